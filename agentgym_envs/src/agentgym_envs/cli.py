@@ -1,0 +1,151 @@
+"""``agentgym``: list the environments, play one, check one, measure an agent on one, build games ahead."""
+
+import random
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import gymnasium
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from agentgym_envs import baselines, plugins, registry
+from agentgym_envs.errors import AgentGymError, pip_command
+
+app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
+out = Console()
+err = Console(stderr=True)
+
+EnvId = Annotated[str, typer.Argument(help='A registered id, or "module:id".')]
+Split = Annotated[str, typer.Option(help="train, dev or test.")]
+Tasks = Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; may be given several times.")]
+Kwargs = Annotated[list[str] | None, typer.Option("--set", help="A constructor keyword, such as level=10.")]
+COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+
+
+def user_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Turns errors that a user can act on into one line and exit status 2."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except (AgentGymError, ValueError) as error:
+            err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+            raise typer.Exit(2) from error
+
+    return wrapped
+
+
+@app.command("list")
+@user_errors
+def list_envs() -> None:
+    """Lists all environments, also the plugins', and how to install what is missing."""
+    table = Table("id", "horizon", "from", "installed")
+    for env_id, point in plugins.discover(plugins.ENVIRONMENTS).items():
+        missing = registry.missing_extra(env_id)
+        state = "[green]yes[/]" if missing is None else pip_command(missing).replace("[", r"\[")
+        table.add_row(env_id, str(registry.spec(env_id).max_episode_steps), plugins.distribution(point), state)
+    out.print(table)
+
+
+@app.command()
+@user_errors
+def play(env_id: EnvId, split: Split = "train", task: Tasks = None, seed: int | None = None, set_: Kwargs = None) -> None:
+    """Lets a person play in the terminal. An empty line shows what is possible; Ctrl-D leaves."""
+    env = _make(env_id, split=split, tasks=task, **_keywords(set_))
+    observation, info = env.reset(seed=random.randrange(2**31) if seed is None else seed)
+    world: Any = env.unwrapped
+    out.print(world.instructions, style="dim", markup=False)
+    out.print(f"\n{observation}", markup=False)
+    try:
+        over = False
+        while not over:
+            action = input("> ")
+            if not action.strip():
+                out.print(", ".join(world.actions()), style="dim", markup=False)
+                continue
+            observation, reward, terminated, truncated, info = env.step(action)
+            over = terminated or truncated
+            out.print(observation, markup=False)
+        out.print(f"{'Solved' if info['success'] else 'Not solved'} after {info['turn']} turns, score {info['score']:.2f}.")
+    except EOFError:
+        out.print()
+    finally:
+        env.close()
+
+
+@app.command()
+@user_errors
+def check(env_id: EnvId, set_: Kwargs = None) -> None:
+    """Proves that an environment keeps the contract."""
+    from agentgym_envs.testing import check_text_env
+
+    for line in check_text_env(env_id, **_keywords(set_)):
+        out.print(f"[green]ok[/] {line}")
+
+
+@app.command()
+@user_errors
+def rollout(
+    env_id: EnvId,
+    agent: Annotated[str, typer.Option(help="random or oracle.")] = "random",
+    episodes: int = 100,
+    split: Split = "test",
+    horizon: Annotated[int | None, typer.Option(help="Turns an episode; the registered limit without it.")] = None,
+    task: Tasks = None,
+    set_: Kwargs = None,
+) -> None:
+    """Plays held-out tasks and prints success by difficulty."""
+    registry.spec(env_id)
+    kwargs = {"split": split, "tasks": task, **_keywords(set_)}
+    with Progress(*COLUMNS, console=err, transient=True) as progress:
+        bar = progress.add_task(f"{agent} on {env_id}", total=episodes)
+        results = baselines.play(
+            env_id, agent, episodes=episodes, horizon=horizon, on_episode=lambda: progress.advance(bar), **kwargs
+        )
+    env: Any = _make(env_id, **kwargs)
+    table = Table("difficulty", "episodes", "success", "score", "turns", title=f"{agent} on {env_id}, {split}")
+    levels = [env.unwrapped.task_set.get(r.task_id).difficulty for r in results]
+    for level in [*sorted(set(levels)), None]:
+        rows = [r for r, d in zip(results, levels, strict=True) if level is None or d == level]
+        mean = [sum(values) / len(rows) for values in zip(*[(r.success, r.score, r.turns) for r in rows], strict=True)]
+        table.add_row("all" if level is None else str(level), str(len(rows)), f"{mean[0]:.3f}", f"{mean[1]:.3f}", f"{mean[2]:.1f}")
+    out.print(table)
+
+
+@app.command()
+@user_errors
+def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwargs = None, workers: int | None = None) -> None:
+    """Generates the games of a TextWorld environment ahead, in parallel."""
+    env: Any = _make(env_id, split=split, tasks=task, **_keywords(set_)).unwrapped
+    if not hasattr(env, "options"):
+        raise ValueError(f"{env_id} has nothing to build")
+    from agentgym_envs.envs.textworld.games import build as build_games
+
+    with Progress(*COLUMNS, console=err) as progress:
+        bar = progress.add_task(env_id, total=len(env.task_ids))
+        build_games(map(env.options, env.task_ids), workers=workers, on_game=lambda: progress.advance(bar))
+
+
+def _make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
+    registry.spec(env_id)
+    return gymnasium.make(env_id, **kwargs)
+
+
+def _keywords(pairs: list[str] | None) -> dict[str, Any]:
+    """Reads ``key=value`` pairs; a value is TOML, or a plain string where it is none."""
+    import tomllib
+
+    keywords: dict[str, Any] = {}
+    for pair in pairs or []:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes key=value, not {pair!r}")
+        try:
+            keywords[key] = tomllib.loads(f"x = {text}")["x"]
+        except tomllib.TOMLDecodeError:
+            keywords[key] = text
+    return keywords

@@ -1,0 +1,175 @@
+"""The environment contract: ``TextEnv``, a ``gymnasium.Env`` whose observations and actions are strings.
+
+An environment writes four methods: :meth:`TextEnv.begin`, :meth:`TextEnv.act`, :meth:`TextEnv.actions` and
+:meth:`TextEnv.oracle`. Everything that all environments share is here: choosing the task, seeding, turning scores into
+rewards, the ``info`` keys, rendering. ``agentgym_envs.testing.check_text_env`` proves the contract.
+"""
+
+import random
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium
+from gymnasium.error import ResetNeeded
+
+from agentgym_envs.spaces import Unicode
+from agentgym_envs.tasks import Task, TaskSet, select
+
+ECHO_LIMIT = 200  # characters of an action that an observation repeats
+
+
+class Outcome(NamedTuple):
+    """What an action led to.
+
+    Attributes:
+        text: the observation.
+        score: progress in [0, 1] after the action; the reward is its change.
+        done: the task is decided.
+        success: the task is solved.
+        invalid: the action was not understood.
+    """
+
+    text: str
+    score: float
+    done: bool = False
+    success: bool = False
+    invalid: bool = False
+
+
+class TextEnv(gymnasium.Env[str, str]):
+    """Base class of text environments.
+
+    Args:
+        split: "train", "dev" or "test".
+        tasks: task ids or glob patterns that narrow the split.
+        admissible: compute ``info["admissible_actions"]``; off by default because it is what makes steps slow.
+        render_mode: None or "ansi".
+
+    Raises:
+        UnknownName: no such split.
+        TaskError: ``tasks`` selects nothing.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
+    instructions: ClassVar[str] = ""
+    """The rules and the action grammar, used as a system prompt."""
+
+    def __init__(
+        self,
+        *,
+        split: str = "train",
+        tasks: Iterable[str] | str | None = None,
+        admissible: bool = False,
+        render_mode: str | None = None,
+    ):
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode must be None or one of {self.metadata['render_modes']}, not {render_mode!r}")
+        self.observation_space = Unicode()
+        self.action_space = Unicode()
+        self.split = split
+        self.admissible = admissible
+        self.render_mode = render_mode
+        self.task_set = self.make_tasks()
+        self.task_ids = select(self.task_set, split, tasks)
+        self._filtered = tasks is not None
+        self.task: Task | None = None
+        self._text = ""
+        self._goal = ""
+        self._turn = 0
+        self._score = 0.0
+        self._over = True
+
+    @abstractmethod
+    def make_tasks(self) -> TaskSet:
+        """Returns the tasks of all splits. Called once by the constructor: no simulator, no download."""
+
+    @abstractmethod
+    def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
+        """Starts a task; returns the first observation and the goal. ``rng`` is the episode's own."""
+
+    @abstractmethod
+    def act(self, action: str) -> Outcome:
+        """Applies any string."""
+
+    @abstractmethod
+    def actions(self) -> list[str]:
+        """Returns actions that are understood now, in a fixed order."""
+
+    @abstractmethod
+    def oracle(self) -> Iterator[str]:
+        """Yields actions that solve the current task from here; the caller steps the environment between them."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Starts an episode.
+
+        Args:
+            seed: picks the task and fixes everything that follows.
+            options: ``{"task_id": ...}`` names the task instead.
+
+        Returns:
+            The first observation and the info.
+
+        Raises:
+            TaskError: an unknown task id.
+            ValueError: an unknown option.
+        """
+        super().reset(seed=seed)
+        extra = set(options or {}) - {"task_id"}
+        if extra:
+            raise ValueError(f"unknown reset option {sorted(extra)[0]!r}; the only one is 'task_id'")
+        named = (options or {}).get("task_id")
+        draw = (seed or 0) if named is not None else int(self.np_random.integers(2**63))
+        rng = random.Random(f"{named}:{draw}")
+        self.task = self.task_set.get(named or self.task_set.draw(rng, self.task_ids, filtered=self._filtered))
+        self._turn, self._score, self._over = 0, 0.0, False
+        self._text, self._goal = self.begin(self.task, rng)
+        return self._text, self._info(Outcome(self._text, 0.0))
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Applies an action.
+
+        Args:
+            action: any string.
+
+        Returns:
+            Observation, reward (the change of the score), terminated, truncated (always False: limits are wrappers), info.
+
+        Raises:
+            ResetNeeded: before the first reset or after the end of an episode.
+            TypeError: the action is not a string.
+        """
+        if not isinstance(action, str):
+            raise TypeError(f"an action is a str, not {type(action).__name__}")
+        if self._over:
+            raise ResetNeeded("the episode is over or was never started: call reset()")
+        outcome = self.act(action)
+        reward = outcome.score - self._score
+        self._turn += 1
+        self._text, self._score, self._over = outcome.text, outcome.score, outcome.done
+        return self._text, float(reward), bool(outcome.done), False, self._info(outcome)
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Returns the last observation in mode "ansi"."""
+        return self._text if self.render_mode == "ansi" else None
+
+    def _info(self, outcome: Outcome) -> dict[str, Any]:
+        assert self.task is not None
+        info: dict[str, Any] = {
+            "task_id": self.task.id,
+            "goal": self._goal,
+            "score": float(outcome.score),
+            "success": bool(outcome.success),
+            "invalid": bool(outcome.invalid),
+            "turn": self._turn,
+        }
+        if self.admissible:
+            info["admissible_actions"] = [] if outcome.done else self.actions()
+        return info
+
+
+def echo(action: str) -> str:
+    """Returns what an observation may repeat of an action: valid Unicode on one line, cut at ``ECHO_LIMIT`` characters."""
+    text = " ".join(action[: 2 * ECHO_LIMIT].encode("utf-8", "replace").decode().split())
+    text = "".join(c for c in text if c.isprintable())
+    return text if len(text) <= ECHO_LIMIT else text[:ECHO_LIMIT] + "…"

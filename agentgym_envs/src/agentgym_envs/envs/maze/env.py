@@ -1,0 +1,79 @@
+"""``agentgym/Maze-v0``: find things in a maze of which only the current room is seen."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agentgym_envs.core import Outcome, TextEnv, echo
+from agentgym_envs.envs.maze.tasks import MOVES, Maze, MazeTasks, Room, move, path
+from agentgym_envs.tasks import Task
+
+
+class MazeEnv(TextEnv):
+    """A partially observed text maze, after the maze of LMRL-Gym (Abdulhai et al., 2023), with our own rules.
+
+    Args:
+        rooms: rooms a maze: the difficulty. A task is drawn from each size with the same chance.
+        things: things to take in each maze; the score is the share that was taken.
+        **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+    """
+
+    instructions = (
+        "You are in a maze of rooms. Find and take every thing that the goal names.\n"
+        "Each turn shows the exits of the room you are in and what lies there.\n"
+        "Answer with one action and nothing else: go north, go east, go south, go west, or take <thing>."
+    )
+
+    def __init__(self, *, rooms: Sequence[int] = (4, 8, 12, 16), things: int = 1, **kwargs: Any):
+        self._sizes, self._count = rooms, things
+        super().__init__(**kwargs)
+
+    def make_tasks(self) -> MazeTasks:
+        """Returns the mazes of the chosen sizes."""
+        return MazeTasks(self._sizes, self._count)
+
+    def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
+        """Puts the agent into the start room."""
+        self._maze: Maze = task.data["maze"]
+        self._room: Room = self._maze.start
+        self._left: dict[str, Room] = dict(self._maze.things)
+        goal = "take the " + " and the ".join(self._left)
+        return f"Goal: {goal}\n{self._look()}", goal
+
+    def act(self, action: str) -> Outcome:
+        """Moves, takes, or explains."""
+        verb, _, rest = " ".join(action[:100].lower().split()).partition(" ")
+        if verb == "go" and rest in MOVES:
+            if rest not in self._maze.exits[self._room]:
+                return self._outcome(f"A wall.\n{self._look()}")
+            self._room = move(self._room, rest)
+            return self._outcome(self._look())
+        if verb == "take" and rest.removeprefix("the ") in self._maze.things:
+            thing = rest.removeprefix("the ")
+            if self._left.get(thing) != self._room:
+                return self._outcome(f"No {thing} here.\n{self._look()}")
+            del self._left[thing]
+            return self._outcome(f"Taken: {thing}." + (f"\n{self._look()}" if self._left else ""))
+        return self._outcome(f"Not an action: {echo(action)}\n{self._look()}", invalid=True)
+
+    def actions(self) -> list[str]:
+        """Returns the ways out and what can be taken."""
+        return [f"go {d}" for d in self._maze.exits[self._room]] + [f"take {t}" for t in self._here()]
+
+    def oracle(self) -> Iterator[str]:
+        """Walks the shortest way to each thing in turn."""
+        for thing, place in list(self._left.items()):
+            for direction in path(self._maze, self._room, place):
+                yield f"go {direction}"
+            yield f"take {thing}"
+
+    def _here(self) -> list[str]:
+        return [t for t, place in self._left.items() if place == self._room]
+
+    def _look(self) -> str:
+        here = "".join(f"\nHere: {t}" for t in self._here())
+        return f"Exits: {' '.join(self._maze.exits[self._room])}{here}"
+
+    def _outcome(self, text: str, *, invalid: bool = False) -> Outcome:
+        score = 1 - len(self._left) / len(self._maze.things)
+        return Outcome(text, score, done=not self._left, success=not self._left, invalid=invalid)

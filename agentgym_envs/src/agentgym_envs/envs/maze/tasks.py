@@ -1,0 +1,135 @@
+"""Mazes: random trees of rooms on a grid, with things that lie in dead ends.
+
+A task id says everything: ``rooms8-things1-test-17`` is the 17th held-out maze of eight rooms with one thing. Which split
+a layout belongs to is decided by its hash, so no maze of one split, under whatever number, occurs in another.
+"""
+
+import random
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agentgym_envs.errors import TaskError
+from agentgym_envs.tasks import Task, TaskSet, split_of
+
+LISTED = {"train": 1000, "dev": 100, "test": 100}
+"""Mazes a size that ``task_ids`` lists. Training draws from endless numbers, also beyond these."""
+DRAWN = 2**31
+MOVES = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
+_BACK = {"north": "south", "south": "north", "east": "west", "west": "east"}
+THINGS = ("lamp", "coin", "book", "rope")
+_ID = re.compile(r"rooms(\d+)-things(\d)-(train|dev|test)-(\d{1,10})", re.ASCII)
+
+Room = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Maze:
+    """A layout: the exits of every room, where each thing lies, and where the agent starts."""
+
+    exits: dict[Room, tuple[str, ...]]
+    things: dict[str, Room]
+    start: Room
+
+    def key(self) -> str:
+        """Returns a text that two mazes share only if they are the same."""
+        rooms = ";".join(f"{x},{y}:{''.join(e[0] for e in exits)}" for (x, y), exits in sorted(self.exits.items()))
+        return f"{rooms}|{sorted(self.things.items())}|{self.start}"
+
+
+def move(room: Room, direction: str) -> Room:
+    """Returns the neighbouring room."""
+    dx, dy = MOVES[direction]
+    return room[0] + dx, room[1] + dy
+
+
+def path(maze: Maze, start: Room, goal: Room) -> list[str]:
+    """Returns the directions of a shortest way between two rooms, by breadth-first search."""
+    came: dict[Room, tuple[Room, str] | None] = {start: None}
+    queue = deque([start])
+    while queue and goal not in came:
+        room = queue.popleft()
+        for direction in maze.exits[room]:
+            if (there := move(room, direction)) not in came:
+                came[there] = (room, direction)
+                queue.append(there)
+    way: list[str] = []
+    while step := came[goal]:
+        goal, direction = step
+        way.append(direction)
+    return way[::-1]
+
+
+def grow(rooms: int, things: int, rng: random.Random) -> Maze:
+    """Returns a random tree of ``rooms`` rooms that starts at (0, 0), its things in distinct dead ends where there are enough."""
+    exits: dict[Room, set[str]] = {(0, 0): set()}
+    last = (0, 0)
+    while len(exits) < rooms:
+        # Mostly from the newest room: long corridors and deep dead ends rather than a bush.
+        room = last if rng.random() < 0.85 else rng.choice(list(exits))
+        direction = rng.choice(list(MOVES))
+        there = move(room, direction)
+        # At most three exits a room: wider crossings make random play succeed by luck.
+        if there in exits or len(exits[room]) == 3:
+            continue
+        exits[room].add(direction)
+        exits[there] = {_BACK[direction]}
+        last = there
+    ordered = {room: tuple(d for d in MOVES if d in exits[room]) for room in exits}
+    others = [r for r in ordered if r != (0, 0)]
+    ends = [r for r in others if len(ordered[r]) == 1]
+    places = rng.sample(ends, things) if len(ends) >= things else rng.sample(others, things)
+    return Maze(ordered, dict(zip(THINGS, places, strict=False)), (0, 0))
+
+
+class MazeTasks(TaskSet):
+    """All mazes of the given sizes.
+
+    Args:
+        rooms: rooms a maze, each from 3 to 64.
+        things: things to take in each, from 1 to 4.
+    """
+
+    def __init__(self, rooms: Iterable[int], things: int):
+        sizes = tuple(rooms)
+        for n in sizes:
+            _check(n, things)
+        if not sizes:
+            raise TaskError("rooms must name at least one size")
+        self._ids = {
+            split: tuple(f"rooms{n}-things{things}-{split}-{k}" for n in sizes for k in range(count))
+            for split, count in LISTED.items()
+        }
+
+    def get(self, task_id: str) -> Task:
+        """Builds the maze that an id names; ids of other sizes than the environment's are welcome too."""
+        match = _ID.fullmatch(task_id)
+        if not match:
+            raise TaskError(f"unknown task {task_id!r}; an id looks like {self._ids['test'][0]!r}")
+        rooms, things, split, number = int(match[1]), int(match[2]), match[3], int(match[4])
+        _check(rooms, things)
+        if split != "train" and number >= LISTED[split]:
+            raise TaskError(f"unknown task {task_id!r}; split {split!r} has numbers below {LISTED[split]}")
+        return Task(id=task_id, split=split, difficulty=rooms, data={"maze": _maze_of(task_id, rooms, things, split)})
+
+    def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
+        """Training draws an endless number, unless the user named the tasks."""
+        chosen = super().draw(rng, ids, filtered=filtered)
+        head, _, _ = chosen.rpartition("-")
+        return chosen if filtered or not head.endswith("train") else f"{head}-{rng.randrange(DRAWN)}"
+
+
+def _check(rooms: int, things: int) -> None:
+    if not isinstance(rooms, int) or not 3 <= rooms <= 64:
+        raise TaskError(f"rooms must be whole numbers from 3 to 64, not {rooms!r}")
+    if not 1 <= things <= min(len(THINGS), rooms - 1):
+        raise TaskError(f"things must be from 1 to {len(THINGS)} and fewer than the rooms, not {things!r}")
+
+
+def _maze_of(task_id: str, rooms: int, things: int, split: str) -> Maze:
+    rng = random.Random(task_id)
+    while True:  # dev and test hold one layout in ten each: ten tries on average
+        maze = grow(rooms, things, rng)
+        if split_of(maze.key()) == split:
+            return maze

@@ -1,0 +1,152 @@
+"""``agentgym/TextCraft-v0``: gather and craft an item, after TextCraft of ADaPT (Prasad et al., 2024)."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from agentgym_envs.core import Outcome, TextEnv, echo
+from agentgym_envs.envs.textcraft.recipes import Book, Recipe, default_book, mojang_book, show
+from agentgym_envs.tasks import Task, TaskSet, split_of
+
+DISTRACTORS = 10
+MAX_NUMBER = 10**6
+_GET = re.compile(r"get (\d{1,7}) (.{1,100})")
+_CRAFT = re.compile(r"craft (?:\d{1,7} )?(.{1,100}?) using (.{1,300})")
+_PART = re.compile(r"(\d{1,7}) (.{1,100})")
+
+
+class TextCraftEnv(TextEnv):
+    """Craft the goal from a list of recipes in which not all are needed.
+
+    Args:
+        recipes: a folder of Mojang-format recipe files; our own table without it.
+        **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+    """
+
+    instructions = (
+        "Craft the goal item. The first observation lists crafting commands; some of them are not needed.\n"
+        "Answer with one action and nothing else:\n"
+        "get <number> <item>: gathers an item that cannot be crafted\n"
+        "craft <number> <item> using <number> <item>, <number> <item>: crafts by one of the listed commands\n"
+        "inventory: shows what you have\n"
+        "Items named by a group, such as planks, can be any item of that group."
+    )
+
+    def __init__(self, *, recipes: str | None = None, **kwargs: Any):
+        self.book: Book = mojang_book(str(recipes)) if recipes else default_book()
+        super().__init__(**kwargs)
+
+    def make_tasks(self) -> TaskSet:
+        """Returns one task a goal, its split fixed by the hash of its name, its difficulty the depth."""
+        return _tasks(self.book)
+
+    def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
+        """Lists the goal's recipes among distractors, shuffled."""
+        self._target: str = task.data["goal"]
+        self._stock: Counter[str] = Counter()
+        tree = self.book.trees[self._target]
+        others = rng.sample(self._all, DISTRACTORS + len(tree)) if len(self._all) > DISTRACTORS + len(tree) else self._all
+        listed = [*tree, *[r for r in others if r not in set(tree)][:DISTRACTORS]]
+        rng.shuffle(listed)
+        commands = "\n".join(self.book.commands[r] for r in listed)
+        goal = f"craft {show(self._target)}"
+        return f"Crafting commands:\n{commands}\n\nGoal: {goal}.", goal
+
+    def act(self, action: str) -> Outcome:
+        """Gathers, crafts, shows the inventory, or explains."""
+        text = " ".join(action[:500].lower().split()).rstrip(".")
+        if text == "inventory":
+            return Outcome(self._inventory(), 0.0)
+        if match := _GET.fullmatch(text):
+            return self._get(int(match[1]), match[2])
+        if match := _CRAFT.fullmatch(text):
+            return self._craft(match[1], match[2])
+        return Outcome(f"Could not execute {echo(action)}", 0.0, invalid=True)
+
+    def actions(self) -> list[str]:
+        """Returns the inventory command, gatherings for the goal's recipes, and what can be crafted now."""
+        needed = {item: n for r in self.book.trees[self._target] for item, n in r.inputs}
+        gets = [f"get {n} {show(i)}" for i, n in sorted(needed.items()) if i in self.book.gatherable]
+        able = [r for r in self.book.trees[self._target] if self._payment(dict(r.inputs)) is not None]
+        return ["inventory", *gets, *[self.book.commands[r] for r in able]]
+
+    def oracle(self) -> Iterator[str]:
+        """Gathers and crafts from the leaves of the recipe tree up, whatever is in the inventory already."""
+        for step in self.book.plan(self._target):
+            if isinstance(step[0], str):
+                yield f"get {step[1]} {show(step[0])}"
+            else:
+                recipe, uses = step
+                yield Recipe(recipe.result, recipe.count, uses).text()  # type: ignore[arg-type]
+
+    @property
+    def _all(self) -> list[Recipe]:
+        return list(self.book.commands)
+
+    def _get(self, number: int, name: str) -> Outcome:
+        item = name.replace(" ", "_")
+        if item not in self.book.gatherable or not 1 <= number <= MAX_NUMBER:
+            return Outcome(f"Could not find {echo(name)}", 0.0)
+        self._stock[item] += number
+        return Outcome(f"Got {number} {name}", 0.0)
+
+    def _craft(self, name: str, ingredients: str) -> Outcome:
+        result = name.replace(" ", "_")
+        inputs: Counter[str] = Counter()
+        for part in ingredients.split(","):
+            match = _PART.fullmatch(part.strip())
+            if not match:
+                return Outcome(f"Wrong item format: {echo(part.strip())}", 0.0, invalid=True)
+            inputs[match[2].replace(" ", "_")] += int(match[1])
+        recipe = next((r for r in self.book.recipes.get(result, ()) if self._matches(r, inputs)), None)
+        if recipe is None:
+            return Outcome(f"Could not find a valid recipe for {echo(name)}", 0.0)
+        payment = self._payment(inputs)
+        if payment is None:
+            return Outcome(f"Could not find enough items to craft minecraft:{result}", 0.0)
+        self._stock -= payment
+        self._stock[result] += recipe.count
+        done = result == self._target
+        return Outcome(f"Crafted {recipe.count} minecraft:{result}", float(done), done=done, success=done)
+
+    def _matches(self, recipe: Recipe, inputs: Counter[str]) -> bool:
+        """Says whether the inputs are exactly the recipe's, members standing for their tags."""
+        left = Counter(inputs)
+        for name, number in recipe.inputs:
+            for item in (name, *self.book.tags.get(name, ())):
+                used = min(number, left[item])
+                left[item] -= used
+                number -= used
+            if number:
+                return False
+        return not any(left.values())
+
+    def _payment(self, inputs: dict[str, int]) -> Counter[str] | None:
+        """Returns the items to take from the stock for inputs, members paying for their tags, or None if too few."""
+        stock, paid = Counter(self._stock), Counter[str]()
+        for name, number in inputs.items():
+            for item in (name, *self.book.tags.get(name, ())):
+                used = min(number, stock[item])
+                stock[item] -= used
+                paid[item] += used
+                number -= used
+            if number:
+                return None
+        return paid
+
+    def _inventory(self) -> str:
+        items = [f"[{show(item)}] ({n})" for item, n in self._stock.items() if n]
+        return "Inventory: " + (" ".join(items) if items else "You are not carrying anything.")
+
+
+def _tasks(book: Book) -> TaskSet:
+    cached = getattr(book, "_task_set", None)
+    if cached is None:
+        cached = TaskSet(
+            Task(id=f"depth{depth}-{goal}", split=split_of(f"textcraft {goal}", held_out=6), difficulty=depth, data={"goal": goal})
+            for goal, depth in book.goals.items()
+        )
+        book._task_set = cached  # type: ignore[attr-defined]
+    return cached

@@ -1,0 +1,69 @@
+"""The built-in environments: one literal table, and the registration of all environment entry points with Gymnasium."""
+
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import gymnasium
+
+from agentgym_envs.errors import UnknownName
+from agentgym_envs.plugins import ENVIRONMENTS, discover
+
+DEFAULT_HORIZON = 50  # max_episode_steps of a plugin's environment
+
+
+class Builtin(NamedTuple):
+    """What the table says of an id: its class, its default ``max_episode_steps`` and the extra that it needs."""
+
+    target: str
+    horizon: int
+    extra: str | None = None
+
+
+_TEXTWORLD = "agentgym_envs.envs.textworld.env:"
+BUILTIN: dict[str, Builtin] = {
+    "agentgym/Maze-v0": Builtin("agentgym_envs.envs.maze.env:MazeEnv", 40),
+    "agentgym/TextCraft-v0": Builtin("agentgym_envs.envs.textcraft.env:TextCraftEnv", 40),
+    "agentgym/TextWorld-v0": Builtin(_TEXTWORLD + "TextWorldEnv", 100, "textworld"),
+    "agentgym/TWSimple-v0": Builtin(_TEXTWORLD + "SimpleEnv", 100, "textworld"),
+    "agentgym/TWCoinCollector-v0": Builtin(_TEXTWORLD + "CoinCollectorEnv", 100, "textworld"),
+    "agentgym/TWTreasureHunter-v0": Builtin(_TEXTWORLD + "TreasureHunterEnv", 100, "textworld"),
+    "agentgym/TWCooking-v0": Builtin(_TEXTWORLD + "CookingEnv", 100, "textworld"),
+}
+EXTRAS = {"textworld": ("textworld",)}
+"""The modules that an extra installs."""
+
+
+def register_all() -> None:
+    """Registers every environment entry point, ours and the plugins', with Gymnasium; imports none of them."""
+    for env_id, point in discover(ENVIRONMENTS).items():
+        if env_id in gymnasium.registry:
+            continue
+        row = BUILTIN.get(env_id)
+        gymnasium.register(
+            env_id,
+            entry_point=point.value,
+            max_episode_steps=row.horizon if row else DEFAULT_HORIZON,
+            # A module-level __getattr__ turns the id into a constructor: make_vec does not say which id it makes.
+            vector_entry_point=f"agentgym_envs.vector:{env_id}",
+        )
+
+
+def spec(env_id: str) -> gymnasium.envs.registration.EnvSpec:
+    """Returns the spec of a registered id, also in the form "module:id".
+
+    Raises:
+        UnknownName: no such id; says what exists and the nearest.
+    """
+    try:
+        return gymnasium.spec(env_id)
+    except (gymnasium.error.UnregisteredEnv, gymnasium.error.Error) as error:
+        if isinstance(error.__cause__, ImportError):
+            raise
+        raise UnknownName("environment", env_id, discover(ENVIRONMENTS)) from error
+
+
+def missing_extra(env_id: str) -> str | None:
+    """Returns the extra that a built-in id needs and that is not installed, or None."""
+    row = BUILTIN.get(env_id)
+    extra = row.extra if row else None
+    return extra if extra and any(find_spec(m) is None for m in EXTRAS[extra]) else None

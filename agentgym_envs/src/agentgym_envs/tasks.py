@@ -1,0 +1,103 @@
+"""Tasks: what an episode is about, with ids that stay the same for ever, in three splits that share nothing."""
+
+import difflib
+import fnmatch
+import hashlib
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentgym_envs.errors import TaskError, UnknownName
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One task of an environment.
+
+    Attributes:
+        id: unique in its environment, stable across versions of the package.
+        split: "train", "dev" or "test".
+        difficulty: a number that grows with how hard the task is, in the environment's own unit.
+        data: what the environment needs to start the task.
+    """
+
+    id: str
+    split: str
+    difficulty: int = 0
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class TaskSet:
+    """A finite table of tasks.
+
+    Environments with endless tasks override :meth:`draw` and :meth:`get`.
+
+    Args:
+        tasks: all tasks of all splits.
+
+    Raises:
+        TaskError: two tasks share an id.
+    """
+
+    def __init__(self, tasks: Iterable[Task]):
+        self._by_id: dict[str, Task] = {}
+        for task in tasks:
+            if task.id in self._by_id:
+                raise TaskError(f"two tasks are called {task.id!r}")
+            self._by_id[task.id] = task
+        self._ids = {s: tuple(i for i, t in self._by_id.items() if t.split == s) for s in SPLITS}
+
+    def ids(self, split: str) -> tuple[str, ...]:
+        """Returns the ids of a split, in a fixed order."""
+        return self._ids[split]
+
+    def get(self, task_id: str) -> Task:
+        """Returns a task.
+
+        Raises:
+            TaskError: no task has this id.
+        """
+        try:
+            return self._by_id[task_id]
+        except KeyError:
+            near = difflib.get_close_matches(task_id, self._by_id, n=1, cutoff=0.4)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise TaskError(f"unknown task {task_id!r} of {len(self._by_id)}.{hint}") from None
+
+    def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
+        """Returns the id of a task drawn from ``ids``; ``filtered`` says that the user chose them by name."""
+        return ids[rng.randrange(len(ids))]
+
+
+def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> tuple[str, ...]:
+    """Returns the ids of a split that match any of the glob patterns (all of them without patterns).
+
+    Raises:
+        UnknownName: no such split.
+        TaskError: nothing is left.
+    """
+    if split not in SPLITS:
+        raise UnknownName("split", split, SPLITS)
+    ids = tasks.ids(split)
+    if patterns is not None:
+        wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+        ids = tuple(i for i in ids if any(fnmatch.fnmatchcase(i, p) for p in wanted))
+        if not ids:
+            example = next(iter(tasks.ids(split)), None)
+            raise TaskError(f"tasks={wanted} selects nothing of split {split!r}; an id there looks like {example!r}")
+    if not ids:
+        raise TaskError(f"split {split!r} has no task")
+    return ids
+
+
+def stable_hash(text: str) -> int:
+    """Returns the same non-negative 63-bit integer for the same text in every process and under every hash seed."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def split_of(key: str, *, held_out: int = 10) -> str:
+    """Assigns a key to a split by its hash: one part in ``held_out`` to dev, one to test, the rest to train."""
+    return {0: "dev", 1: "test"}.get(stable_hash(key) % held_out, "train")

@@ -1,0 +1,1 @@
+"""Algorithms: one small file each."""

@@ -1,0 +1,1 @@
+"""Horizon curricula: how many turns an episode may take at each step."""

@@ -1,0 +1,130 @@
+"""The engine: forward, backward and step of one policy under ZeRO 0-3. The only file that imports deepspeed.
+
+Shapes: B trajectories, T tokens.
+"""
+
+import os
+import socket
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import deepspeed
+import deepspeed.ops
+import torch
+import torch.distributed as dist
+from deepspeed.accelerator import get_accelerator
+from deepspeed.utils import logger as deepspeed_log
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from agentgym_train.batching import Batch
+from agentgym_train.config import EngineConfig
+from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.engine.zero_config import zero_config
+
+PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
+
+
+def start_processes() -> None:
+    """Joins the process group; a single process without launcher variables forms one of its own. May be called twice."""
+    if dist.is_initialized():
+        return
+    deepspeed_log.setLevel("WARNING")
+    if "RANK" not in os.environ:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = str(probe.getsockname()[1])
+        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+    if get_accelerator().device_name() == "cpu":
+        # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
+        deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    deepspeed.init_distributed(
+        dist_backend=get_accelerator().communication_backend_name(), timeout=PATIENCE, verbose=False, auto_mpi_discovery=False
+    )
+
+
+class Engine:
+    """A policy that learns.
+
+    Args:
+        model: a causal LM with all weights on this process.
+        config: the optimizer and ZeRO settings.
+        dtype: "float32" or "bfloat16".
+        temperature: of sampling; log-probabilities are taken at it.
+    """
+
+    def __init__(self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float):
+        start_processes()
+        self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
+        self.config, self.temperature = config, temperature
+        trainable = [p for p in model.parameters() if p.requires_grad]
+        optimizer = torch.optim.AdamW(trainable, lr=config.lr, weight_decay=config.weight_decay)
+        self._engine, *_ = deepspeed.initialize(
+            model=model.train(), optimizer=optimizer, model_parameters=trainable, config=zero_config(config, dtype)
+        )
+        self.device = self._engine.device
+        self.steps = 0
+        """Optimizer steps taken: the policy version."""
+
+    def forward(self, micro: Batch) -> Forward:
+        """Returns log-probabilities and entropies of a micro-batch under the current policy."""
+        return token_logps(self._engine, micro, self.temperature)
+
+    def backward(self, loss: Tensor) -> None:
+        """Accumulates gradients."""
+        self._engine.backward(loss, scale_wrt_gas=False)
+
+    def step(self) -> float:
+        """Applies the accumulated gradients; returns their global norm before clipping."""
+        warm = min(1.0, (self.steps + 1) / self.config.warmup) if self.config.warmup else 1.0
+        for group in self._engine.optimizer.param_groups:
+            group["lr"] = self.config.lr * warm
+        self._engine.step()
+        self.steps += 1
+        return float(self._engine.get_global_grad_norm() or 0.0)
+
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        """Yields every parameter whole, one at a time; all processes must run through it."""
+        for name, parameter in self._engine.module.named_parameters():
+            with deepspeed.zero.GatheredParameters([parameter]):
+                yield name, parameter.detach()
+
+    def total(self, *values: float) -> list[float]:
+        """Sums numbers over all processes."""
+        numbers = torch.tensor(values, dtype=torch.float64)
+        if self.world_size > 1:
+            numbers = numbers.to(self.device)
+            dist.all_reduce(numbers)
+        return [float(v) for v in numbers.tolist()]
+
+    def most(self, value: int) -> int:
+        """Returns the largest of a number over all processes."""
+        number = torch.tensor(value, device=self.device)
+        dist.all_reduce(number, op=dist.ReduceOp.MAX)
+        return int(number)
+
+    def gather(self, value: Any) -> list[Any]:
+        """Returns every process's value, on every process; picklable."""
+        values: list[Any] = [None] * self.world_size
+        dist.all_gather_object(values, value)
+        return values
+
+    def barrier(self) -> None:
+        """Waits for all processes."""
+        dist.barrier()
+
+    def save(self, folder: Path) -> None:
+        """Writes weights, optimizer and step counter, each process its part."""
+        self._engine.save_checkpoint(str(folder), tag="engine", client_state={"steps": self.steps}, save_latest=False)
+
+    def load(self, folder: Path) -> None:
+        """Restores what :meth:`save` wrote with the same ZeRO stage and number of processes."""
+        _, client = self._engine.load_checkpoint(str(folder), tag="engine")
+        self.steps = int(client["steps"])
+
+    def close(self) -> None:
+        """Frees the engine and leaves the process group."""
+        self._engine.destroy()
+        dist.destroy_process_group()

@@ -1,0 +1,33 @@
+"""The DeepSpeed configuration that an :class:`~agentgym_train.config.EngineConfig` stands for."""
+
+from typing import Any
+
+from agentgym_train.config import EngineConfig
+from agentgym_train.errors import ConfigError
+
+DTYPES = ("float32", "bfloat16")
+
+
+def zero_config(config: EngineConfig, dtype: str) -> dict[str, Any]:
+    """Returns DeepSpeed's configuration as a dict.
+
+    Raises:
+        ConfigError: a stage or precision that does not exist.
+    """
+    if config.zero_stage not in range(4):
+        raise ConfigError(f"configuration key 'engine.zero_stage': 0, 1, 2 or 3, not {config.zero_stage}")
+    if dtype not in DTYPES:
+        raise ConfigError(f"configuration key 'model.dtype': one of {', '.join(DTYPES)}, not {dtype!r}")
+    return {
+        "train_micro_batch_size_per_gpu": 1,
+        "gradient_accumulation_steps": 1,
+        # The number of micro-batches differs from step to step: step() is the boundary, not a counter.
+        "managed_gradient_accumulation": False,
+        "gradient_clipping": config.max_grad_norm,
+        "bf16": {"enabled": dtype == "bfloat16"},
+        "zero_optimization": {"stage": config.zero_stage, "overlap_comm": False, **config.zero},
+        # torch's AdamW: DeepSpeed's own wants a compiler on CPU.
+        "zero_allow_untested_optimizer": True,
+        "zero_force_ds_cpu_optimizer": False,
+        "steps_per_print": 2**31,
+    }

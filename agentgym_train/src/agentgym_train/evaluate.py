@@ -1,0 +1,84 @@
+"""Evaluation: held-out tasks, at the full horizon, with the sampled policy."""
+
+import gymnasium
+
+from agentgym_envs import registry
+from agentgym_envs.baselines import spread
+from agentgym_envs.pool import EnvPool
+from agentgym_envs.tasks import stable_hash
+from agentgym_train.config import Config
+from agentgym_train.errors import ConfigError
+from agentgym_train.protocols import Generator, Sampling
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.types import Trajectory
+
+
+def horizon(config: Config) -> int:
+    """Returns the turns of an evaluation episode.
+
+    Raises:
+        ConfigError: neither the configuration nor the environment sets a limit.
+    """
+    turns = config.eval.horizon or registry.spec(config.env.id).max_episode_steps
+    if not turns or turns < 1:
+        raise ConfigError(f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not {config.eval.horizon}")
+    return turns
+
+
+def sampling(config: Config, chat: Chat, *, key: str) -> Sampling:
+    """Returns how to sample; the noise is a function of the run's seed and ``key``."""
+    return Sampling(
+        temperature=config.rollout.temperature,
+        max_new_tokens=config.rollout.max_new_tokens,
+        stop_ids=chat.stop_ids,
+        seed=stable_hash(f"noise {config.run.seed} {key}"),
+    )
+
+
+def starts(config: Config) -> list[Start]:
+    """Returns the held-out episodes: tasks spread evenly over the split, or seeds where an environment lists no tasks."""
+    env = gymnasium.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
+    task_ids = getattr(env.unwrapped, "task_ids", None)
+    env.close()
+    if task_ids is None:
+        return [Start(stable_hash(f"held-out {i}") % 2**31) for i in range(config.eval.episodes)]
+    return [Start(number, task_id) for number, task_id in enumerate(spread(task_ids, config.eval.episodes))]
+
+
+def evaluate(config: Config, generator: Generator, chat: Chat, *, share: slice = slice(None), key: str = "eval") -> list[Trajectory]:
+    """Plays this process's share of the held-out episodes.
+
+    Args:
+        config: the run.
+        generator: the policy.
+        chat: its chat template.
+        share: which of the episodes.
+        key: tells the noise of one evaluation from another's.
+
+    Returns:
+        One trajectory an episode.
+    """
+    mine = starts(config)[share]
+    if not mine:
+        return []
+    kwargs = config.env.kwargs | config.eval.kwargs
+    pool = EnvPool(
+        config.env.id,
+        len(mine),
+        workers=config.env.workers or None,
+        timeout=config.env.timeout,
+        max_episode_steps=-1,
+        **kwargs,
+    )
+    with pool:
+        collector = Collector(
+            pool,
+            generator,
+            chat,
+            max_context=config.model.max_context,
+            retries=config.env.retries,
+            patience=config.rollout.patience,
+        )
+        groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat, key=key))
+    return [t for g in groups for t in g.trajectories]

@@ -1,0 +1,1 @@
+"""Rollouts: the policy acts in environments, token in, token out."""

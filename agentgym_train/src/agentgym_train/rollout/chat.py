@@ -1,0 +1,115 @@
+"""Chat templates as token streams: what to put between sampled actions, without ever re-encoding a sampled token.
+
+The tokens between two actions come from a prefix difference: the template is rendered over a synthetic exchange with and
+without the next observation, and what it adds behind the assistant's words is tokenized on its own.
+"""
+
+from collections.abc import Sequence
+
+import jinja2
+from transformers import PreTrainedTokenizerBase
+
+from agentgym_train.errors import TemplateError
+
+Message = dict[str, str]
+_WORDS = "agentgym"  # stands for the assistant's words in synthetic exchanges
+_PROBES = ("go north", "<think>\nA thought.\n</think>\n\ngo north", "two\nlines")
+
+
+class Chat:
+    """Renders one tokenizer's chat template.
+
+    Args:
+        tokenizer: with a chat template.
+        instructions: the environment's rules, for the system message; empty for none.
+
+    Raises:
+        TemplateError: there is no template, or it rewrites earlier messages when later ones are added.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
+        if not tokenizer.chat_template:
+            raise TemplateError(f"tokenizer {tokenizer.name_or_path!r} has no chat template: set tokenizer.chat_template")
+        self.tokenizer = tokenizer
+        self._special = sorted(set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab()), key=len, reverse=True)
+        self._head = self._choose_head(instructions)
+        self._check_prefix()
+        ends = self._ids(self._tail("x"))[:1]
+        self.stop_ids = frozenset(t for t in (tokenizer.eos_token_id, *ends) if t is not None)
+
+    def opening(self, observation: str) -> list[int]:
+        """Returns the tokens up to where the first action begins."""
+        return self._ids(self.render([*self._user(observation, first=True)], prompt=True))
+
+    def between(self, action_ids: Sequence[int], observation: str) -> list[int]:
+        """Returns the tokens between an action and the next: the rest of the assistant's end, the observation, the prompt."""
+        ids = self._ids(self._tail(self._neutral(observation)))
+        return ids[1:] if ids and action_ids and action_ids[-1] == ids[0] else ids
+
+    def text(self, action_ids: Sequence[int]) -> str:
+        """Returns the words of an action, without special tokens and outer white space."""
+        return str(self.tokenizer.decode(list(action_ids), skip_special_tokens=True)).strip()
+
+    def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
+        """Returns an episode as chat messages, alternating from the first observation."""
+        out = self._user(observations[0], first=True)
+        for action, observation in zip(actions, [*observations[1:], None], strict=False):
+            out.append({"role": "assistant", "content": action})
+            if observation is not None:
+                out += self._user(observation)
+        return out
+
+    def render(self, messages: list[Message], *, prompt: bool = False) -> str:
+        """Returns the template's text; ``prompt`` opens the assistant's next message."""
+        return str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=prompt))
+
+    def _user(self, observation: str, *, first: bool = False) -> list[Message]:
+        body = self._neutral(observation)
+        if not first or not self._head:
+            return [{"role": "user", "content": body}]
+        if self._head["role"] == "system":
+            return [dict(self._head), {"role": "user", "content": body}]
+        return [{"role": "user", "content": f"{self._head['content']}\n\n{body}"}]
+
+    def _choose_head(self, instructions: str) -> Message | None:
+        """Puts the rules into a system message, or before the first observation where the template has no system role."""
+        if not instructions:
+            return None
+        head = {"role": "system", "content": instructions}
+        try:
+            self.render([head, {"role": "user", "content": "x"}])
+        except jinja2.TemplateError:
+            return {"role": "user", "content": instructions}
+        return head
+
+    def _neutral(self, observation: str) -> str:
+        """Breaks special tokens that an environment wrote with a zero-width space: text must not end a message."""
+        for token in self._special:
+            if token and token in observation:
+                observation = observation.replace(token, f"{token[0]}\u200b{token[1:]}")
+        return observation
+
+    def _tail(self, body: str) -> str:
+        exchange = [{"role": "user", "content": "x"}, {"role": "assistant", "content": _WORDS}]
+        text = self.render([*exchange, {"role": "user", "content": body}], prompt=True)
+        return text[text.index(_WORDS) + len(_WORDS) :]
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _check_prefix(self) -> None:
+        """Renders a growing conversation: every render must begin with the one before and keep the assistant's words."""
+        messages = self._user("first", first=True)
+        before = self.render(messages, prompt=True)
+        for words in _PROBES:
+            messages.append({"role": "assistant", "content": words})
+            messages += self._user("next")
+            after = self.render(messages, prompt=True)
+            if not after.startswith(before + words):
+                place = next((i for i, (a, b) in enumerate(zip(before + words, after, strict=False)) if a != b), len(after))
+                raise TemplateError(
+                    f"the chat template of {self.tokenizer.name_or_path!r} is not prefix-preserving: after one more exchange "
+                    f"it wrote {after[place : place + 30]!r} where {(before + words)[place : place + 30]!r} stood. "
+                    "Use a template that keeps earlier messages as they were"
+                )
+            before = after

@@ -1,0 +1,160 @@
+"""The collector: groups of episodes from an environment pool and a generator, with failures retried on fresh environments."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from agentgym_envs.errors import EnvFailure, EnvTimeout
+from agentgym_envs.pool import EnvPool, Result
+from agentgym_train.protocols import Generator, Sample, Sampling, Session
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.types import Group, Status, Trajectory, Turn
+
+log = logging.getLogger(__name__)
+
+
+class Start(NamedTuple):
+    """Which episode to play: the seed picks the task unless it is named. Equal starts form a group."""
+
+    seed: int
+    task_id: str | None = None
+
+    def reset(self, pool: EnvPool, row: int) -> None:
+        """Asks a pool slot for it."""
+        pool.reset(row, seed=self.seed, options={"task_id": self.task_id} if self.task_id else None)
+
+
+@dataclass
+class _Episode:
+    """An episode in one pool slot, which is also its row in the session."""
+
+    row: int
+    start: Start
+    trajectory: Trajectory
+    tokens: int = 0
+    failures: int = 0
+    done: bool = False
+
+
+class Collector:
+    """Plays episodes.
+
+    Args:
+        pool: one environment an episode at least, without a step limit of its own.
+        generator: the policy.
+        chat: between text and tokens.
+        max_context: tokens an episode may have, its next action included.
+        retries: fresh environments an episode gets after failures.
+        patience: seconds that ready episodes wait for slower ones.
+    """
+
+    def __init__(
+        self, pool: EnvPool, generator: Generator, chat: Chat, *, max_context: int, retries: int = 3, patience: float = 2.0
+    ):
+        self.pool, self.generator, self.chat = pool, generator, chat
+        self.max_context, self.retries, self.patience = max_context, retries, patience
+        self.failures = 0
+        """Environment failures in the last collection, retried ones included."""
+
+    def collect(self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, version: int = 0) -> list[Group]:
+        """Plays one episode a start.
+
+        Args:
+            starts: at most as many as the pool has environments.
+            max_turns: the horizon.
+            sampling: how to sample; its seed fixes the noise.
+            version: the policy version to note with each token.
+
+        Returns:
+            One group for each distinct start, in order; episodes that failed through all retries are missing.
+
+        Raises:
+            EnvFailure: not one episode could be played.
+        """
+        self.failures = 0
+        session = self.generator.session(len(starts), sampling)
+        episodes = [_Episode(row, start, Trajectory(start.task_id or "", start.seed)) for row, start in enumerate(starts)]
+        for episode in episodes:
+            episode.start.reset(self.pool, episode.row)
+        error: EnvFailure | None = None
+        while any(not e.done for e in episodes):
+            ready: dict[int, list[int]] = {}
+            for result in self._receive():
+                error = result.error or error
+                prompt = self._advance(episodes[result.index], result, session, max_turns, sampling.max_new_tokens)
+                if prompt is not None:
+                    ready[result.index] = prompt
+            if ready:
+                # Row order, not arrival order, so that the sampling noise falls the same way every time.
+                samples = session.generate({row: ready[row] for row in sorted(ready)})
+                for row, sample in samples.items():
+                    self._act(episodes[row], sample, version)
+        groups: dict[Start, Group] = {start: Group(start.seed, []) for start in starts}
+        for episode in episodes:
+            if not episode.trajectory.status.is_error:
+                groups[episode.start].trajectories.append(episode.trajectory)
+        if error is not None and not any(g.trajectories for g in groups.values()):
+            raise error
+        return list(groups.values())
+
+    def _receive(self) -> list[Result]:
+        """Returns all answers that come while the slower environments are given ``patience``."""
+        results = self.pool.recv()
+        end = time.monotonic() + self.patience
+        while (left := end - time.monotonic()) > 0 and (more := self.pool.recv(timeout=left)):
+            results += more
+        return results
+
+    def _advance(
+        self, episode: _Episode, result: Result, session: Session, max_turns: int, max_new_tokens: int
+    ) -> list[int] | None:
+        """Takes an answer in; returns the tokens that lead to the next action, or None where none is due."""
+        if result.error is not None:
+            self._retry(episode, result.error, session)
+            return None
+        trajectory, turns, info = episode.trajectory, episode.trajectory.turns, result.info or {}
+        trajectory.task_id = str(info.get("task_id", ""))
+        if turns:
+            turns[-1].reward = float(result.reward)
+            turns[-1].invalid = bool(info.get("invalid", False))
+            trajectory.score = float(info.get("score", trajectory.total_reward))
+            trajectory.success = bool(info.get("success", result.terminated and trajectory.total_reward > 0))
+        if result.terminated:
+            return self._end(episode, Status.COMPLETED, session)
+        if result.truncated or len(turns) >= max_turns:
+            return self._end(episode, Status.TRUNCATED_HORIZON, session)
+        observation = result.observation
+        ids = self.chat.between(turns[-1].action_ids, observation) if turns else self.chat.opening(observation)
+        if episode.tokens + len(ids) + max_new_tokens > self.max_context:
+            return self._end(episode, Status.TRUNCATED_CONTEXT, session)
+        turns.append(Turn(observation, ids))
+        episode.tokens += len(ids)
+        return ids
+
+    def _act(self, episode: _Episode, sample: Sample, version: int) -> None:
+        turn = episode.trajectory.turns[-1]
+        turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, version
+        turn.action = self.chat.text(sample.ids)
+        episode.tokens += len(sample.ids)
+        self.pool.send(episode.row, turn.action)
+
+    def _end(self, episode: _Episode, status: Status, session: Session) -> None:
+        episode.trajectory.status = status
+        episode.done = True
+        session.finish(episode.row)
+
+    def _retry(self, episode: _Episode, error: EnvFailure, session: Session) -> None:
+        """Starts the episode again from its seed, or gives it up."""
+        self.failures += 1
+        episode.failures += 1
+        seed = episode.start.seed
+        episode.trajectory, episode.tokens = Trajectory(episode.trajectory.task_id, seed), 0
+        if episode.failures > self.retries:
+            log.warning("episode of seed %d given up after %d failures: %s", seed, episode.failures, error)
+            self._end(episode, Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV, session)
+            return
+        log.info("episode of seed %d starts again: %s", seed, error)
+        session.restart(episode.row)
+        episode.start.reset(self.pool, episode.row)
