@@ -40,7 +40,13 @@ def spread(task_ids: Sequence[str], count: int) -> list[str]:
 
 
 def play(
-    env_id: str, agent: str, *, episodes: int, horizon: int | None = None, on_episode: Callable[[], None] | None = None, **kwargs: Any
+    env_id: str,
+    agent: str,
+    *,
+    episodes: int,
+    horizon: int | None = None,
+    on_episode: Callable[[], None] | None = None,
+    **kwargs: Any,
 ) -> list[Episode]:
     """Plays tasks spread evenly over a split.
 

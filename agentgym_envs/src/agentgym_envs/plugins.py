@@ -43,9 +43,7 @@ def load(group: str, name: str) -> Any:
     try:
         return points[name].load()
     except Exception as error:
-        raise BrokenPlugin(
-            f"plugin {name!r} of distribution {distribution(points[name])} fails to import: {error!r}"
-        ) from error
+        raise BrokenPlugin(f"plugin {name!r} of distribution {distribution(points[name])} fails to import: {error!r}") from error
 
 
 def distribution(point: EntryPoint) -> str:

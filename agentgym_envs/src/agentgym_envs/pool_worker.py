@@ -28,6 +28,7 @@ def serve(pipe: Connection) -> None:
     envs: dict[int, gymnasium.Env[str, str]] = {}
     while (request := requests.get()) is not None:
         index = request[1]
+        answer: tuple[int, Any, str | None]
         try:
             answer = (index, _apply(setup, envs, request), None)
         except Exception as error:

@@ -22,7 +22,7 @@ class Builtin(NamedTuple):
 _TEXTWORLD = "agentgym_envs.envs.textworld.env:"
 BUILTIN: dict[str, Builtin] = {
     "agentgym/Maze-v0": Builtin("agentgym_envs.envs.maze.env:MazeEnv", 40),
-    "agentgym/TextCraft-v0": Builtin("agentgym_envs.envs.textcraft.env:TextCraftEnv", 40),
+    "agentgym/TextCraft-v0": Builtin("agentgym_envs.envs.textcraft.env:TextCraftEnv", 60),
     "agentgym/TextWorld-v0": Builtin(_TEXTWORLD + "TextWorldEnv", 100, "textworld"),
     "agentgym/TWSimple-v0": Builtin(_TEXTWORLD + "SimpleEnv", 100, "textworld"),
     "agentgym/TWCoinCollector-v0": Builtin(_TEXTWORLD + "CoinCollectorEnv", 100, "textworld"),

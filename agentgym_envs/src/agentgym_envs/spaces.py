@@ -1,6 +1,6 @@
 """The space of observations and actions: any Unicode string."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Unicode(Space[str]):
         """Says whether ``x`` is a string."""
         return isinstance(x, str)
 
-    def to_jsonable(self, sample_n: Sequence[str]) -> list[str]:
+    def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
         """Strings are their own JSON form."""
         return list(sample_n)
 

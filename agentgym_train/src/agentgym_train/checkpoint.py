@@ -1,8 +1,8 @@
 """Checkpoints: complete or absent. Each holds the engine's state, the trainer's, and the model in Hugging Face format.
 
-    checkpoints/step-000100/engine/    DeepSpeed: weights, optimizer, one file a process
-    checkpoints/step-000100/model/     for transformers.AutoModelForCausalLM.from_pretrained
-    checkpoints/step-000100/state.json steps done, curriculum, how it was made
+checkpoints/step-000100/engine/    DeepSpeed: weights, optimizer, one file a process
+checkpoints/step-000100/model/     for transformers.AutoModelForCausalLM.from_pretrained
+checkpoints/step-000100/state.json steps done, curriculum, how it was made
 """
 
 import json
@@ -66,7 +66,7 @@ def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_sta
     if state.model != dict(model):
         old, new = state.model["architecture"], model["architecture"]
         raise CheckpointError(
-            f"{folder} is of another model ({old} against {new}, or other sizes): use another run.folder or the model it was made with"
+            f"{folder} is of another model ({old} against {new}, or other sizes): choose another run.folder or the old model"
         )
     if (state.zero_stage, state.processes) != (zero_stage, processes):
         raise CheckpointError(

@@ -61,12 +61,12 @@ class ScratchConfig:
     """Entries of the byte-level BPE tokenizer."""
     episodes: int = 2000
     """Random-play episodes to model: no expert, no reward."""
-    turns: int = 24
+    turns: int = 16
     """Turns an episode of random play."""
-    steps: int = 300
-    batch: int = 64
+    steps: int = 400
+    batch: int = 16
     """Episodes an optimizer step."""
-    lr: float = 3e-3
+    lr: float = 1e-2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,9 @@ def horizon(config: Config) -> int:
     """
     turns = config.eval.horizon or registry.spec(config.env.id).max_episode_steps
     if not turns or turns < 1:
-        raise ConfigError(f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not {config.eval.horizon}")
+        raise ConfigError(
+            f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not {config.eval.horizon}"
+        )
     return turns
 
 
@@ -46,7 +48,9 @@ def starts(config: Config) -> list[Start]:
     return [Start(number, task_id) for number, task_id in enumerate(spread(task_ids, config.eval.episodes))]
 
 
-def evaluate(config: Config, generator: Generator, chat: Chat, *, share: slice = slice(None), key: str = "eval") -> list[Trajectory]:
+def evaluate(
+    config: Config, generator: Generator, chat: Chat, *, share: slice = slice(None), key: str = "eval"
+) -> list[Trajectory]:
     """Plays this process's share of the held-out episodes.
 
     Args:
@@ -82,3 +86,15 @@ def evaluate(config: Config, generator: Generator, chat: Chat, *, share: slice =
         )
         groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat, key=key))
     return [t for g in groups for t in g.trajectories]
+
+
+def summary(trajectories: list[Trajectory]) -> dict[str, float]:
+    """Returns success and score (means over episodes), turns an episode, and the share of actions that were not understood."""
+    count, turns = max(len(trajectories), 1), [turn for t in trajectories for turn in t.turns]
+    return {
+        "success": sum(t.success for t in trajectories) / count,
+        "score": sum(t.score for t in trajectories) / count,
+        "turns": len(turns) / count,
+        "invalid": sum(turn.invalid for turn in turns) / max(len(turns), 1),
+        "episodes": len(trajectories),
+    }

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentgym_envs import plugins
-
 from agentgym_train.config import build
 
 GROUPS = {

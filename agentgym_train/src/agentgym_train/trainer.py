@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
@@ -153,9 +153,7 @@ class Trainer:
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
         engine = self.engine
-        state = checkpoint.State(
-            step, self.curriculum.state_dict(), self.config.engine.zero_stage, engine.world_size, self.shape
-        )
+        state = checkpoint.State(step, self.curriculum.state_dict(), self.config.engine.zero_stage, engine.world_size, self.shape)
         checkpoint.save(self.folder, state, engine, self.generator.model, self.tokenizer, keep=self.config.run.keep)
 
     def _resume(self) -> int:

@@ -4,7 +4,6 @@ Shapes: B trajectories, T tokens.
 """
 
 import os
-import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +21,7 @@ from transformers import PreTrainedModel
 from agentgym_train.batching import Batch
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.engine.ports import free_port
 from agentgym_train.engine.zero_config import zero_config
 
 PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
@@ -33,10 +33,8 @@ def start_processes() -> None:
         return
     deepspeed_log.setLevel("WARNING")
     if "RANK" not in os.environ:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = str(probe.getsockname()[1])
-        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+        here = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", **here)
     if get_accelerator().device_name() == "cpu":
         # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False

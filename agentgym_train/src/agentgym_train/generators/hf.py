@@ -118,7 +118,8 @@ class HFSession:
             use_cache=True,
             logits_to_keep=1,
         )
-        return output.logits[:, -1].float()
+        logits_BV: Tensor = output.logits[:, -1].float()
+        return logits_BV
 
     def _sample(self, logits_BV: Tensor) -> tuple[Tensor, Tensor]:
         """Draws a token a row by the Gumbel-max trick; returns tokens and their log-probabilities, shape (B,)."""

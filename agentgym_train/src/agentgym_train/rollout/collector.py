@@ -122,13 +122,16 @@ class Collector:
             trajectory.score = float(info.get("score", trajectory.total_reward))
             trajectory.success = bool(info.get("success", result.terminated and trajectory.total_reward > 0))
         if result.terminated:
-            return self._end(episode, Status.COMPLETED, session)
+            self._end(episode, Status.COMPLETED, session)
+            return None
         if result.truncated or len(turns) >= max_turns:
-            return self._end(episode, Status.TRUNCATED_HORIZON, session)
+            self._end(episode, Status.TRUNCATED_HORIZON, session)
+            return None
         observation = result.observation
         ids = self.chat.between(turns[-1].action_ids, observation) if turns else self.chat.opening(observation)
         if episode.tokens + len(ids) + max_new_tokens > self.max_context:
-            return self._end(episode, Status.TRUNCATED_CONTEXT, session)
+            self._end(episode, Status.TRUNCATED_CONTEXT, session)
+            return None
         turns.append(Turn(observation, ids))
         episode.tokens += len(ids)
         return ids

@@ -83,11 +83,13 @@ class Book:
         return {r: r.text() for rs in self.recipes.values() for r in rs}
 
     def plan(self, goal: str) -> list[tuple[Recipe, tuple[tuple[str, int], ...]] | tuple[str, int]]:
-        """Returns steps that make one of ``goal`` from nothing: gatherings (item, number) and craftings (recipe, what to use)."""
+        """Returns steps that make one of ``goal`` from nothing: first gatherings (item, number), then craftings (recipe, what to use)."""
         steps: list[Any] = []
-        stock: Counter[str] = Counter()
-        self._make(goal, 1, stock, steps)
-        return steps
+        self._make(goal, 1, Counter(), steps)
+        gathered: Counter[str] = Counter()
+        for item, number in (s for s in steps if isinstance(s[0], str)):
+            gathered[item] += number
+        return [*gathered.items(), *(s for s in steps if isinstance(s[0], Recipe))]
 
     def member(self, name: str) -> str:
         """Returns the item that stands for a tag: its craftable member of least depth; other names stand for themselves."""
@@ -180,7 +182,8 @@ def mojang_book(folder: str) -> Book:
     Raises:
         TaskError: the folder has no usable recipe, or a file is not what it should be.
     """
-    recipes, tags = [], {}
+    recipes: list[Recipe] = []
+    tags: dict[str, list[str]] = {}
     for path in sorted(Path(folder).glob("*.json")):
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
