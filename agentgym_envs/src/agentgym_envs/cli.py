@@ -67,7 +67,7 @@ def play(env_id: EnvId, split: Split = "train", task: Tasks = None, seed: int | 
             if not action.strip():
                 out.print(", ".join(world.actions()), style="dim", markup=False)
                 continue
-            observation, reward, terminated, truncated, info = env.step(action)
+            observation, _, terminated, truncated, info = env.step(action)
             over = terminated or truncated
             out.print(observation, markup=False)
         out.print(f"{'Solved' if info['success'] else 'Not solved'} after {info['turn']} turns, score {info['score']:.2f}.")

@@ -2,8 +2,8 @@
 
 A worker process holds several environments and answers in order. Every request gets exactly one :class:`Result`. When a
 worker dies or does not answer in time it is killed and replaced; the requests of its environments end in an
-:class:`~agentgym_envs.errors.EnvFailure`, and so does the next step of its other environments, whose state is lost. All other workers
-go on untouched.
+:class:`~agentgym_envs.errors.EnvFailure`, and so does the next step of its
+other environments, whose state is lost. All other workers go on untouched.
 """
 
 import os

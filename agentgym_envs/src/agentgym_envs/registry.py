@@ -1,5 +1,6 @@
 """The built-in environments: one literal table, and the registration of all environment entry points with Gymnasium."""
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -55,10 +56,11 @@ def spec(env_id: str) -> gymnasium.envs.registration.EnvSpec:
         UnknownName: no such id; says what exists and the nearest.
     """
     try:
-        return gymnasium.spec(env_id)
-    except (gymnasium.error.UnregisteredEnv, gymnasium.error.Error) as error:
-        if isinstance(error.__cause__, ImportError):
-            raise
+        module, _, name = env_id.rpartition(":")
+        if module:
+            import_module(module)
+        return gymnasium.spec(name)
+    except (ImportError, gymnasium.error.Error) as error:
         raise UnknownName("environment", env_id, discover(ENVIRONMENTS)) from error
 
 

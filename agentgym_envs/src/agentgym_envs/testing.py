@@ -23,6 +23,11 @@ from agentgym_envs.tasks import SPLITS
 
 INFO_KEYS = {"task_id": str, "goal": str, "score": float, "success": bool, "invalid": bool, "turn": int}
 SAMPLED_TASKS = 5  # oracle runs a split
+_TRANSCRIBE = """
+import sys, json
+from agentgym_envs.testing import transcript
+print(json.dumps(transcript(sys.argv[1], json.loads(sys.argv[2]))))
+"""
 HOSTILE = (
     "",
     " ",
@@ -77,7 +82,7 @@ Make = Callable[..., gymnasium.Env[str, str]]
 
 
 def _spec_and_spaces(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """The spec round-trips through JSON and pickle; both spaces are Unicode; instructions exist"""
+    """The spec round-trips through JSON and pickle; both spaces are Unicode; instructions exist."""
     env = make()
     assert env.spec is not None
     _expect(env.spec.max_episode_steps is not None, "no default max_episode_steps is registered")
@@ -91,7 +96,7 @@ def _spec_and_spaces(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _gymnasium_check(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """Gymnasium's own check_env passes without a warning"""
+    """Gymnasium's own check_env passes without a warning."""
     env = make()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -100,7 +105,7 @@ def _gymnasium_check(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _splits(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """The splits exist, share no task, and are the same every time"""
+    """The splits exist, share no task, and are the same every time."""
     seen: dict[str, str] = {}
     for split in SPLITS:
         ids = _world(make(split=split)).task_ids
@@ -117,7 +122,7 @@ def _splits(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _info_and_reward(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """Info has the contract's keys and types, is JSON-able, and rewards are the changes of the score"""
+    """Info has the contract's keys and types, is JSON-able, and rewards are the changes of the score."""
     env = make(admissible=True)
     observation, info = env.reset(seed=1)
     _check_info(info)
@@ -140,13 +145,12 @@ def _info_and_reward(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _determinism(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """The same seed and actions give the same bytes, here and in processes with other hash seeds"""
+    """The same seed and actions give the same bytes, here and in processes with other hash seeds."""
     here = transcript(env_id, kwargs)
     _expect(transcript(env_id, kwargs) == here, "two runs in one process differ")
     for hash_seed in ("0", "1", "4242"):
-        code = "import sys, json; from agentgym_envs.testing import transcript; print(json.dumps(transcript(sys.argv[1], json.loads(sys.argv[2]))))"
         environ = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-        command = [sys.executable, "-c", code, env_id, json.dumps(kwargs)]
+        command = [sys.executable, "-c", _TRANSCRIBE, env_id, json.dumps(kwargs)]
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=300)
         _expect(done.returncode == 0, f"a second process failed: {done.stderr[-500:]}")
         there = json.loads(done.stdout.splitlines()[-1])
@@ -155,7 +159,7 @@ def _determinism(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _named_tasks(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """A task can be named; its episode is the same every time; an unknown id or option is an error"""
+    """A task can be named; its episode is the same every time; an unknown id or option is an error."""
     env = make()
     task_id = _world(env).task_ids[-1]
     first = env.reset(options={"task_id": task_id})
@@ -171,7 +175,7 @@ def _named_tasks(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _hostile_actions(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """No action raises, and every observation is valid Unicode of a sane length"""
+    """No action raises, and every observation is valid Unicode of a sane length."""
     env = make()
     env.reset(seed=3)
     env.action_space.seed(3)
@@ -186,7 +190,7 @@ def _hostile_actions(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _oracle(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """The oracle solves a sample of tasks of every split, also from the middle of an episode"""
+    """The oracle solves a sample of tasks of every split, also from the middle of an episode."""
     for split in SPLITS:
         env = make(split=split)
         ids = _world(env).task_ids
@@ -198,7 +202,7 @@ def _oracle(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _episode_end(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """A step after the end, or before the first reset, is an error rather than a reward"""
+    """A step after the end, or before the first reset, is an error rather than a reward."""
     for start in (False, True):
         env = make()
         if start:
@@ -213,7 +217,7 @@ def _episode_end(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
 
 
 def _vector(env_id: str, kwargs: dict[str, Any], make: Make) -> None:
-    """make_vec gives the same episodes as single environments"""
+    """Make_vec gives the same episodes as single environments."""
     vector = gymnasium.make_vec(env_id, num_envs=2, **kwargs)
     observations, _ = vector.reset(seed=11)
     for i in range(2):
@@ -298,4 +302,4 @@ def _expect(condition: bool, message: str) -> None:
 
 
 def _title(check: Callable[..., None]) -> str:
-    return (check.__doc__ or "").strip()
+    return (check.__doc__ or "").strip().rstrip(".")

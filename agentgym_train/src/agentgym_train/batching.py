@@ -42,10 +42,9 @@ class Batch:
         """Tokens that carry loss."""
         return int(self.action_BT.sum())
 
-    @property
-    def return_B(self) -> Tensor:
-        """Undiscounted returns, float32."""
-        return self.reward_BT.sum(1)
+    def return_B(self, gamma: float = 1.0) -> Tensor:
+        """Returns of whole trajectories, float32, a turn's reward discounted by ``gamma`` for every turn before it."""
+        return (self.reward_BT * gamma**self.turn_BT).sum(1)
 
     def take(self, rows: Sequence[int]) -> "Batch":
         """Returns some trajectories, cut to the longest of them."""

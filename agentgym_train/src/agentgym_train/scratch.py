@@ -91,7 +91,7 @@ def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: P
 def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
     """Trains a byte-level BPE tokenizer, which can encode any text, on the words of random play.
 
-    It is a ``Qwen2Tokenizer`` because ``AutoTokenizer`` loads whatever lies beside a Qwen2 model as one, with its way of cutting words.
+    It is a ``Qwen2Tokenizer`` because ``AutoTokenizer`` loads whatever lies beside a Qwen2 model as one.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = Qwen2Tokenizer().backend_tokenizer.pre_tokenizer

@@ -15,12 +15,14 @@ class GRPO:
 
     clip_low: float = 0.2
     clip_high: float = 0.2
+    gamma: float = 1.0
+    """Discount a turn: below 1, the faster of two successes is the better one."""
     kl_coef: float = 0.0
     """Weight of the k3 divergence from the initial policy, in the loss."""
 
     def advantages(self, batch: Batch) -> Batch:
         """Broadcasts the group-normalised return over each trajectory's action tokens."""
-        advantage_B = group_normalised(batch.return_B, batch.group_B)
+        advantage_B = group_normalised(batch.return_B(self.gamma), batch.group_B)
         return replace(batch, advantage_BT=advantage_B[:, None] * batch.action_BT)
 
     def loss(self, logp_BT: Tensor, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:

@@ -1,0 +1,1 @@
+"""Mazes: the embedded default, cheap enough to train on from random weights."""

@@ -1,0 +1,1 @@
+"""TextCraft: gathering and crafting from lists of recipes."""

@@ -83,7 +83,7 @@ class Book:
         return {r: r.text() for rs in self.recipes.values() for r in rs}
 
     def plan(self, goal: str) -> list[tuple[Recipe, tuple[tuple[str, int], ...]] | tuple[str, int]]:
-        """Returns steps that make one of ``goal`` from nothing: first gatherings (item, number), then craftings (recipe, what to use)."""
+        """Returns steps to one of ``goal``: first gatherings (item, number), then craftings (recipe, what to use)."""
         steps: list[Any] = []
         self._make(goal, 1, Counter(), steps)
         gathered: Counter[str] = Counter()

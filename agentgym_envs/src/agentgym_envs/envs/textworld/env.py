@@ -113,7 +113,7 @@ class GameEnv(TextEnv):
             self._game = None
 
     def _replayed(self, **infos: bool) -> "textworld.GameState":
-        """Returns the current state with more information, from a second interpreter: asking for it always would slow every step."""
+        """Returns the current state with more information, from a second interpreter: always asking would slow every step."""
         game, state = _start(self._path, **infos)
         for command in self._history:
             state, _, _ = game.step(command)

@@ -39,7 +39,7 @@ class GameOptions:
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Returns where games are kept: $AGENTGYM_CACHE, else $XDG_CACHE_HOME/agentgym, else ~/.cache/agentgym; below it ``textworld``."""
+    """Returns where games are kept: ``textworld`` in $AGENTGYM_CACHE, $XDG_CACHE_HOME/agentgym or ~/.cache/agentgym."""
     home = environ.get("AGENTGYM_CACHE") or Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentgym"
     return Path(home) / "textworld"
 

@@ -1,0 +1,59 @@
+import pytest
+from typer.testing import CliRunner
+
+from agentgym_envs.cli import app
+
+
+def invoke(*args, **kwargs):
+    return CliRunner().invoke(app, args, env={"COLUMNS": "200"}, **kwargs)
+
+
+def test_list_names_every_id_and_its_extra(monkeypatch):
+    monkeypatch.setattr("agentgym_envs.registry.find_spec", lambda name: None)
+    result = invoke("list")
+    assert result.exit_code == 0
+    assert "agentgym/Maze-v0" in result.output
+    assert result.output.count('python -m pip install "agentgym-envs[textworld]"') == 5
+
+
+def test_a_person_can_play():
+    result = invoke("play", "agentgym/Maze-v0", "--task", "rooms4-things1-test-0", "--split", "test", input="\nlook\n")
+    assert result.exit_code == 0
+    assert "Goal: take the lamp" in result.output
+    assert "Not an action: look" in result.output
+    assert "go " in result.output.split(">")[1], "an empty line lists what is possible"
+
+
+def test_rollout_prints_success_by_difficulty():
+    result = invoke("rollout", "agentgym/Maze-v0", "--agent", "oracle", "--episodes", "8")
+    assert result.exit_code == 0
+    rows = [line.split("│")[1:-1] for line in result.output.splitlines() if line.startswith("│")]
+    assert [[c.strip() for c in r[:3]] for r in rows] == [[d, n, "1.000"] for d, n in zip(["4", "8", "12", "16", "all"], "22228", strict=True)]
+
+
+def test_random_play_is_worse_than_the_oracle():
+    result = invoke("rollout", "agentgym/Maze-v0", "--agent", "random", "--episodes", "20", "--set", "rooms=[16]")
+    success = float(result.output.splitlines()[-2].split("│")[3])
+    assert success < 0.7
+
+
+def test_check_reports_what_holds():
+    assert invoke("check", "agentgym/Maze-v0").output.count("ok") >= 10
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["rollout", "agentgym/Maz-v0"], "Did you mean 'agentgym/Maze-v0'"),
+        (["rollout", "agentgym/Maze-v0", "--agent", "orakel"], "Did you mean 'oracle'"),
+        (["rollout", "agentgym/Maze-v0", "--split", "tset"], "Did you mean 'test'"),
+        (["play", "agentgym/Maze-v0", "--task", "x*"], "selects nothing"),
+        (["play", "agentgym/Maze-v0", "--set", "rooms"], "--set takes key=value"),
+        (["build", "agentgym/Maze-v0"], "nothing to build"),
+    ],
+)
+def test_errors_are_one_line_and_status_2(args, message):
+    result = invoke(*args)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output

@@ -1,0 +1,113 @@
+import gymnasium
+import pytest
+
+from agentgym_envs.envs.maze.tasks import MazeTasks, move, path
+from agentgym_envs.errors import TaskError
+
+TASKS = MazeTasks((4, 8, 12), 2)
+
+
+def maze_of(task_id):
+    return TASKS.get(task_id).data["maze"]
+
+
+@pytest.mark.parametrize("task_id", [*TASKS.ids("test")[::20], *TASKS.ids("train")[::300]])
+def test_layouts_are_trees_whose_exits_agree(task_id):
+    maze = maze_of(task_id)
+    back = {"north": "south", "south": "north", "east": "west", "west": "east"}
+    for room, exits in maze.exits.items():
+        assert exits
+        assert len(exits) <= 3
+        for direction in exits:
+            assert back[direction] in maze.exits[move(room, direction)]
+    # A connected graph with n - 1 edges is a tree.
+    assert sum(map(len, maze.exits.values())) // 2 == len(maze.exits) - 1
+    reached, stack = set(), [maze.start]
+    while stack:
+        room = stack.pop()
+        if room not in reached:
+            reached.add(room)
+            stack += [move(room, d) for d in maze.exits[room]]
+    assert reached == set(maze.exits)
+    assert len(set(maze.things.values())) == 2
+    assert maze.start not in maze.things.values()
+
+
+def test_the_way_is_shortest():
+    maze = maze_of("rooms12-things2-test-3")
+    for goal in maze.exits:
+        distance = {maze.start: 0}
+        frontier = [maze.start]
+        for room in frontier:
+            for d in maze.exits[room]:
+                if (there := move(room, d)) not in distance:
+                    distance[there] = distance[room] + 1
+                    frontier.append(there)
+        way = path(maze, maze.start, goal)
+        place = maze.start
+        for direction in way:
+            place = move(place, direction)
+        assert place == goal
+        assert len(way) == distance[goal]
+
+
+def test_no_layout_is_in_two_splits():
+    keys = {split: {maze_of(i).key() for i in TASKS.ids(split) if i.startswith("rooms4")} for split in ("train", "dev", "test")}
+    assert all(keys.values())
+    assert not keys["train"] & keys["test"]
+    assert not keys["train"] & keys["dev"]
+    assert not keys["dev"] & keys["test"]
+
+
+def test_every_listed_held_out_task_is_solved_by_the_oracle():
+    for split in ("dev", "test"):
+        env = gymnasium.make("agentgym/Maze-v0", split=split, max_episode_steps=-1)
+        for task_id in env.unwrapped.task_ids:
+            env.reset(options={"task_id": task_id})
+            for action in env.unwrapped.oracle():
+                *_, info = env.step(action)
+            assert info["success"], task_id
+            assert info["score"] == 1.0
+
+
+def test_a_hand_played_episode():
+    env = gymnasium.make("agentgym/Maze-v0", split="test", things=2, admissible=True)
+    observation, info = env.reset(options={"task_id": "rooms4-things2-test-0"})
+    maze = maze_of("rooms4-things2-test-0")
+    exits = maze.exits[(0, 0)]
+    assert observation == f"Goal: take the lamp and the coin\nExits: {' '.join(exits)}"
+    blocked = next(d for d in ("north", "east", "south", "west") if d not in exits)
+    assert env.step(f"go {blocked}")[0] == f"A wall.\nExits: {' '.join(exits)}"
+    assert env.step("take lamp")[0].startswith("No lamp here.")
+    observation, reward, _, _, info = env.step("dance")
+    assert observation.startswith("Not an action: dance")
+    assert info["invalid"]
+    assert reward == 0
+    for direction in path(maze, (0, 0), maze.things["lamp"]):
+        observation, *_, info = env.step(f"GO  {direction} ")
+    assert observation.endswith("\nHere: lamp")
+    assert "take lamp" in info["admissible_actions"]
+    _, reward, terminated, _, info = env.step("take the lamp")
+    assert (reward, terminated, info["score"], info["success"]) == (0.5, False, 0.5, False)
+
+
+def test_training_draws_beyond_the_listed_tasks_unless_they_were_named():
+    env = gymnasium.make("agentgym/Maze-v0", rooms=[4])
+    drawn = {env.reset(seed=s)[1]["task_id"] for s in range(50)}
+    assert len(drawn) == 50
+    assert any(int(t.rpartition("-")[2]) >= 1000 for t in drawn)
+    env = gymnasium.make("agentgym/Maze-v0", rooms=[4], tasks="rooms4-things1-train-[12]")
+    assert {env.reset(seed=s)[1]["task_id"] for s in range(50)} == {"rooms4-things1-train-1", "rooms4-things1-train-2"}
+
+
+@pytest.mark.parametrize("kwargs", [{"rooms": [2]}, {"rooms": []}, {"rooms": [65]}, {"things": 0}, {"things": 4}, {"rooms": ["a"]}])
+def test_impossible_sizes_are_refused(kwargs):
+    with pytest.raises(TaskError):
+        gymnasium.make("agentgym/Maze-v0", **kwargs)
+
+
+@pytest.mark.parametrize("task_id", ["rooms4-things1-test-100", "rooms4", "rooms2-things1-train-1", "rooms٤-things1-test-1"])
+def test_unknown_tasks_are_refused(task_id):
+    env = gymnasium.make("agentgym/Maze-v0")
+    with pytest.raises(TaskError):
+        env.reset(options={"task_id": task_id})
