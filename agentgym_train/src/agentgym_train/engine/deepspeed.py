@@ -22,7 +22,7 @@ from agentgym_train.batching import Batch
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.engine.ports import free_port
-from agentgym_train.engine.zero_config import zero_config
+from agentgym_train.engine.zero_config import clips_itself, zero_config
 
 PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
 
@@ -63,6 +63,9 @@ class Engine:
             model=model.train(), optimizer=optimizer, model_parameters=trainable, config=zero_config(config, dtype)
         )
         self.device = self._engine.device
+        self._norm: Tensor | None = None
+        if clips_itself(config, dtype):
+            optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
         self.steps = 0
         """Optimizer steps taken: the policy version."""
 
@@ -81,7 +84,8 @@ class Engine:
             group["lr"] = self.config.lr * warm
         self._engine.step()
         self.steps += 1
-        return float(self._engine.get_global_grad_norm() or 0.0)
+        norm = self._engine.get_global_grad_norm() if self._norm is None else self._norm
+        return float(norm or 0.0)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """Yields every parameter whole, one at a time; all processes must run through it."""
@@ -121,6 +125,10 @@ class Engine:
         """Restores what :meth:`save` wrote with the same ZeRO stage and number of processes."""
         _, client = self._engine.load_checkpoint(str(folder), tag="engine")
         self.steps = int(client["steps"])
+
+    def _clip(self, parameters: list[Tensor]) -> None:
+        """Runs when the optimizer is about to step, the gradients reduced over all processes."""
+        self._norm = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
 
     def close(self) -> None:
         """Frees the engine and leaves the process group."""

@@ -23,7 +23,7 @@ def zero_config(config: EngineConfig, dtype: str) -> dict[str, Any]:
         "gradient_accumulation_steps": 1,
         # The number of micro-batches differs from step to step: step() is the boundary, not a counter.
         "managed_gradient_accumulation": False,
-        "gradient_clipping": config.max_grad_norm,
+        "gradient_clipping": 0.0 if clips_itself(config, dtype) else config.max_grad_norm,
         "bf16": {"enabled": dtype == "bfloat16"},
         "zero_optimization": {"stage": config.zero_stage, "overlap_comm": False, **config.zero},
         # torch's AdamW: DeepSpeed's own wants a compiler on CPU.
@@ -31,3 +31,8 @@ def zero_config(config: EngineConfig, dtype: str) -> dict[str, Any]:
         "zero_force_ds_cpu_optimizer": False,
         "steps_per_print": 2**31,
     }
+
+
+def clips_itself(config: EngineConfig, dtype: str) -> bool:
+    """Says whether the engine clips gradients: in plain float32 without ZeRO, DeepSpeed clips but does not tell the norm."""
+    return config.zero_stage == 0 and dtype == "float32"

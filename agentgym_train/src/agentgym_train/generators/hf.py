@@ -81,11 +81,13 @@ class HFSession:
             self._unfed[row] = ids[line][-1:]
         return {row: Sample(ids[line], logps[line]) for row, line in zip(prompts, lines, strict=True)}
 
+    @torch.inference_mode()
     def restart(self, row: int) -> None:
         """Hides everything that the row holds in the cache."""
         self._unfed.pop(row, None)
         self._mask_BS[self._place[row]] = 0
 
+    @torch.inference_mode()
     def finish(self, row: int) -> None:
         """Drops a row; when half of the cache's lines are idle they are cut out."""
         self._unfed.pop(row, None)

@@ -1,0 +1,41 @@
+"""A generator that says what a script says: its samples are encoded texts, its log-probabilities made up."""
+
+import tiny
+
+from agentgym_train.protocols import Sample
+
+
+class ScriptedGenerator:
+    """``script(row, turn)`` returns the action of a row's turn, counted from 0 since the row began."""
+
+    def __init__(self, script, tokenizer=None):
+        self.script = script
+        self.tokenizer = tokenizer or tiny.tokenizer(tiny.CHATML)
+        self.prompts = []
+
+    def load(self, weights):
+        pass
+
+    def session(self, rows, sampling):
+        return _Session(self, sampling)
+
+
+class _Session:
+    def __init__(self, generator, sampling):
+        self.generator, self.sampling, self.turn = generator, sampling, {}
+
+    def generate(self, prompts):
+        self.generator.prompts.append({r: list(p) for r, p in prompts.items()})
+        return {row: self.sample(row) for row in prompts}
+
+    def sample(self, row):
+        turn = self.turn[row] = self.turn.get(row, -1) + 1
+        ids = self.generator.tokenizer(self.generator.script(row, turn), add_special_tokens=False)["input_ids"]
+        ids = [*ids, next(iter(self.sampling.stop_ids))]
+        return Sample(ids, [-0.1] * len(ids))
+
+    def restart(self, row):
+        del self.turn[row]
+
+    def finish(self, row):
+        self.turn.pop(row, None)

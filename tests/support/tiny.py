@@ -1,0 +1,58 @@
+"""A tiny model with random weights and a chat template, saved as a Hugging Face folder."""
+
+import torch
+from transformers import Qwen2Config, Qwen2ForCausalLM
+
+from agentgym_train import scratch
+from agentgym_train.rollout.chat import Chat
+
+# Written here in the manner of ChatML: a separator follows each message's end.
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# Drops the thoughts of earlier turns, so that its own output is no prefix of the next.
+FORGETFUL = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
+    "{% if m['role'] == 'assistant' and not loop.last %}{{ m['content'].split('</think>')[-1] }}{% else %}{{ m['content'] }}{% endif %}"
+    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+NO_SYSTEM = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}" + CHATML
+CORPUS = ["Exits: north east south west", "go north", "go south", "go east", "go west", "take lamp", "Goal: take the lamp\nHere: lamp"] * 20
+
+
+def tokenizer(template=None):
+    """Returns a tokenizer; with a template its stop token is <|im_end|>."""
+    made = scratch.train_tokenizer(CORPUS, 400)
+    if template:
+        made.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"], "eos_token": "<|im_end|>"})
+        made.chat_template = template
+    return made
+
+
+def save(folder, *, template=None, seed=0, hidden=32, layers=2):
+    """Writes model and tokenizer; returns the folder as a string."""
+    tok = tokenizer(template)
+    torch.manual_seed(seed)
+    config = Qwen2Config(
+        vocab_size=len(tok),
+        hidden_size=hidden,
+        intermediate_size=2 * hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=512,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tok.eos_token_id,
+        pad_token_id=tok.pad_token_id,
+        initializer_range=0.2,
+    )
+    Qwen2ForCausalLM(config).save_pretrained(folder)
+    tok.save_pretrained(folder)
+    return str(folder)
+
+
+def chat(template=CHATML, instructions="Be brief."):
+    """Returns a chat over the tiny tokenizer."""
+    return Chat(tokenizer(template), instructions)

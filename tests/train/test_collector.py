@@ -1,0 +1,103 @@
+import time
+
+import gymnasium
+import pytest
+import tiny
+from scripted import ScriptedGenerator
+
+from agentgym_envs.errors import EnvRaised
+from agentgym_envs.pool import EnvPool
+from agentgym_train.protocols import Sampling
+from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.types import Status
+
+FAULTY = "faulty_envs:support/Faulty-v0"
+
+
+def collect(env_id, starts, script, *, max_turns=10, max_context=1000, retries=3, patience=2.0, timeout=60.0, workers=2, **kwargs):
+    chat = tiny.chat(instructions="")
+    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids, seed=0)
+    with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
+        generator = ScriptedGenerator(script, chat.tokenizer)
+        collector = Collector(pool, generator, chat, max_context=max_context, retries=retries, patience=patience)
+        return collector.collect(starts, max_turns=max_turns, sampling=sampling, version=4), collector, generator, chat
+
+
+def test_an_episode_is_what_the_environment_says():
+    env = gymnasium.make("agentgym/Maze-v0", rooms=[4])
+    first, info = env.reset(seed=5)
+    plan = [*env.unwrapped.oracle()]
+    (group,), _, _, chat = collect("agentgym/Maze-v0", [Start(5)] * 2, lambda row, turn: plan[turn], rooms=[4])
+    a, b = group.trajectories
+    assert [t.action for t in a.turns] == plan
+    assert a.turns[0].observation == first
+    assert (a.status, a.score, a.success, a.total_reward) == (Status.COMPLETED, 1.0, True, 1.0)
+    assert (a.task_id, a.seed) == (info["task_id"], 5)
+    assert [t.reward for t in a.turns] == [0.0] * (len(plan) - 1) + [1.0]
+    assert {t.version for t in a.turns} == {4}
+    assert [t.prompt_ids for t in a.turns] == [t.prompt_ids for t in b.turns]
+    ids = [i for t in a.turns for i in t.prompt_ids + t.action_ids]
+    full = chat.render(chat.messages([t.observation for t in a.turns], plan), prompt=False)
+    # The framework ends the last message only when another follows.
+    assert ids == chat.tokenizer(full, add_special_tokens=False)["input_ids"][: len(ids)]
+
+
+def test_the_horizon_is_a_truncation_and_counts_actions():
+    (group,), *_ = collect(FAULTY, [Start(1)], lambda row, turn: "ok", max_turns=3, length=5)
+    (t,) = group.trajectories
+    assert (t.status, len(t.turns), t.success) == (Status.TRUNCATED_HORIZON, 3, False)
+    (group,), *_ = collect(FAULTY, [Start(1)], lambda row, turn: "ok", max_turns=5, length=5)
+    assert group.trajectories[0].status is Status.COMPLETED, "solved with the last action: not a truncation"
+
+
+def test_a_full_context_is_a_truncation_of_its_own():
+    (group,), *_ = collect(FAULTY, [Start(1)], lambda row, turn: "ok", max_context=80, length=50, max_turns=50)
+    (t,) = group.trajectories
+    assert t.status is Status.TRUNCATED_CONTEXT
+    tokens = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
+    assert 40 < tokens <= 80
+
+
+@pytest.mark.parametrize("fault", ["raise", "hang", "die"])
+def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
+    starts = [Start(1)] * 4
+    groups, collector, _, _ = collect(
+        FAULTY, starts, lambda row, turn: f"a{turn}", timeout=1.0, fault=fault, at=2, marker=str(tmp_path / "failed")
+    )
+    trajectories = groups[0].trajectories
+    assert collector.failures >= 1
+    assert len(trajectories) == 4
+    for t in trajectories:
+        assert t.status is Status.COMPLETED
+        assert [turn.action for turn in t.turns] == [f"a{n}" for n in range(5)], "from the start, with nothing left of the failure"
+        assert t.total_reward == 1.0
+
+
+def test_an_environment_that_always_fails_never_reaches_the_loss():
+    groups, collector, _, _ = collect(FAULTY, [Start(1), Start(1), Start(2)], lambda row, turn: "ok", fault="raise", at=3, seeds=[1], retries=2)
+    assert [len(g.trajectories) for g in groups] == [0, 1]
+    assert collector.failures == 2 * 3
+    assert groups[1].trajectories[0].success
+
+
+def test_if_nothing_can_be_played_the_step_says_why():
+    with pytest.raises(EnvRaised, match="broken on purpose"):
+        collect(FAULTY, [Start(1)], lambda row, turn: "raise", retries=1)
+
+
+def test_ready_episodes_do_not_wait_for_slow_ones():
+    began = time.monotonic()
+    groups, _, generator, _ = collect(
+        "faulty_envs:support/Slow-v0", [Start(0), Start(1)], lambda row, turn: "x", patience=0.05, delay=0.4, length=4
+    )
+    assert time.monotonic() - began < 4
+    assert all(g.trajectories[0].success for g in groups)
+    first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
+    assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"
+
+
+def test_named_tasks_are_played():
+    name = "rooms4-things1-test-3"
+    groups, *_ = collect("agentgym/Maze-v0", [Start(0, name)], lambda row, turn: "look", max_turns=1, split="test")
+    assert groups[0].trajectories[0].task_id == name
+    assert groups[0].trajectories[0].turns[0].invalid

@@ -1,0 +1,68 @@
+import tomllib
+
+import pytest
+
+from agentgym_train import config
+from agentgym_train.errors import ConfigError
+
+MINIMAL = '[run]\nfolder = "x"\nsteps = 3\n[env]\nid = "agentgym/Maze-v0"\n[curriculum]\nname = "fixed"\nturns = 5\n'
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(MINIMAL)
+    return path
+
+
+def test_it_round_trips_with_every_default(file, tmp_path):
+    loaded = config.load(file)
+    again = tmp_path / "again.toml"
+    again.write_text(config.dumps(loaded))
+    assert config.load(again) == loaded
+    assert tomllib.loads(config.dumps(loaded))["engine"]["zero_stage"] == 2
+
+
+def test_overrides_are_toml_or_plain_text(file):
+    changed = config.load(
+        file, ["engine.lr=1e-3", "env.kwargs.rooms=[4, 6]", "model.path=some/model", 'env.kwargs.split="dev"', "engine.zero.a=true"]
+    )
+    assert changed.engine.lr == 1e-3
+    assert changed.env.kwargs == {"rooms": [4, 6], "split": "dev"}
+    assert changed.model.path == "some/model"
+    assert changed.engine.zero == {"a": True}
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("run.step=3", r"'run\.step'.*Did you mean 'run\.steps'"),
+        ("engin.lr=1", "Did you mean 'engine'"),
+        ("engine.lr=fast", r"'engine\.lr'.*not 'fast'"),
+        ("engine=3", "'engine' is a section, not 3"),
+        ("run.steps.x=3", "'steps' is not a section"),
+        ("run.steps", "takes a.b=c"),
+        ("run.seed=1.5", r"'run\.seed'.*1\.5"),
+    ],
+)
+def test_wrong_keys_and_values_are_named(file, override, message):
+    with pytest.raises(ConfigError, match=message):
+        config.load(file, [override])
+
+
+def test_missing_keys_and_files_are_named(file, tmp_path):
+    file.write_text("[run]\nsteps = 3\n[env]\nid = 'x'\n")
+    with pytest.raises(ConfigError, match=r"'run\.folder': field required"):
+        config.load(file)
+    file.write_text("[run\n")
+    with pytest.raises(ConfigError, match="is not TOML"):
+        config.load(file)
+    with pytest.raises(ConfigError, match="cannot read"):
+        config.load(tmp_path / "absent.toml")
+
+
+def test_the_first_difference_is_named(file):
+    a, b = config.load(file), config.load(file, ["engine.lr=0.5", "run.steps=9"])
+    assert config.difference(a, b, ignore=("run.steps",)) == "engine.lr was 1e-06 and is now 0.5"
+    assert config.difference(a, a) is None
+    assert config.difference(a, config.load(file, ["run.steps=9"]), ignore=("run.steps",)) is None
