@@ -27,7 +27,11 @@ SIGN = {
         "key": {"#": [{"tag": "minecraft:planks"}, {"item": "minecraft:bamboo"}]},
         "result": {"id": "minecraft:stick", "count": 4},
     },
-    "iron_ingot": {"type": "crafting_shapeless", "ingredients": ["minecraft:iron_block"], "result": {"id": "iron_ingot", "count": 9}},
+    "iron_ingot": {
+        "type": "crafting_shapeless",
+        "ingredients": ["minecraft:iron_block"],
+        "result": {"id": "iron_ingot", "count": 9},
+    },
     "smelting": {"type": "minecraft:smelting", "ingredient": {"item": "minecraft:sand"}, "result": "minecraft:glass"},
 }
 
@@ -112,7 +116,9 @@ def test_cycles_are_cut_in_a_fixed_order():
     assert list(Book([Recipe("x", 1, (("t", 1),)), Recipe("m", 1, (("x", 1),))], {"t": ["m"]}).recipes) == ["x"]
 
 
-@pytest.mark.parametrize(("files", "message"), [({}, "no shaped or shapeless"), ({"a.json": "{"}, "a.json"), ({"a.json": "[1]"}, "a.json")])
+@pytest.mark.parametrize(
+    ("files", "message"), [({}, "no shaped or shapeless"), ({"a.json": "{"}, "a.json"), ({"a.json": "[1]"}, "a.json")]
+)
 def test_a_folder_of_something_else_is_refused(tmp_path, files, message):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -135,14 +141,14 @@ def test_the_oracle_solves_every_task_within_the_default_horizon():
         for task_id in env.unwrapped.task_ids:
             env.reset(options={"task_id": task_id})
             for action in env.unwrapped.oracle():
-                *_, truncated, info = env.step(action)
+                *_, info = env.step(action)
             assert info["success"], task_id
 
 
 def test_depth_is_the_least_number_of_layers():
     """An independent fixed point: what is reachable with k layers of crafting."""
     book = default_book()
-    known = {name: 0 for name in book.gatherable}
+    known = dict.fromkeys(book.gatherable, 0)
     for layer in range(1, 6):
         fresh = set()
         for recipes in book.recipes.values():

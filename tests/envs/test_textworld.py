@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import gymnasium
 import pytest
@@ -72,12 +73,14 @@ def test_a_game_plays_as_in_textworld_itself():
 def test_hash_seeds_and_processes_make_the_same_game(tmp_path):
     first = game_file(COIN)
     environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path), "PYTHONHASHSEED": "77"}
-    code = "from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
+    code = (
+        "from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
+    )
     both = [subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     paths = {p.communicate()[0].strip() for p in both}
     assert len(paths) == 1, "two processes that ask at once get one game"
     other = paths.pop()
-    games = [json.loads(open(str(p).replace(".z8", ".json")).read()) for p in (first, other)]
+    games = [json.loads(Path(p).with_suffix(".json").read_text()) for p in (first, other)]
     assert games[0] == games[1]
     assert sorted(p.suffix for p in (tmp_path / "textworld").iterdir()) == [".json", ".z8"], "no draft is left behind"
 

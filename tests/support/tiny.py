@@ -14,11 +14,20 @@ CHATML = (
 # Drops the thoughts of earlier turns, so that its own output is no prefix of the next.
 FORGETFUL = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
-    "{% if m['role'] == 'assistant' and not loop.last %}{{ m['content'].split('</think>')[-1] }}{% else %}{{ m['content'] }}{% endif %}"
+    "{% if m['role'] == 'assistant' and not loop.last %}{{ m['content'].split('</think>')[-1] }}"
+    "{% else %}{{ m['content'] }}{% endif %}"
     "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 NO_SYSTEM = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}" + CHATML
-CORPUS = ["Exits: north east south west", "go north", "go south", "go east", "go west", "take lamp", "Goal: take the lamp\nHere: lamp"] * 20
+CORPUS = [
+    "Exits: north east south west",
+    "go north",
+    "go south",
+    "go east",
+    "go west",
+    "take lamp",
+    "Goal: take the lamp\nHere: lamp",
+] * 20
 
 
 def tokenizer(template=None):

@@ -67,7 +67,9 @@ def test_a_tokenizer_without_a_template_is_refused():
 
 def test_decoding_drops_special_tokens():
     chat = tiny.chat()
-    assert chat.text([*chat.tokenizer(" go north ", add_special_tokens=False)["input_ids"], next(iter(chat.stop_ids))]) == "go north"
+    assert (
+        chat.text([*chat.tokenizer(" go north ", add_special_tokens=False)["input_ids"], next(iter(chat.stop_ids))]) == "go north"
+    )
 
 
 def test_the_scratch_tokenizer_survives_auto_tokenizer(tmp_path):

@@ -74,7 +74,9 @@ def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
 
 
 def test_an_environment_that_always_fails_never_reaches_the_loss():
-    groups, collector, _, _ = collect(FAULTY, [Start(1), Start(1), Start(2)], lambda row, turn: "ok", fault="raise", at=3, seeds=[1], retries=2)
+    groups, collector, _, _ = collect(
+        FAULTY, [Start(1), Start(1), Start(2)], lambda row, turn: "ok", fault="raise", at=3, seeds=[1], retries=2
+    )
     assert [len(g.trajectories) for g in groups] == [0, 1]
     assert collector.failures == 2 * 3
     assert groups[1].trajectories[0].success

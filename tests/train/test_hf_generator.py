@@ -57,7 +57,11 @@ def test_with_a_cold_temperature_it_is_transformers_greedy_search(model):
         for turn in turns:
             ids += turn.prompt_ids
             out = model.generate(
-                torch.tensor([ids]), attention_mask=torch.ones(1, len(ids)).long(), do_sample=False, max_new_tokens=6, eos_token_id=3
+                torch.tensor([ids]),
+                attention_mask=torch.ones(1, len(ids)).long(),
+                do_sample=False,
+                max_new_tokens=6,
+                eos_token_id=3,
             )
             assert out[0, len(ids) :].tolist() == turn.action_ids
             ids += turn.action_ids

@@ -11,13 +11,15 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from agentgym_train.engine.deepspeed import Engine
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,9 @@ def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_sta
         )
 
 
-def save(run: Path, state: State, engine: Engine, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, keep: int) -> None:
+def save(
+    run: Path, state: State, engine: "Engine", model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, keep: int
+) -> None:
     """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones. All processes call it.
 
     Args:

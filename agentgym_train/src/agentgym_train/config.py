@@ -63,10 +63,10 @@ class ScratchConfig:
     """Random-play episodes to model: no expert, no reward."""
     turns: int = 16
     """Turns an episode of random play."""
-    steps: int = 400
+    steps: int = 500
     batch: int = 16
     """Episodes an optimizer step."""
-    lr: float = 1e-2
+    lr: float = 5e-3
 
 
 @dataclass(frozen=True, kw_only=True)

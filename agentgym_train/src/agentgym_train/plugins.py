@@ -5,6 +5,7 @@ from typing import Any
 
 from agentgym_envs import plugins
 from agentgym_train.config import build
+from agentgym_train.errors import ConfigError
 
 GROUPS = {
     "algorithm": "agentgym_train.algorithms",
@@ -25,5 +26,9 @@ def make(kind: str, options: Mapping[str, Any]) -> Any:
         ConfigError: an option that it does not have, or a value of the wrong type.
     """
     rest = dict(options)
-    cls = plugins.load(GROUPS[kind], rest.pop("name"))
+    name = rest.pop("name", None)
+    if not isinstance(name, str):
+        known = ", ".join(plugins.discover(GROUPS[kind]))
+        raise ConfigError(f"configuration key '{kind}.name' must be one of {known}, not {name!r}")
+    cls = plugins.load(GROUPS[kind], name)
     return build(cls, rest, section=kind)

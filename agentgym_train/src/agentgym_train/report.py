@@ -14,7 +14,7 @@ from agentgym_train.types import Trajectory
 
 log = logging.getLogger(__name__)
 SMOOTHING = 0.9
-ROWS = {"random": "random play", "before": "before RL", "after": "after RL", "oracle": "oracle"}
+ROWS = {"random": "random play", "before": "before RL", "after": "after RL", "checkpoint": "checkpoint", "oracle": "oracle"}
 
 
 class Display:

@@ -25,6 +25,7 @@ from agentgym_envs import TextEnv, baselines, registry
 from agentgym_train import checkpoint, evaluate, metrics, plugins, report, scratch
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
+from agentgym_train.engine.zero_config import zero_config
 from agentgym_train.errors import CheckpointError, ConfigError, ModelError, RunFolderError
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.types import Group, Trajectory
@@ -73,6 +74,7 @@ def check(config: Config) -> None:
             raise ConfigError(f"configuration key {name!r} must be at least 1, not {value}")
     instructions = describe(config)
     evaluate.horizon(config)
+    zero_config(config.engine, config.model.dtype)
     if config.model.path != SCRATCH:
         Chat(load_tokenizer(config.model.path), instructions)
 
@@ -224,4 +226,4 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     chat = Chat(load_tokenizer(str(folder)), describe(config))
     generator = plugins.make("generator", config.generator).build(str(folder), torch.device("cpu"))
     episodes = evaluate.evaluate(config, generator, chat)
-    console.print(report.table({"after": evaluate.summary(episodes)}))
+    console.print(report.table({"checkpoint": evaluate.summary(episodes)}))

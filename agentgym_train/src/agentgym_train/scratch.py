@@ -56,6 +56,7 @@ def make(folder: Path, env: EnvConfig, config: ScratchConfig, *, seed: int, max_
             num_key_value_heads=config.heads,
             max_position_embeddings=max_context,
             tie_word_embeddings=True,
+            initializer_range=config.hidden**-0.5,  # the usual 0.02 is for wide models: a narrow one then learns slowly
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,

@@ -1,1 +1,9 @@
 """The optimizer step: DeepSpeed ZeRO behind one file."""
+
+import os
+
+import torch
+
+# Without this DeepSpeed warns, in every process, that it found no GPU.
+if not torch.accelerator.is_available():
+    os.environ.setdefault("DS_ACCELERATOR", "cpu")

@@ -1,0 +1,154 @@
+"""ScalingInter against fixed horizons at an equal budget of tokens: same start, tasks, algorithm and seeds.
+
+    python benchmarks/scaling_inter.py compare maze --tokens 2500000 --seeds 3 --jobs 2
+    python benchmarks/scaling_inter.py compare textcraft --tokens 4000000 --seeds 3 --jobs 2
+
+Writes ``benchmarks/results/scaling_inter_<name>.{json,md,png}``. Success is a function of seed and configuration on a given
+machine, not of its load, so jobs may run side by side; no time is reported.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Annotated, Any
+
+import typer
+from matplotlib.figure import Figure
+from rich.console import Console
+from transformers import AutoTokenizer
+
+from agentgym_train import config as configuration
+from agentgym_train import evaluate, report, run, scratch
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.trainer import Trainer
+
+HERE = Path(__file__).parent
+POINTS = 8  # held-out evaluations along a run
+app = typer.Typer(add_completion=False)
+
+
+class BudgetSpent(Exception):
+    """The run has seen its tokens."""
+
+
+def load(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns the shared configuration and the curriculum of each method."""
+    raw = tomllib.loads((HERE / "scaling_inter" / f"{name}.toml").read_text())
+    methods = raw.pop("methods")
+    return raw, methods
+
+
+@app.command()
+def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
+    """One run: trains until the budget is spent and evaluates at even distances of tokens."""
+    raw, methods = load(name)
+    raw["run"] |= {"folder": str(work / f"{name}-{seed}-{method.split()[0]}-{abs(hash(method))}"), "seed": seed}
+    raw["model"]["path"] = str(work / f"init-{name}-{seed}")
+    raw["curriculum"] = methods[method]
+    config = configuration.build(configuration.Config, raw)
+    run.check(config)
+    folder = run.claim_folder(config)
+    tokenizer = AutoTokenizer.from_pretrained(config.model.path)
+    chat = Chat(tokenizer, run.describe(config))
+    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, chat=chat)
+    curve, seen = [], [0]
+
+    def measure(step: int, horizon: int) -> None:
+        row = evaluate.summary(evaluate.evaluate(config, trainer.generator, chat, key=f"benchmark {len(curve)}"))
+        curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **row})
+
+    def on_step(row: dict[str, Any], groups: Any) -> None:
+        seen[0] += int(row["tokens"])
+        if seen[0] >= tokens * len(curve) / POINTS:
+            measure(row["step"], row["horizon"])
+        if seen[0] >= tokens:
+            raise BudgetSpent
+
+    measure(0, trainer.curriculum.horizon(0))
+    try:
+        trainer.train(on_step)
+    except BudgetSpent:
+        out.write_text(json.dumps({"method": method, "seed": seed, "curve": curve}))
+    trainer.engine.close()
+
+
+@app.command()
+def compare(
+    name: str, tokens: int = 2_500_000, seeds: int = 3, jobs: int = 2, work: Annotated[Path | None, typer.Option()] = None
+) -> None:
+    """All methods and seeds, then the table and the picture."""
+    raw, methods = load(name)
+    work = work or Path(tempfile.mkdtemp())
+    work.mkdir(parents=True, exist_ok=True)
+    config = configuration.build(configuration.Config, raw)
+    with report.Display(Console()) as display:
+        for seed in range(seeds):
+            if not (work / f"init-{name}-{seed}").exists():
+                scratch.make(
+                    work / f"init-{name}-{seed}",
+                    config.env,
+                    config.scratch,
+                    seed=seed,
+                    max_context=config.model.max_context,
+                    progress=display.advance,
+                )
+    plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
+
+    def launch(item: tuple[str, int, Path]) -> None:
+        method, seed, out = item
+        if not out.exists():
+            command = [sys.executable, __file__, "one", name, method, str(seed), str(tokens), str(work), str(out)]
+            environ = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+            subprocess.run(command, check=True, env=environ, stdout=subprocess.DEVNULL)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(launch, plan))
+    write(name, f"compare {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}", [json.loads(p.read_text()) for *_, p in plan])
+
+
+def write(name: str, arguments: str, runs: list[dict[str, Any]]) -> None:
+    """Writes the data, the table and the picture."""
+    folder = HERE / "results"
+    folder.mkdir(exist_ok=True)
+    base = folder / f"scaling_inter_{name}"
+    base.with_suffix(".json").write_text(json.dumps(runs, indent=1) + "\n")
+    methods = list(dict.fromkeys(r["method"] for r in runs))
+    command = f"python benchmarks/scaling_inter.py {arguments}"
+    lines = [f"# ScalingInter against fixed horizons: {name}", "", f"`{command}`", ""]
+    lines += [
+        "| method | before | best | at the end (mean ± sd) | seeds at the end | steps | invalid at the end |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for method in methods:
+        curves = [r["curve"] for r in runs if r["method"] == method]
+        end = [c[-1]["success"] for c in curves]
+        spread = stdev(end) if len(end) > 1 else 0.0
+        best = fmean(max(p["success"] for p in c) for c in curves)
+        steps = fmean(c[-1]["step"] for c in curves)
+        invalid = fmean(c[-1]["invalid"] for c in curves)
+        lines.append(
+            f"| {method} | {fmean(c[0]['success'] for c in curves):.3f} | {best:.3f} | {fmean(end):.3f} ± {spread:.3f} "
+            f"| {', '.join(f'{e:.3f}' for e in end)} | {steps:.0f} | {invalid:.1%} |"
+        )
+        length = min(map(len, curves))
+        x = [fmean(c[i]["tokens"] for c in curves) / 1e6 for i in range(length)]
+        rows = [[c[i]["success"] for c in curves] for i in range(length)]
+        (line,) = axes.plot(x, [fmean(r) for r in rows], "o-", label=method)
+        axes.fill_between(x, [min(r) for r in rows], [max(r) for r in rows], alpha=0.15, color=line.get_color())
+    axes.set(xlabel="training tokens (millions)", ylabel="held-out success at the full horizon", ylim=(0, 1.02))
+    axes.legend(loc="upper left")
+    axes.set_title(f"{name}: mean of {len(runs) // len(methods)} seeds, band from lowest to highest", fontsize=10)
+    figure.savefig(base.with_suffix(".png"), dpi=120)
+    base.with_suffix(".md").write_text("\n".join(lines) + f"\n\n![curves]({base.name}.png)\n")
+
+
+if __name__ == "__main__":
+    app()

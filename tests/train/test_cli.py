@@ -1,0 +1,134 @@
+"""Bad input: one line, exit status 2, before any work, nothing overwritten."""
+
+import json
+import os
+import shutil
+
+import pytest
+import small_run
+import tiny
+from typer.testing import CliRunner
+
+from agentgym_train.cli import app, launch_command
+
+
+def invoke(*args):
+    return CliRunner().invoke(app, [str(a) for a in args], env={"COLUMNS": "200"})
+
+
+def refused(result, message):
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert result.output.strip().count("\n") == 0, "one line"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("env.id=agentgym/Maz-v0", "Did you mean 'agentgym/Maze-v0'"),
+        ("algorithm.name=grp", "unknown algorithm 'grp'. Did you mean 'grpo'"),
+        ("curriculum.name=scaling", "unknown curriculum 'scaling'"),
+        ("generator.name=vllm", "unknown generator 'vllm'"),
+        ("algorithm={gamma=1}", "'algorithm.name' must be one of grpo, not None"),
+        ("algorithm.clip=0.2", "Did you mean 'algorithm.clip_low'"),
+        ("engine.zero_stag=2", "Did you mean 'engine.zero_stage'"),
+        ("curriculum.rounds=[4, 0]", "a horizon is at least 1 turn, not 0"),
+        ("env.kwargs.tasks=['none-*']", "selects nothing"),
+        ("env.kwargs.room=[4]", "does not take env.kwargs"),
+        ("env.groups=0", "'env.groups' must be at least 1, not 0"),
+        ("eval.kwargs.split=tset", "Did you mean 'test'"),
+        ("model.path=/no/such/model", "model.path='/no/such/model'"),
+        ("engine.zero_stage=5", "0, 1, 2 or 3, not 5"),
+    ],
+)
+def test_wrong_names_and_values(tmp_path, override, message):
+    refused(invoke("run", small_run.write(tmp_path), "--set", override), message)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_missing_extra_is_the_pip_command(tmp_path, monkeypatch):
+    monkeypatch.setattr("agentgym_envs.envs.textworld.env.find_spec", lambda name: None)
+    path = small_run.write(tmp_path, env={"id": "agentgym/TWSimple-v0", "kwargs": {}})
+    refused(invoke("run", path), 'python -m pip install "agentgym-envs[textworld]"')
+
+
+def test_a_template_that_is_not_prefix_preserving(tmp_path):
+    model = tiny.save(tmp_path / "model", template=tiny.FORGETFUL)
+    refused(invoke("run", small_run.write(tmp_path, model={"path": model})), "not prefix-preserving")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_foreign_folder_is_left_alone(tmp_path):
+    path = small_run.write(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.txt").write_text("precious")
+    refused(invoke("run", path), "is not a run folder")
+    assert os.listdir(tmp_path / "run") == ["thesis.txt"]
+    shutil.rmtree(tmp_path / "run")
+    (tmp_path / "run").write_text("a file")
+    refused(invoke("run", path), "is not a run folder")
+
+
+def test_an_unwritable_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    path = small_run.write(tmp_path, run={"folder": str(tmp_path / "file" / "run"), "steps": 2})
+    refused(invoke("run", path), "cannot write run.folder")
+
+
+def test_a_folder_of_another_configuration(tmp_path):
+    from agentgym_train import config, run
+
+    path = small_run.write(tmp_path)
+    run.claim_folder(config.load(path))
+    refused(invoke("run", path, "--set", "engine.lr=0.5"), "engine.lr was 0.001 and is now 0.5")
+
+
+def test_a_checkpoint_of_another_model(tmp_path):
+    from agentgym_train import checkpoint
+    from agentgym_train.errors import CheckpointError
+
+    shapes = {"architecture": "Qwen2ForCausalLM", "parameters": {"w": [2, 2]}}
+    folder = tmp_path / "step-000002"
+    folder.mkdir()
+    state = {"step": 2, "curriculum": {}, "zero_stage": 2, "processes": 1, "model": shapes}
+    (folder / "state.json").write_text(json.dumps(state))
+    read = checkpoint.read_state(folder)
+    checkpoint.check_fits(read, folder, model=shapes, zero_stage=2, processes=1)
+    with pytest.raises(CheckpointError, match="another model"):
+        checkpoint.check_fits(read, folder, model=shapes | {"parameters": {"w": [3, 2]}}, zero_stage=2, processes=1)
+    with pytest.raises(CheckpointError, match="2 and 1 processes, this run has zero_stage=2 and 2"):
+        checkpoint.check_fits(read, folder, model=shapes, zero_stage=2, processes=2)
+    (folder / "state.json").write_text("{")
+    with pytest.raises(CheckpointError, match="not a complete checkpoint"):
+        checkpoint.read_state(folder)
+
+
+def test_eval_needs_a_model(tmp_path):
+    refused(invoke("eval", tmp_path), "holds no model")
+    model = tiny.save(tmp_path / "model")
+    refused(invoke("eval", model), "no config.toml lies in or above")
+
+
+def test_eval_plays_held_out_tasks(tmp_path):
+    model = tiny.save(tmp_path / "model")
+    result = invoke("eval", model, "--config", small_run.write(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "after RL" not in result.output
+    assert "checkpoint" in result.output
+
+
+def test_plugins_and_config_show(tmp_path):
+    listed = invoke("plugins").output
+    for name in ("grpo", "fixed", "scaling_inter", "hf", "agentgym/Maze-v0"):
+        assert name in listed
+    shown = invoke("config", "show", small_run.write(tmp_path), "--set", "engine.lr=0.25").output
+    assert "lr = 0.25" in shown
+    assert "max_grad_norm = 1.0" in shown
+
+
+def test_the_launcher_is_deepspeeds(tmp_path):
+    command = launch_command(tmp_path, 2, None)
+    assert "deepspeed.launcher.runner" in command
+    assert command[-3:] == ["agentgym_train.cli", "work", str(tmp_path)]
+    assert "--num_gpus" not in launch_command(tmp_path, 1, tmp_path / "hosts")

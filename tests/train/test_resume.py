@@ -1,0 +1,137 @@
+"""Kill a run at any moment and start it again: it ends where an undisturbed run ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import small_run
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+pytestmark = pytest.mark.slow
+
+
+def command(path, *more):
+    return [sys.executable, "-m", "agentgym_train.cli", "run", str(path), *more]
+
+
+def environment():
+    return {k: v for k, v in os.environ.items() if k not in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
+
+
+def finish(path, *more):
+    done = subprocess.run(command(path, *more), env=environment(), capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def kill_when(path, condition, *more):
+    """Starts a run and kills its whole process group with SIGKILL once the condition holds."""
+    process = subprocess.Popen(
+        command(path, *more), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    end = time.monotonic() + 150
+    while not condition():
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def rows(folder):
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [{k: v for k, v in row.items() if k != "time"} for row in lines]
+
+
+def lines(folder):
+    file = folder / "metrics.jsonl"
+    return file.read_text().count("\n") if file.exists() else 0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    home = tmp_path_factory.mktemp("undisturbed")
+    finish(small_run.write(home, run={"folder": str(home / "run"), "steps": 7, "save_every": 2}))
+    return home / "run"
+
+
+def test_a_run_leaves_what_was_promised(undisturbed):
+    names = {p.name for p in undisturbed.iterdir()}
+    assert names >= {
+        "config.toml",
+        "metrics.jsonl",
+        "learning_curve.png",
+        "trajectories.md",
+        "evaluation.json",
+        "model",
+        "checkpoints",
+    }
+    assert not [n for n in names if "draft" in n or n.endswith(".tmp")]
+    tokenizer = AutoTokenizer.from_pretrained(undisturbed / "model")
+    model = AutoModelForCausalLM.from_pretrained(undisturbed / "model")
+    ids = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "Exits: north"}], add_generation_prompt=True, return_tensors="pt"
+    )
+    assert model.generate(**ids, max_new_tokens=3).shape[1] > ids["input_ids"].shape[1]
+    assert (undisturbed / "learning_curve.png").read_bytes()[:4] == b"\x89PNG"
+    assert "Goal: take the lamp" in (undisturbed / "trajectories.md").read_text()
+    assert set(json.loads((undisturbed / "evaluation.json").read_text())) == {"before", "after", "random", "oracle"}
+    assert [r["horizon"] for r in rows(undisturbed)] == [3, 3, 5, 5, 5, 5, 5]
+    assert len(list((undisturbed / "checkpoints").iterdir())) == 2, "older checkpoints are dropped"
+
+
+def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, tmp_path):
+    path = small_run.write(tmp_path, run={"folder": str(tmp_path / "run"), "steps": 7, "save_every": 2})
+    folder = tmp_path / "run"
+    kill_when(path, lambda: (folder / ".init-draft").exists() or (folder / "init").exists())
+    kill_when(path, lambda: lines(folder) >= 1)
+    kill_when(path, lambda: lines(folder) >= 3)
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 99, "cut off')  # what a kill in the middle of a write leaves
+    kill_when(path, lambda: lines(folder) >= 6)
+    finish(path)
+    assert rows(folder) == rows(undisturbed)
+    ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
+    assert ours == theirs
+    assert (folder / "model" / "model.safetensors").read_bytes() == (undisturbed / "model" / "model.safetensors").read_bytes()
+
+
+def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, tmp_path):
+    before = rows(undisturbed)
+    path = small_run.write(tmp_path, run={"folder": str(undisturbed), "steps": 7, "save_every": 2})
+    assert "before RL" in finish(path)
+    assert rows(undisturbed) == before
+    finish(path, "--set", "run.steps=8")
+    assert rows(undisturbed)[:7] == before
+    assert len(rows(undisturbed)) == 8
+
+
+def test_two_processes_under_zero_3_with_uneven_episodes(tmp_path):
+    path = small_run.write(
+        tmp_path,
+        run={"folder": str(tmp_path / "run"), "steps": 3, "save_every": 2},
+        engine={"lr": 1e-3, "zero_stage": 3, "zero": {"stage3_param_persistence_threshold": 0}},
+        env={"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3, 9]}, "groups": 3, "group_size": 3},
+    )
+    finish(path, "--processes", "2")
+    steps = rows(tmp_path / "run")
+    assert [r["step"] for r in steps] == [1, 2, 3]
+    assert [r["episodes"] for r in steps] == [9.0] * 3
+    assert all(r["logp_drift"] < 1e-4 for r in steps)
+    AutoModelForCausalLM.from_pretrained(tmp_path / "run" / "model")
+
+
+def test_a_model_with_a_real_chat_template_trains(tmp_path):
+    import tiny
+
+    model = tiny.save(tmp_path / "mine", template=tiny.CHATML)
+    path = small_run.write(tmp_path)
+    finish(path, "--set", f"model.path={model}", "--set", "run.steps=2", "--set", "model.max_context=512")
+    trained = AutoTokenizer.from_pretrained(tmp_path / "run" / "model")
+    assert trained.chat_template == tiny.CHATML
+    assert not Path(tmp_path / "run" / "init").exists()
