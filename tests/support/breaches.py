@@ -52,7 +52,7 @@ class Unseeded(Count):
 
 class HashOrdered(Count):
     def begin(self, task, rng):
-        text, goal = super().begin(task, rng)
+        _, goal = super().begin(task, rng)
         return " ".join({f"word{i}" for i in range(20)}), goal
 
 

@@ -114,21 +114,19 @@ def test_tasks_are_a_function_of_seed_and_step(trainer):
     assert trainer.sampling(3).seed != trainer.sampling(4).seed
 
 
-@pytest.mark.parametrize(
-    "trainer",
-    [
-        {
-            "env": {
-                "id": "faulty_envs:support/Faulty-v0",
-                "kwargs": {"fault": "die", "at": 2, "length": 3},
-                "groups": 2,
-                "group_size": 2,
-                "timeout": 5.0,
-            }
-        }
-    ],
-    indirect=True,
-)
+DYING = {
+    "env": {
+        "id": "faulty_envs:support/Faulty-v0",
+        "kwargs": {"fault": "die", "at": 2, "length": 3},
+        "groups": 2,
+        "group_size": 2,
+        "timeout": 5.0,
+    },
+    "eval": {"kwargs": {}},
+}
+
+
+@pytest.mark.parametrize("trainer", [DYING], indirect=True)
 def test_a_training_step_completes_over_dying_environments(trainer, tmp_path):
     marker = tmp_path / "died"
     object.__setattr__(trainer.config.env, "kwargs", trainer.config.env.kwargs | {"marker": str(marker)})

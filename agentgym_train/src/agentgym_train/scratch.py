@@ -12,7 +12,7 @@ from pathlib import Path
 import gymnasium
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
+from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosine_schedule_with_warmup
 
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.errors import ModelError
@@ -129,7 +129,7 @@ def language_model(
     rows = [tokenizer(chat.render(e), add_special_tokens=False)["input_ids"][:max_context] for e in episodes]
     rng = random.Random(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=config.lr, total_steps=config.steps, pct_start=0.1)
+    schedule = get_cosine_schedule_with_warmup(optimizer, config.steps // 10, config.steps)
     model.train()
     for step in range(config.steps):
         picked = [torch.tensor(row) for row in rng.sample(rows, min(config.batch, len(rows)))]

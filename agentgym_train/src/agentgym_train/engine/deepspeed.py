@@ -43,6 +43,11 @@ def start_processes() -> None:
     )
 
 
+def leave_processes() -> None:
+    """Leaves the process group for good, at the end of the process."""
+    dist.destroy_process_group()
+
+
 class Engine:
     """A policy that learns.
 
@@ -131,6 +136,5 @@ class Engine:
         self._norm = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
 
     def close(self) -> None:
-        """Frees the engine and leaves the process group."""
+        """Frees the engine. The process group stays: DeepSpeed remembers it and cannot join another."""
         self._engine.destroy()
-        dist.destroy_process_group()
