@@ -1,0 +1,76 @@
+"""Every snippet of the documentation runs."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agentgym_train import config as configuration
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "agentgym_envs/README.md", ROOT / "agentgym_train/README.md"]
+PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted((ROOT / "plugins").glob("*/README.md"))
+# Commands of the pages that other tests or a person run: they install, train for long, or need the hub.
+ELSEWHERE = (
+    "python -m",
+    "tox run",
+    "agentgym-train run",
+    "agentgym-train eval",
+    ". .venv",
+    "pytest",
+    "agentgym build",
+    "agentgym play",
+)
+
+
+def blocks(language):
+    for page in PAGES:
+        for number, text in enumerate(re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S)):
+            yield pytest.param(text, id=f"{page.relative_to(ROOT)}-{number}")
+
+
+@pytest.mark.parametrize("code", [*blocks("python")])
+def test_python_runs(code, tmp_path):
+    if "textworld" in code.lower() or "TW" in code:
+        pytest.importorskip("textworld")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("text", [*blocks("toml")])
+def test_toml_is_a_valid_configuration(text):
+    raw = tomllib.loads(text)
+    if "run" in raw:
+        configuration.build(configuration.Config, raw)
+    else:
+        assert set(raw) <= {"project", "curriculum"}
+
+
+@pytest.mark.parametrize("text", [*blocks("sh")])
+def test_commands_run(text):
+    for line in text.splitlines():
+        if line and not line.startswith(ELSEWHERE):
+            program, *arguments = shlex.split(line)
+            done = subprocess.run([Path(sys.executable).parent / program, *arguments], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            assert target.startswith("http") or (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_the_quickstart_of_the_readme_is_the_committed_configuration():
+    assert "commands = agentgym-train run benchmarks/quickstart.toml" in (ROOT / "tox.ini").read_text()
+    quick = configuration.load(ROOT / "benchmarks/quickstart.toml")
+    assert quick.model.path == "scratch"
+    assert quick.run.folder == "runs/quickstart"
+    for file in (ROOT / "benchmarks/scaling_inter").glob("*.toml"):
+        raw = tomllib.loads(file.read_text())
+        raw.pop("methods")
+        configuration.build(configuration.Config, raw)

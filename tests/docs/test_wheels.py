@@ -1,0 +1,71 @@
+"""Both packages build as wheels and work where nothing else of ours is."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    out = tmp_path_factory.mktemp("wheels")
+    for package in ("agentgym_envs", "agentgym_train"):
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT / package)]
+        subprocess.run(command, check=True, capture_output=True)
+    return {p.name.split("-")[0]: p for p in out.iterdir()}
+
+
+def test_the_wheels_hold_what_they_need(wheels):
+    envs = set(ZipFile(wheels["agentgym_envs"]).namelist())
+    assert {"agentgym_envs/py.typed", "agentgym_envs/envs/textcraft/recipes.json"} <= envs
+    assert any(n.endswith("licenses/LICENSE") for n in envs)
+    train = ZipFile(wheels["agentgym_train"])
+    assert "agentgym_train/py.typed" in train.namelist()
+    entry_points = train.read(next(n for n in train.namelist() if n.endswith("entry_points.txt"))).decode()
+    assert "[agentgym_train.curricula]" in entry_points
+
+
+def test_the_suite_installs_alone_and_without_torch(wheels, tmp_path):
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", str(wheels["agentgym_envs"])], check=True, capture_output=True)
+    code = (
+        "import importlib.util as u, agentgym_envs, gymnasium as gym\n"
+        "assert u.find_spec('torch') is None and u.find_spec('textworld') is None\n"
+        "assert 'venv' in agentgym_envs.__file__\n"
+        "for i in ('agentgym/Maze-v0', 'agentgym/TextCraft-v0'):\n"
+        "    env = gym.make(i); env.reset(seed=1)\n"
+        "    assert any([env.step(a)[4]['success'] for a in env.unwrapped.oracle()])\n"
+        "try: gym.make('agentgym/TWSimple-v0')\n"
+        "except ImportError as e: print(e)\n"
+    )
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 'python -m pip install "agentgym-envs[textworld]"' in done.stdout
+    listed = subprocess.run([python.parent / "agentgym", "list"], capture_output=True, text=True, check=True)
+    assert "agentgym/Maze-v0" in listed.stdout
+
+
+def test_the_trainer_works_from_its_wheel(wheels, tmp_path):
+    """Unpacked over the installed dependencies: torch need not be installed a second time."""
+    target = tmp_path / "site"
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(target), *map(str, wheels.values())]
+    subprocess.run(command, check=True, capture_output=True)
+    code = "import agentgym_train.cli as c; print(c.__file__); c.app(['plugins'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(target), "PATH": ""},
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(target) in done.stdout
+    assert "scaling_inter" in done.stdout
