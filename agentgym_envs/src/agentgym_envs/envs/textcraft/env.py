@@ -46,11 +46,11 @@ class TextCraftEnv(TextEnv):
         """Lists the goal's recipes among distractors, shuffled."""
         self._target: str = task.data["goal"]
         self._stock: Counter[str] = Counter()
-        tree = self.book.trees[self._target]
-        others = rng.sample(self._all, DISTRACTORS + len(tree)) if len(self._all) > DISTRACTORS + len(tree) else self._all
-        listed = [*tree, *[r for r in others if r not in set(tree)][:DISTRACTORS]]
+        tree, texts = self.book.listings[self._target], self.book.texts
+        others = rng.sample(texts, min(DISTRACTORS + len(tree), len(texts)))
+        listed = [*tree, *[text for text in others if text not in tree][:DISTRACTORS]]
         rng.shuffle(listed)
-        commands = "\n".join(self.book.commands[r] for r in listed)
+        commands = "\n".join(listed)
         goal = f"craft {show(self._target)}"
         return f"Crafting commands:\n{commands}\n\nGoal: {goal}.", goal
 
@@ -70,7 +70,7 @@ class TextCraftEnv(TextEnv):
         needed = {item: n for r in self.book.trees[self._target] for item, n in r.inputs}
         gets = [f"get {n} {show(i)}" for i, n in sorted(needed.items()) if i in self.book.gatherable]
         able = [r for r in self.book.trees[self._target] if self._payment(dict(r.inputs)) is not None]
-        return ["inventory", *gets, *[self.book.commands[r] for r in able]]
+        return ["inventory", *gets, *[r.text() for r in able]]
 
     def oracle(self) -> Iterator[str]:
         """Gathers and crafts from the leaves of the recipe tree up, whatever is in the inventory already."""
@@ -80,10 +80,6 @@ class TextCraftEnv(TextEnv):
             else:
                 recipe, uses = step
                 yield Recipe(recipe.result, recipe.count, uses).text()  # type: ignore[arg-type]
-
-    @property
-    def _all(self) -> list[Recipe]:
-        return list(self.book.commands)
 
     def _get(self, number: int, name: str) -> Outcome:
         item = name.replace(" ", "_")

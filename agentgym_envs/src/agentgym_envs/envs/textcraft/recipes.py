@@ -78,9 +78,14 @@ class Book:
         return {item: d for item in sorted(self.recipes) if 1 <= (d := self.depths[item]) <= MAX_DEPTH}
 
     @cached_property
-    def commands(self) -> dict[Recipe, str]:
-        """The text of every recipe."""
-        return {r: r.text() for rs in self.recipes.values() for r in rs}
+    def texts(self) -> list[str]:
+        """The command of every recipe."""
+        return [r.text() for recipes in self.recipes.values() for r in recipes]
+
+    @cached_property
+    def listings(self) -> dict[str, dict[str, None]]:
+        """The commands of each goal's tree, in order and quick to look up."""
+        return {goal: dict.fromkeys(r.text() for r in tree) for goal, tree in self.trees.items()}
 
     def plan(self, goal: str) -> list[tuple[Recipe, tuple[tuple[str, int], ...]] | tuple[str, int]]:
         """Returns steps to one of ``goal``: first gatherings (item, number), then craftings (recipe, what to use)."""

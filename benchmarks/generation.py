@@ -1,0 +1,103 @@
+"""Token-in, token-out generation with the cache kept across turns, against generating each turn from the full history.
+
+    python benchmarks/generation.py
+
+Both use the same model, prompts and lengths in one run, in alternation; environments take no time. Rates are sampled tokens a
+second over whole episodes. Writes ``benchmarks/results/generation.md``.
+"""
+
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import torch
+import typer
+from rich.progress import track
+from transformers import Qwen2Config, Qwen2ForCausalLM
+
+from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.protocols import Sampling
+
+ROWS, OBSERVATION, ACTION = 16, 48, 8  # episodes, tokens an observation, tokens an action
+NO_STOP = Sampling(temperature=1.0, max_new_tokens=ACTION, stop_ids=frozenset(), seed=0)
+
+
+def model() -> Qwen2ForCausalLM:
+    """Returns a model of about a million weights."""
+    torch.manual_seed(0)
+    config = Qwen2Config(
+        vocab_size=1024,
+        hidden_size=128,
+        intermediate_size=512,
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=4096,
+        tie_word_embeddings=True,
+    )
+    return Qwen2ForCausalLM(config).eval()
+
+
+def kept(generator: HFGenerator, turns: int) -> None:
+    """One session: every turn appends the new observation."""
+    session = generator.session(ROWS, NO_STOP)
+    for turn in range(turns):
+        session.generate({row: observation(row, turn) for row in range(ROWS)})
+
+
+def full(generator: HFGenerator, turns: int) -> None:
+    """A new session a turn: the whole history is the prompt."""
+    history: dict[int, list[int]] = {row: [] for row in range(ROWS)}
+    for turn in range(turns):
+        for row in range(ROWS):
+            history[row] += observation(row, turn)
+        for row, sample in generator.session(ROWS, NO_STOP).generate(history).items():
+            history[row] += sample.ids
+
+
+def observation(row: int, turn: int) -> list[int]:
+    """Returns made-up tokens of uneven length, ``OBSERVATION`` on average."""
+    return [(row * 131 + turn * 17 + i) % 1024 for i in range(OBSERVATION - 8 + (row + turn) % 17)]
+
+
+def seconds(play: Callable[[HFGenerator, int], None], generator: HFGenerator, turns: int) -> float:
+    """Returns how long one batch of episodes takes."""
+    start = time.perf_counter()
+    play(generator, turns)
+    return time.perf_counter() - start
+
+
+def main(repeats: int = 5) -> None:
+    """Measures and writes the table."""
+    generator = HFGenerator(model())
+    weights = sum(p.numel() for p in generator.model.parameters())
+    seconds(kept, generator, 2)
+    lines = [
+        "# Generation with the cache kept across turns",
+        "",
+        f"`python benchmarks/generation.py --repeats {repeats}` on {torch.get_num_threads()} threads, "
+        f"Python {platform.python_version()}, "
+        f"torch {torch.__version__.partition('+')[0]}: {weights / 1e6:.2f} M weights, {ROWS} episodes at a time, "
+        f"{OBSERVATION} tokens an observation and {ACTION} an action; median of {repeats} alternating runs, "
+        "ratio with lowest and highest.",
+        "",
+        "| turns | kept, tokens/s | full history, tokens/s | ratio |",
+        "|---|---|---|---|",
+    ]
+    for turns in track((5, 10, 20), description="turns"):
+        pairs = [(seconds(kept, generator, turns), seconds(full, generator, turns)) for _ in range(repeats)]
+        ratios = [slow / fast for fast, slow in pairs]
+        rates = [ROWS * ACTION * turns / median(p[i] for p in pairs) for i in range(2)]
+        lines.append(
+            f"| {turns} | {rates[0]:,.0f} | {rates[1]:,.0f} | {median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f}) |"
+        )
+    target = Path(__file__).parent / "results" / "generation.md"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    typer.run(main)
