@@ -62,7 +62,7 @@ class Generator(Protocol):
 class GeneratorPlugin(Protocol):
     """The options of a generator."""
 
-    def build(self, model_folder: str, device: torch.device) -> Generator:
+    def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> Generator:
         """Makes the generator for a model in Hugging Face format."""
         ...
 

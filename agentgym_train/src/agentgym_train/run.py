@@ -226,6 +226,7 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
     config = configuration.load(config_file or saved[0], overrides)
     chat = Chat(load_tokenizer(str(folder)), describe(config))
-    generator = plugins.make("generator", config.generator).build(str(folder), torch.device("cpu"))
+    device = torch.accelerator.current_accelerator() or torch.device("cpu")
+    generator = plugins.make("generator", config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
     episodes = evaluate.evaluate(config, generator, chat)
     console.print(report.table({"checkpoint": evaluate.summary(episodes)}))

@@ -44,7 +44,9 @@ class Trainer:
         model = load_model(model_path, config.model.dtype)
         self.shape = checkpoint.shape(model)
         self.engine = Engine(model, config.engine, dtype=config.model.dtype, temperature=config.rollout.temperature)
-        self.generator = plugins.make("generator", config.generator).build(model_path, self.engine.device)
+        self.generator = plugins.make("generator", config.generator).build(
+            model_path, self.engine.device, getattr(torch, config.model.dtype)
+        )
         self.reference = self._load_reference() if self.algorithm.kl_coef else None
         self.start = self._resume()
         self.generator.load(self.engine.weights())

@@ -20,9 +20,9 @@ from agentgym_train.protocols import Sample, Sampling
 class HF:
     """The options of the embedded generator: none."""
 
-    def build(self, model_folder: str, device: torch.device) -> "HFGenerator":
+    def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "HFGenerator":
         """Loads a second copy of the model, whole on every process, so that sharded training never blocks generation."""
-        model = AutoModelForCausalLM.from_pretrained(model_folder, dtype="auto")
+        model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype)
         return HFGenerator(model.to(device).eval().requires_grad_(False))
 
 
