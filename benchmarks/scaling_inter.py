@@ -1,7 +1,7 @@
 """ScalingInter against fixed horizons at an equal budget of tokens: same start, tasks, algorithm and seeds.
 
-    python benchmarks/scaling_inter.py compare maze --tokens 2500000 --seeds 3 --jobs 2
-    python benchmarks/scaling_inter.py compare textcraft --tokens 4000000 --seeds 3 --jobs 2
+    python benchmarks/scaling_inter.py compare maze --tokens 2000000 --seeds 3 --jobs 2
+    python benchmarks/scaling_inter.py compare textcraft --tokens 1500000 --seeds 3 --jobs 2
 
 Writes ``benchmarks/results/scaling_inter_<name>.{json,md,png}``. Success is a function of seed and configuration on a given
 machine, not of its load, so jobs may run side by side; no time is reported.
@@ -48,7 +48,7 @@ def load(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
 def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
     """One run: trains until the budget is spent and evaluates at even distances of tokens."""
     raw, methods = load(name)
-    raw["run"] |= {"folder": str(work / f"{name}-{seed}-{method.split()[0]}-{abs(hash(method))}"), "seed": seed}
+    raw["run"] |= {"folder": str(out.with_suffix("")), "seed": seed}
     raw["model"]["path"] = str(work / f"init-{name}-{seed}")
     raw["curriculum"] = methods[method]
     config = configuration.build(configuration.Config, raw)
@@ -104,7 +104,7 @@ def compare(
         method, seed, out = item
         if not out.exists():
             command = [sys.executable, __file__, "one", name, method, str(seed), str(tokens), str(work), str(out)]
-            environ = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+            environ = {**os.environ, "OMP_NUM_THREADS": "1"}
             subprocess.run(command, check=True, env=environ, stdout=subprocess.DEVNULL)
 
     with ThreadPoolExecutor(jobs) as pool:
