@@ -50,6 +50,7 @@ def test_check_reports_what_holds():
         (["rollout", "agentgym/Maze-v0", "--agent", "orakel"], "Did you mean 'oracle'"),
         (["rollout", "agentgym/Maze-v0", "--split", "tset"], "Did you mean 'test'"),
         (["play", "agentgym/Maze-v0", "--task", "x*"], "selects nothing"),
+        (["rollout", "agentgym/Maze-v0", "--set", "room=[4]"], "does not take"),
         (["play", "agentgym/Maze-v0", "--set", "rooms"], "--set takes key=value"),
         (["build", "agentgym/Maze-v0"], "nothing to build"),
     ],

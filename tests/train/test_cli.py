@@ -9,7 +9,8 @@ import small_run
 import tiny
 from typer.testing import CliRunner
 
-from agentgym_train.cli import app, launch_command
+from agentgym_train.cli import app
+from agentgym_train.launch import launch_command
 
 
 def invoke(*args):
@@ -39,11 +40,14 @@ def refused(result, message):
         ("env.groups=0", "'env.groups' must be at least 1, not 0"),
         ("eval.kwargs.split=tset", "Did you mean 'test'"),
         ("model.path=/no/such/model", "model.path='/no/such/model'"),
+        ("model.path={tiny}", "model.max_context=2000 is more than the 512 positions"),
         ("engine.zero_stage=5", "0, 1, 2 or 3, not 5"),
     ],
 )
 def test_wrong_names_and_values(tmp_path, override, message):
-    refused(invoke("run", small_run.write(tmp_path), "--set", override), message)
+    if "{tiny}" in override:
+        override = override.format(tiny=tiny.save(tmp_path / "tiny", template=tiny.CHATML))
+    refused(invoke("run", small_run.write(tmp_path, model={"max_context": 2000}), "--set", override), message)
     assert not (tmp_path / "run").exists()
 
 

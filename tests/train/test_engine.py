@@ -13,11 +13,11 @@ from transformers import AutoModelForCausalLM
 
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
-from agentgym_train.cli import launch_command
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.engine.zero_config import zero_config
 from agentgym_train.errors import ConfigError
+from agentgym_train.launch import launch_command
 
 pytestmark = pytest.mark.slow
 

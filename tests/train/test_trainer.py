@@ -12,6 +12,7 @@ from agentgym_envs.pool import EnvPool
 from agentgym_train import config as configuration
 from agentgym_train import run
 from agentgym_train.batching import pack
+from agentgym_train.errors import ConfigError
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.trainer import Trainer
 
@@ -103,6 +104,12 @@ def test_the_generator_follows_the_policy(trainer):
     with torch.no_grad():
         drift = (trainer.engine.forward(batch).logp_BT - batch.logp_BT)[batch.action_BT].abs().max()
     assert drift < 1e-4
+
+
+@pytest.mark.parametrize("trainer", [{"rollout": {"max_new_tokens": 510}}], indirect=True)
+def test_a_context_that_fits_no_episode_is_an_error_and_not_an_empty_step(trainer):
+    with pytest.raises(ConfigError, match=r"no episode of step 1 fits.*max_new_tokens=510.*max_context=512"):
+        trainer.train(lambda row, groups: None)
 
 
 def test_tasks_are_a_function_of_seed_and_step(trainer):

@@ -99,14 +99,13 @@ def rollout(
     set_: Kwargs = None,
 ) -> None:
     """Plays held-out tasks and prints success by difficulty."""
-    registry.spec(env_id)
     kwargs = {"split": split, "tasks": task, **_keywords(set_)}
+    env: Any = _make(env_id, **kwargs)
     with Progress(*COLUMNS, console=err, transient=True) as progress:
         bar = progress.add_task(f"{agent} on {env_id}", total=episodes)
         results = baselines.play(
             env_id, agent, episodes=episodes, horizon=horizon, on_episode=lambda: progress.advance(bar), **kwargs
         )
-    env: Any = _make(env_id, **kwargs)
     table = Table("difficulty", "episodes", "success", "score", "turns", title=f"{agent} on {env_id}, {split}")
     levels = [env.unwrapped.task_set.get(r.task_id).difficulty for r in results]
     for level in [*sorted(set(levels)), None]:
@@ -132,7 +131,10 @@ def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwarg
 
 def _make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
     registry.spec(env_id)
-    return gymnasium.make(env_id, **kwargs)
+    try:
+        return gymnasium.make(env_id, **kwargs)
+    except TypeError as error:
+        raise ValueError(f"{env_id} does not take {kwargs}: {error}") from error
 
 
 def _keywords(pairs: list[str] | None) -> dict[str, Any]:

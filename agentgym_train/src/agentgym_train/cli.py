@@ -1,7 +1,6 @@
 """``agentgym-train``: run, eval, plugins, config show."""
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from rich.table import Table
 from agentgym_envs.cli import user_errors
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_train import config as configuration
-from agentgym_train.engine.ports import free_port
+from agentgym_train.launch import launch_command
 from agentgym_train.plugins import GROUPS
 
 app = typer.Typer(help="Multi-turn reinforcement learning for language-model agents.", no_args_is_help=True, add_completion=False)
@@ -44,14 +43,6 @@ def run(
         runs.work(folder, out)
     else:
         raise typer.Exit(subprocess.call(launch_command(folder, processes, hostfile)))
-
-
-def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[str]:
-    """Returns the command that starts one worker a process through DeepSpeed's launcher."""
-    hosts = ["--hostfile", str(hostfile)] if hostfile else ["--hostfile", "/dev/null", "--num_gpus", str(processes)]
-    options = ["--no_local_rank", "--log_level", "warning", "--master_port", str(free_port())]
-    launcher = [sys.executable, "-m", "deepspeed.launcher.runner", *hosts, *options, "--module"]
-    return [*launcher, "agentgym_train.cli", "work", str(folder.resolve())]
 
 
 @app.command(hidden=True)

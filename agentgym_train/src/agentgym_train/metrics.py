@@ -41,7 +41,7 @@ def episode_means(sums: dict[str, float]) -> dict[str, float]:
 
 
 class MetricsFile:
-    """``metrics.jsonl``: one object a step, appended and flushed.
+    """``metrics.jsonl``: one object a step.
 
     Args:
         path: the file.
@@ -49,20 +49,16 @@ class MetricsFile:
     """
 
     def __init__(self, path: Path, *, start: int):
+        self.path = path
         kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
         draft = path.with_suffix(".tmp")
         draft.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
         os.replace(draft, path)
-        self._file = path.open("a", encoding="utf-8")
 
     def write(self, row: dict[str, Any]) -> None:
         """Appends a line."""
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
 
 
 def read(path: Path) -> list[dict[str, Any]]:

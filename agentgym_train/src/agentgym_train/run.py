@@ -76,6 +76,7 @@ def check(config: Config) -> None:
     evaluate.horizon(config)
     zero_config(config.engine, config.model.dtype)
     if config.model.path != SCRATCH:
+        check_context(config)
         Chat(load_tokenizer(config.model.path), instructions)
 
 
@@ -94,19 +95,27 @@ def describe(config: Config) -> str:
     return instructions
 
 
+def check_context(config: Config) -> None:
+    """Refuses what is no model, and episodes that are longer than the model's positions reach."""
+    path = config.model.path
+    try:
+        reach = getattr(AutoConfig.from_pretrained(path), "max_position_embeddings", None)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"model.path={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+    if reach is not None and config.model.max_context > reach:
+        raise ModelError(f"model.max_context={config.model.max_context} is more than the {reach} positions of {path!r}")
+
+
 def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
-    """Loads a tokenizer, having seen that a model lies beside it.
+    """Loads a tokenizer.
 
     Raises:
         ModelError: there is none.
     """
     try:
-        AutoConfig.from_pretrained(path)
         return AutoTokenizer.from_pretrained(path)
     except (OSError, ValueError) as error:
-        raise ModelError(
-            f"model.path={path!r} is no Hugging Face causal LM that can be loaded: {str(error).splitlines()[0]}"
-        ) from error
+        raise ModelError(f"model.path={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
 
 
 def claim_folder(config: Config) -> Path:

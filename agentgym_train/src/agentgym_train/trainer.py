@@ -16,6 +16,7 @@ from agentgym_train.batching import Batch, pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.engine.logps import token_logps
+from agentgym_train.errors import ConfigError
 from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.chat import Chat
@@ -76,6 +77,11 @@ class Trainer:
                 groups = collector.collect(
                     self.tasks(step), max_turns=horizon, sampling=self.sampling(step), version=self.engine.steps
                 )
+                if not any(t.turns for g in groups for t in g.trajectories):
+                    raise ConfigError(
+                        f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
+                        f"{config.rollout.max_new_tokens} exceed model.max_context={config.model.max_context}"
+                    )
                 collected = time.monotonic()
                 batch = self.algorithm.advantages(pack(groups))
                 sums: dict[str, float] = {}
@@ -91,8 +97,6 @@ class Trainer:
                 on_step(row, groups)
                 if (step + 1) % config.run.save_every == 0 or step + 1 == config.run.steps:
                     self.save(step + 1)
-        if metrics_file:
-            metrics_file.close()
 
     def update(self, mini: Batch) -> dict[str, float]:
         """Takes one optimizer step; the loss is the mean over the action tokens of all processes."""

@@ -21,8 +21,8 @@ from transformers import PreTrainedModel
 from agentgym_train.batching import Batch
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.logps import Forward, token_logps
-from agentgym_train.engine.ports import free_port
 from agentgym_train.engine.zero_config import clips_itself, zero_config
+from agentgym_train.launch import free_port
 
 PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
 
