@@ -59,10 +59,13 @@ class Trainer:
             on_step: sees each step's metrics and this process's groups.
         """
         config = self.config
-        share = len(self.tasks(0))
+        if config.env.groups < self.engine.world_size:
+            raise ConfigError(
+                f"env.groups={config.env.groups} leaves some of the {self.engine.world_size} processes without a task"
+            )
         pool = EnvPool(
             config.env.id,
-            share * config.env.group_size,
+            len(self.tasks(0)),
             workers=config.env.workers or None,
             timeout=config.env.timeout,
             max_episode_steps=-1,
