@@ -1,7 +1,7 @@
 """ScalingInter against fixed horizons at an equal budget of tokens: same start, tasks, algorithm and seeds.
 
     python benchmarks/scaling_inter.py compare maze --tokens 2000000 --seeds 3 --jobs 2
-    python benchmarks/scaling_inter.py compare textcraft --tokens 700000 --seeds 3 --jobs 2
+    python benchmarks/scaling_inter.py compare textcraft --tokens 500000 --seeds 3 --jobs 2
 
 Writes ``benchmarks/results/scaling_inter_<name>.{json,md,png}``. Success is a function of seed and configuration on a given
 machine, not of its load, so jobs may run side by side; no time is reported.
