@@ -8,11 +8,11 @@ import small_run
 import tiny
 import torch
 
-from agentgym_envs.pool import EnvPool
 from agentgym_train import config as configuration
 from agentgym_train import run
 from agentgym_train.batching import pack
 from agentgym_train.errors import ConfigError
+from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.trainer import Trainer
 
@@ -34,9 +34,10 @@ def trainer(tmp_path, request):
 
 
 def collect(trainer, step=0, max_turns=4):
-    env = trainer.config.env
-    with EnvPool(env.id, env.groups * env.group_size, workers=1, max_episode_steps=-1, **env.kwargs) as pool:
-        return trainer.collector(pool).collect(trainer.tasks(step), max_turns=max_turns, sampling=trainer.sampling(step))
+    config, starts = trainer.config, trainer.tasks(step)
+    with make_pool(config, len(starts), config.env.kwargs) as pool:
+        collector = make_collector(config, pool, trainer.generator, trainer.chat)
+        return collector.collect(starts, max_turns=max_turns, sampling=trainer.sampling(step))
 
 
 def spread_rewards(groups):

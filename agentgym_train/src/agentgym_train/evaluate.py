@@ -4,13 +4,13 @@ import gymnasium
 
 from agentgym_envs import registry
 from agentgym_envs.baselines import spread
-from agentgym_envs.pool import EnvPool
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.config import Config
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Generator, Sampling
+from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
-from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.rollout.collector import Start
 from agentgym_train.types import Trajectory
 
 
@@ -66,24 +66,8 @@ def evaluate(
     mine = starts(config)[share]
     if not mine:
         return []
-    kwargs = config.env.kwargs | config.eval.kwargs
-    pool = EnvPool(
-        config.env.id,
-        len(mine),
-        workers=config.env.workers or None,
-        timeout=config.env.timeout,
-        max_episode_steps=-1,
-        **kwargs,
-    )
-    with pool:
-        collector = Collector(
-            pool,
-            generator,
-            chat,
-            max_context=config.model.max_context,
-            retries=config.env.retries,
-            patience=config.rollout.patience,
-        )
+    with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
+        collector = make_collector(config, pool, generator, chat)
         groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat, key=key))
     return [t for g in groups for t in g.trajectories]
 

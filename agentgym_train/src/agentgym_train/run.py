@@ -168,7 +168,7 @@ def work(folder: Path, console: Console) -> None:
             if trainer.start:
                 raise RunFolderError(f"{folder / 'evaluation.json'} has lost its first entry: it was written before training")
             held_out("before", 0)
-        if first and has_baselines(config):
+        if first and "oracle" not in notes.rows and has_baselines(config):
             for agent in baselines.AGENTS:
                 notes.add(agent, baseline(config, agent))
 

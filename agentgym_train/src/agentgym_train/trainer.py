@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
-from agentgym_envs.pool import EnvPool
 from agentgym_envs.tasks import stable_hash
 from agentgym_train import checkpoint, evaluate, plugins
 from agentgym_train.batching import Batch, pack
@@ -19,8 +18,9 @@ from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError
 from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
 from agentgym_train.protocols import Sampling
+from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
-from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.rollout.collector import Start
 from agentgym_train.types import Group
 
 OnStep = Callable[[dict[str, Any], list[Group]], None]
@@ -63,17 +63,9 @@ class Trainer:
             raise ConfigError(
                 f"env.groups={config.env.groups} leaves some of the {self.engine.world_size} processes without a task"
             )
-        pool = EnvPool(
-            config.env.id,
-            len(self.tasks(0)),
-            workers=config.env.workers or None,
-            timeout=config.env.timeout,
-            max_episode_steps=-1,
-            **config.env.kwargs,
-        )
         metrics_file = MetricsFile(self.folder / "metrics.jsonl", start=self.start) if self.engine.rank == 0 else None
-        with pool:
-            collector = self.collector(pool)
+        with make_pool(config, len(self.tasks(0)), config.env.kwargs) as pool:
+            collector = make_collector(config, pool, self.generator, self.chat)
             for step in range(self.start, config.run.steps):
                 began = time.monotonic()
                 horizon = self.curriculum.horizon(step)
@@ -132,18 +124,6 @@ class Trainer:
     def sampling(self, step: int) -> Sampling:
         """Returns how to sample at a step; the noise is a function of seed, step and process alone."""
         return evaluate.sampling(self.config, self.chat, key=f"train {step} {self.engine.rank}")
-
-    def collector(self, pool: EnvPool) -> Collector:
-        """Returns a collector of the current policy over a pool."""
-        config = self.config
-        return Collector(
-            pool,
-            self.generator,
-            self.chat,
-            max_context=config.model.max_context,
-            retries=config.env.retries,
-            patience=config.rollout.patience,
-        )
 
     def with_reference(self, micro: Batch) -> Batch:
         """Adds the initial policy's log-probabilities where the algorithm asks for a divergence."""

@@ -1,0 +1,27 @@
+"""Pools and collectors from a configuration: the same for training and for evaluation."""
+
+from typing import Any
+
+from agentgym_envs.pool import EnvPool
+from agentgym_train.config import Config
+from agentgym_train.protocols import Generator
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.rollout.collector import Collector
+
+
+def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
+    """Returns a pool of one environment an episode, without step limits of their own: the collector sets the horizon."""
+    env = config.env
+    return EnvPool(env.id, episodes, workers=env.workers or None, timeout=env.timeout, max_episode_steps=-1, **kwargs)
+
+
+def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Chat) -> Collector:
+    """Returns a collector over a pool."""
+    return Collector(
+        pool,
+        generator,
+        chat,
+        max_context=config.model.max_context,
+        retries=config.env.retries,
+        patience=config.rollout.patience,
+    )
