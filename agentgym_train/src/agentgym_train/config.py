@@ -89,6 +89,8 @@ class EngineConfig:
     weight_decay: float = 0.0
     warmup: int = 0
     """Optimizer steps of linear warm-up."""
+    decay: int = 0
+    """Optimizer steps over which the rate falls linearly to a tenth, where it stays; 0: constant."""
     max_grad_norm: float = 1.0
     micro_batch_tokens: int = 16384
     """Padded tokens a forward pass."""

@@ -21,6 +21,7 @@ from transformers import PreTrainedModel
 from agentgym_train.batching import Batch
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.launch import free_port
 
@@ -84,9 +85,8 @@ class Engine:
 
     def step(self) -> float:
         """Applies the accumulated gradients; returns their global norm before clipping."""
-        warm = min(1.0, (self.steps + 1) / self.config.warmup) if self.config.warmup else 1.0
         for group in self._engine.optimizer.param_groups:
-            group["lr"] = self.config.lr * warm
+            group["lr"] = learning_rate(self.config, self.steps)
         self._engine.step()
         self.steps += 1
         norm = self._engine.get_global_grad_norm() if self._norm is None else self._norm
