@@ -8,7 +8,8 @@ from pathlib import Path
 import gymnasium
 import pytest
 
-from agentgym_envs.envs.textworld.games import GameOptions, build, cache_folder, game_file
+from agentgym_envs.cache import cache_folder
+from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.errors import TaskError
 
 pytest.importorskip("textworld", reason="the tox environments install the extra; a run without it tests the rest")
@@ -74,7 +75,8 @@ def test_hash_seeds_and_processes_make_the_same_game(tmp_path):
     first = game_file(COIN)
     environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path), "PYTHONHASHSEED": "77"}
     code = (
-        "from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
+        "from agentgym_envs.cache import cache_folder
+from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
     )
     both = [subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     paths = {p.communicate()[0].strip() for p in both}
@@ -107,8 +109,8 @@ def test_commands_that_would_leave_the_game_are_refused():
 
 
 def test_where_the_cache_is():
-    assert str(cache_folder({"AGENTGYM_CACHE": "/a"})) == "/a/textworld"
-    assert str(cache_folder({"XDG_CACHE_HOME": "/b"})) == "/b/agentgym/textworld"
+    assert str(cache_folder("textworld", {"AGENTGYM_CACHE": "/a"})) == "/a/textworld"
+    assert str(cache_folder("textworld", {"XDG_CACHE_HOME": "/b"})) == "/b/agentgym/textworld"
 
 
 @pytest.mark.parametrize(

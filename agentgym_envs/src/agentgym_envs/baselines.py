@@ -6,8 +6,12 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
+from agentgym_envs import registry
 from agentgym_envs.errors import UnknownName
 from agentgym_envs.tasks import stable_hash
+
+Agent = Callable[[str, dict[str, Any]], str]
+"""An agent of the user's: the action for an observation and its info."""
 
 
 class Episode(NamedTuple):
@@ -19,20 +23,6 @@ class Episode(NamedTuple):
     turns: int
 
 
-def random_agent(env: gymnasium.Env[str, str], info: dict[str, Any], rng: random.Random) -> Iterator[str]:
-    """Yields admissible actions, each with the same chance. Needs ``admissible=True``."""
-    while True:
-        yield rng.choice(info["admissible_actions"])
-
-
-def oracle_agent(env: gymnasium.Env[str, str], info: dict[str, Any], rng: random.Random) -> Iterator[str]:
-    """Yields the environment's own solution."""
-    yield from env.unwrapped.oracle()  # type: ignore[attr-defined]
-
-
-AGENTS: dict[str, Callable[..., Iterator[str]]] = {"random": random_agent, "oracle": oracle_agent}
-
-
 def spread(task_ids: Sequence[str], count: int) -> list[str]:
     """Returns ``count`` ids at even distances over the list (all of them if there are fewer)."""
     count = min(count, len(task_ids))
@@ -41,19 +31,21 @@ def spread(task_ids: Sequence[str], count: int) -> list[str]:
 
 def play(
     env_id: str,
-    agent: str,
+    agent: str | Agent,
     *,
-    episodes: int,
+    episodes: int | None = None,
+    task_ids: Sequence[str] | None = None,
     horizon: int | None = None,
     on_episode: Callable[[], None] | None = None,
     **kwargs: Any,
 ) -> list[Episode]:
-    """Plays tasks spread evenly over a split.
+    """Plays named tasks, or tasks spread evenly over a split.
 
     Args:
         env_id: a registered id.
-        agent: "random" or "oracle".
-        episodes: tasks, one episode each.
+        agent: "random", "oracle", or a callable.
+        episodes: how many tasks, one episode each; None takes all.
+        task_ids: which; None takes the split's.
         horizon: turns; None takes the registered limit.
         on_episode: called after each.
         **kwargs: for the environment.
@@ -61,24 +53,38 @@ def play(
     Raises:
         UnknownName: no such agent.
     """
-    if agent not in AGENTS:
-        raise UnknownName("agent", agent, AGENTS)
+    if isinstance(agent, str) and agent not in ("random", "oracle"):
+        raise UnknownName("agent", agent, ("random", "oracle"))
     if agent == "random":
         kwargs = {**kwargs, "admissible": True}
-    env = gymnasium.make(env_id, max_episode_steps=horizon, **kwargs)
+    env = registry.make(env_id, max_episode_steps=horizon, **kwargs)
+    world: Any = env.unwrapped
+    ids = world.task_ids if task_ids is None else task_ids
     results = []
     try:
-        for task_id in spread(env.unwrapped.task_ids, episodes):  # type: ignore[attr-defined]
-            _, info = env.reset(options={"task_id": task_id})
-            rng = random.Random(stable_hash(task_id))
-            for action in AGENTS[agent](env, info, rng):
-                _, _, terminated, truncated, latest = env.step(action)
-                info.update(latest)
-                if terminated or truncated:
-                    break
-            results.append(Episode(task_id, info["success"], info["score"], info["turn"]))
+        for task_id in spread(ids, len(ids) if episodes is None else episodes):
+            results.append(_episode(env, agent, task_id))
             if on_episode:
                 on_episode()
     finally:
         env.close()
     return results
+
+
+def _episode(env: gymnasium.Env[str, str], agent: str | Agent, task_id: str) -> Episode:
+    observation, info = env.reset(options={"task_id": task_id})
+    world: Any = env.unwrapped
+    rng = random.Random(stable_hash(task_id))
+    solution: Iterator[str] = world.oracle() if agent == "oracle" else iter(())
+    over = False
+    while not over:
+        if callable(agent):
+            action = agent(observation, info)
+        else:
+            chosen = next(solution, None) if agent == "oracle" else rng.choice(info["admissible_actions"])
+            if chosen is None:  # the oracle has nothing more to say
+                break
+            action = chosen
+        observation, _, terminated, truncated, info = env.step(action)
+        over = terminated or truncated
+    return Episode(task_id, info["success"], info["score"], info["turn"])

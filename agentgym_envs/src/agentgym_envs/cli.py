@@ -5,10 +5,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
 
-import gymnasium
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from agentgym_envs import baselines, plugins, registry
@@ -55,7 +54,7 @@ def list_envs() -> None:
 @user_errors
 def play(env_id: EnvId, split: Split = "train", task: Tasks = None, seed: int | None = None, set_: Kwargs = None) -> None:
     """Lets a person play in the terminal. An empty line shows what is possible; Ctrl-D leaves."""
-    env = _make(env_id, split=split, tasks=task, **_keywords(set_))
+    env = registry.make(env_id, split=split, tasks=task, **_keywords(set_))
     observation, info = env.reset(seed=random.randrange(2**31) if seed is None else seed)
     world: Any = env.unwrapped
     out.print(world.instructions, style="dim", markup=False)
@@ -100,7 +99,7 @@ def rollout(
 ) -> None:
     """Plays held-out tasks and prints success by difficulty."""
     kwargs = {"split": split, "tasks": task, **_keywords(set_)}
-    env: Any = _make(env_id, **kwargs)
+    env: Any = registry.make(env_id, **kwargs)
     with Progress(*COLUMNS, console=err, transient=True) as progress:
         bar = progress.add_task(f"{agent} on {env_id}", total=episodes)
         results = baselines.play(
@@ -117,24 +116,36 @@ def rollout(
 
 @app.command()
 @user_errors
+def suite(
+    name: Annotated[str, typer.Argument(help="A named task list, such as agentgym-rl.")],
+    agent: Annotated[str, typer.Option(help="random or oracle.")] = "random",
+    horizon: Annotated[int | None, typer.Option(help="Turns an episode; the registered limits without it.")] = None,
+) -> None:
+    """Plays a named task list and prints success family by family."""
+    from agentgym_envs.suite import evaluate
+
+    with Progress(*COLUMNS, console=err, transient=True) as progress:
+        bar = progress.add_task(name, total=None)
+        on_episode: Callable[[str], None] = lambda family: progress.update(bar, advance=1, description=family)  # noqa: E731
+        results = evaluate(name, agent, horizon=horizon, on_episode=on_episode)
+    table = Table("scenario", "family", "tasks", "success", "score", "note", title=f"{agent} on {name}")
+    for r in results:
+        means = ["–" if mean is None else f"{mean:.3f}" for mean in (r.success, r.score)]
+        table.add_row(r.family.scenario, r.family.name, f"{len(r.episodes)}/{r.family.count}", *means, r.family.note)
+    out.print(table)
+
+
+@app.command()
+@user_errors
 def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwargs = None, workers: int | None = None) -> None:
-    """Generates the games of a TextWorld environment ahead, in parallel."""
-    env: Any = _make(env_id, split=split, tasks=task, **_keywords(set_)).unwrapped
-    if not hasattr(env, "options"):
+    """Makes ahead what an environment makes on demand: TextWorld's games, a search index."""
+    env: Any = registry.make(env_id, split=split, tasks=task, **_keywords(set_)).unwrapped
+    if not hasattr(env, "prepare"):
         raise ValueError(f"{env_id} has nothing to build")
-    from agentgym_envs.envs.textworld.games import build as build_games
-
-    with Progress(*COLUMNS, console=err) as progress:
-        bar = progress.add_task(env_id, total=len(env.task_ids))
-        build_games(map(env.options, env.task_ids), workers=workers, on_game=lambda: progress.advance(bar))
-
-
-def _make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
-    registry.spec(env_id)
-    try:
-        return gymnasium.make(env_id, **kwargs)
-    except TypeError as error:
-        raise ValueError(f"{env_id} does not take {kwargs}: {error}") from error
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err) as progress:
+        bar = progress.add_task(env_id, total=None)
+        env.prepare(workers=workers, on_item=lambda: progress.advance(bar))
 
 
 def _keywords(pairs: list[str] | None) -> dict[str, Any]:

@@ -7,7 +7,8 @@ rewards, the ``info`` keys, rendering. ``agentgym_envs.testing.check_text_env`` 
 
 import random
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -28,6 +29,7 @@ class Outcome(NamedTuple):
         done: the task is decided.
         success: the task is solved.
         invalid: the action was not understood.
+        extra: more keys for ``info``, JSON-able; each environment's README names its own.
     """
 
     text: str
@@ -35,6 +37,11 @@ class Outcome(NamedTuple):
     done: bool = False
     success: bool = False
     invalid: bool = False
+    extra: Mapping[str, Any] = MappingProxyType({})
+
+
+class Refusal(str):
+    """Stands for a response without an action: the environment answers with this text, and the turn counts as invalid."""
 
 
 class TextEnv(gymnasium.Env[str, str]):
@@ -54,6 +61,8 @@ class TextEnv(gymnasium.Env[str, str]):
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
     instructions: ClassVar[str] = ""
     """The rules and the action grammar, used as a system prompt."""
+    tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
+    """Functions that write an action: a name, and a template with the parameters in braces."""
 
     def __init__(
         self,
@@ -143,7 +152,7 @@ class TextEnv(gymnasium.Env[str, str]):
             raise TypeError(f"an action is a str, not {type(action).__name__}")
         if self._over:
             raise ResetNeeded("the episode is over or was never started: call reset()")
-        outcome = self.act(action)
+        outcome = Outcome(str(action), self._score, invalid=True) if isinstance(action, Refusal) else self.act(action)
         reward = outcome.score - self._score
         self._turn += 1
         self._text, self._score, self._over = outcome.text, outcome.score, outcome.done
@@ -162,6 +171,7 @@ class TextEnv(gymnasium.Env[str, str]):
             "success": bool(outcome.success),
             "invalid": bool(outcome.invalid),
             "turn": self._turn,
+            **outcome.extra,
         }
         if self.admissible:
             info["admissible_actions"] = [] if outcome.done else self.actions()

@@ -95,6 +95,7 @@ class EnvPool:
         num_envs: environments.
         workers: processes; by default one a CPU core, at most one an environment.
         timeout: seconds that one call of an environment may take.
+        action_format: how responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``.
         **kwargs: for ``gymnasium.make``.
 
     Raises:
@@ -102,13 +103,22 @@ class EnvPool:
         ValueError: a count or time that is not positive.
     """
 
-    def __init__(self, env_id: str, num_envs: int, *, workers: int | None = None, timeout: float = 60.0, **kwargs: Any):
+    def __init__(
+        self,
+        env_id: str,
+        num_envs: int,
+        *,
+        workers: int | None = None,
+        timeout: float = 60.0,
+        action_format: str = "plain",
+        **kwargs: Any,
+    ):
         if num_envs < 1 or (workers is not None and workers < 1) or timeout <= 0:
             raise ValueError(f"num_envs={num_envs}, workers={workers} and timeout={timeout} must be positive")
         self.spec = registry.spec(env_id)
         self.num_envs = num_envs
         self.timeout = timeout
-        self._setup = {"id": env_id, "kwargs": kwargs}
+        self._setup = {"id": env_id, "kwargs": kwargs, "action_format": action_format}
         self._workers: list[_Worker | None] = [None] * min(num_envs, workers or os.cpu_count() or 1)
         self._lost = [False] * num_envs
         self._ready: deque[Result] = deque()

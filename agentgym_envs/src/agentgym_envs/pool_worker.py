@@ -16,6 +16,7 @@ from typing import Any
 import gymnasium
 
 import agentgym_envs  # noqa: F401  registers the ids
+from agentgym_envs.wrappers import ActionFormat
 
 GRACE = 3.0  # seconds to close the environments after the pipe has closed
 
@@ -52,6 +53,8 @@ def _apply(setup: dict[str, Any], envs: dict[int, gymnasium.Env[str, str]], requ
     _, index, seed, options = request
     if index not in envs:
         envs[index] = gymnasium.make(setup["id"], **setup["kwargs"])
+        if setup["action_format"] != "plain":
+            envs[index] = ActionFormat(envs[index], setup["action_format"])
     observation, info = envs[index].reset(seed=seed, options=options)
     return observation, 0.0, False, False, info
 

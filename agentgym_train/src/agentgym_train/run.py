@@ -22,6 +22,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import TextEnv, baselines, registry
+from agentgym_envs.wrappers import ActionFormat
 from agentgym_train import checkpoint, evaluate, metrics, plugins, report, scratch
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
@@ -90,7 +91,9 @@ def describe(config: Config) -> str:
             env = gymnasium.make(config.env.id, **kwargs)
         except TypeError as error:
             raise ConfigError(f"{config.env.id} does not take env.kwargs={kwargs}: {error}") from error
-        instructions = getattr(env.unwrapped, "instructions", "")
+        if config.env.action_format != "plain":
+            env = ActionFormat(env, config.env.action_format)
+        instructions = getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", "")
         env.close()
     return instructions
 
@@ -169,7 +172,7 @@ def work(folder: Path, console: Console) -> None:
                 raise RunFolderError(f"{folder / 'evaluation.json'} has lost its first entry: it was written before training")
             held_out("before", 0)
         if first and "oracle" not in notes.rows and has_baselines(config):
-            for agent in baselines.AGENTS:
+            for agent in ("random", "oracle"):
                 notes.add(agent, baseline(config, agent))
 
         def on_step(row: dict[str, Any], groups: list[Group]) -> None:

@@ -14,6 +14,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosine_schedule_with_warmup
 
+from agentgym_envs.wrappers import ActionFormat
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.errors import ModelError
 from agentgym_train.rollout.chat import Chat, Message
@@ -69,7 +70,7 @@ def make(folder: Path, env: EnvConfig, config: ScratchConfig, *, seed: int, max_
 
 def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: Progress) -> list[list[Message]]:
     """Returns episodes of uniformly random admissible actions as chat messages."""
-    world = gymnasium.make(env.id, max_episode_steps=-1, **{**env.kwargs, "admissible": True})
+    world = ActionFormat(gymnasium.make(env.id, max_episode_steps=-1, **{**env.kwargs, "admissible": True}), env.action_format)
     rng = random.Random(seed)
     episodes = []
     for number in range(config.episodes):
@@ -78,7 +79,7 @@ def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: P
             raise ModelError(f"{env.id} lists no admissible actions, which random play needs: set model.path to a trained model")
         messages, over = [{"role": "user", "content": observation}], False
         while not over and len(messages) < 2 * config.turns:
-            action = rng.choice(info["admissible_actions"])
+            action = world.format.render(rng.choice(info["admissible_actions"]))
             observation, _, terminated, truncated, info = world.step(action)
             over = terminated or truncated
             messages.append({"role": "assistant", "content": action})

@@ -12,7 +12,8 @@ from agentgym_train.rollout.collector import Collector
 def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
     """Returns a pool of one environment an episode, without step limits of their own: the collector sets the horizon."""
     env = config.env
-    return EnvPool(env.id, episodes, workers=env.workers or None, timeout=env.timeout, max_episode_steps=-1, **kwargs)
+    limits: dict[str, Any] = {"workers": env.workers or None, "timeout": env.timeout, "action_format": env.action_format}
+    return EnvPool(env.id, episodes, max_episode_steps=-1, **limits, **kwargs)
 
 
 def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Chat) -> Collector:

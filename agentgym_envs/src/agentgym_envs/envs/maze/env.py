@@ -24,6 +24,11 @@ class MazeEnv(TextEnv):
         "Answer with one action and nothing else: go north, go east, go south, go west, or take <thing>."
     )
 
+    tools = {
+        "go": "go {direction}",
+        "take": "take {thing}",
+    }
+
     def __init__(self, *, rooms: Sequence[int] = (4, 8, 12, 16), things: int = 1, **kwargs: Any):
         self._sizes, self._count = rooms, things
         super().__init__(**kwargs)

@@ -34,6 +34,12 @@ class TextCraftEnv(TextEnv):
         "Items named by a group, such as planks, can be any item of that group."
     )
 
+    tools = {
+        "inventory": "inventory",
+        "get": "get {number} {item}",
+        "craft": "craft {number} {item} using {ingredients}",
+    }
+
     def __init__(self, *, recipes: str | None = None, **kwargs: Any):
         self.book: Book = mojang_book(str(recipes)) if recipes else default_book()
         super().__init__(**kwargs)

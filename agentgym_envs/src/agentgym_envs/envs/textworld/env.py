@@ -3,13 +3,13 @@
 import random
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agentgym_envs.core import Outcome, TextEnv, echo
-from agentgym_envs.envs.textworld.games import GameOptions, game_file
+from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.errors import MissingExtra, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, stable_hash
 
@@ -58,6 +58,10 @@ class GameEnv(TextEnv):
         "Answer with one command and nothing else, such as: look, inventory, go north, take <thing>, open <thing>, "
         "unlock <thing> with <thing>, put <thing> on <thing>, cook <thing> with <thing>, eat <thing>."
     )
+
+    tools = {
+        "act": "{command}",
+    }
 
     def __init__(self, **kwargs: Any):
         if find_spec("textworld") is None:
@@ -153,6 +157,10 @@ class ChallengeEnv(GameEnv):
     def settings_of(self, split: str) -> dict[str, Any]:
         """Returns parameters that depend on the split."""
         return {}
+
+    def prepare(self, *, workers: int | None, on_item: Callable[[], None]) -> None:
+        """Generates the split's games ahead, in parallel."""
+        build(map(self.options, self.task_ids), workers=workers, on_game=on_item)
 
 
 class SimpleEnv(ChallengeEnv):

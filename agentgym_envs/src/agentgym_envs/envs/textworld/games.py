@@ -9,12 +9,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from agentgym_envs.cache import cache_folder
 
 GENERATION_TIMEOUT = 300.0  # seconds a game may take to generate and compile
 
@@ -38,19 +40,13 @@ class GameOptions:
         return hashlib.sha256(f"{version('textworld')} {self.to_json()}".encode()).hexdigest()[:24]
 
 
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Returns where games are kept: ``textworld`` in $AGENTGYM_CACHE, $XDG_CACHE_HOME/agentgym or ~/.cache/agentgym."""
-    home = environ.get("AGENTGYM_CACHE") or Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentgym"
-    return Path(home) / "textworld"
-
-
 def game_file(options: GameOptions) -> Path:
     """Returns the path of a game, generating it if it is not there yet.
 
     Raises:
         RuntimeError: TextWorld could not make it.
     """
-    target = cache_folder() / f"{options.key()}.z8"
+    target = cache_folder("textworld") / f"{options.key()}.z8"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         # A process of its own with a fixed hash seed: TextWorld's choices depend on the order of sets.

@@ -1,0 +1,1 @@
+"""BabyAI as text."""

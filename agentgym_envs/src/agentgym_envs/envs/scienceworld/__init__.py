@@ -1,0 +1,1 @@
+"""ScienceWorld: experiments of elementary-school science."""

