@@ -1,6 +1,7 @@
 """ScalingInter against fixed horizons at an equal budget of tokens: same start, tasks, algorithm and seeds.
 
     python benchmarks/scaling_inter.py compare maze --tokens 2000000 --seeds 3 --jobs 2
+    python benchmarks/scaling_inter.py compare coin_collector --tokens 800000 --seeds 3 --jobs 2
     python benchmarks/scaling_inter.py compare textcraft --tokens 500000 --seeds 3 --jobs 2
 
 Writes ``benchmarks/results/scaling_inter_<name>.{json,md,png}``. Success is a function of seed and configuration on a given
@@ -45,6 +46,15 @@ def load(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @app.command()
+def start(name: str, seed: int, work: Path) -> None:
+    """Makes the model that all methods of a seed begin with."""
+    config = configuration.build(configuration.Config, load(name)[0])
+    options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
+    with report.Display(Console()) as display:
+        scratch.make(work / f"init-{name}-{seed}", config.env, config.scratch, progress=display.advance, **options)
+
+
+@app.command()
 def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
     """One run: trains until the budget is spent and evaluates at even distances of tokens."""
     raw, methods = load(name)
@@ -83,32 +93,19 @@ def compare(
     name: str, tokens: int = 2_500_000, seeds: int = 3, jobs: int = 2, work: Annotated[Path | None, typer.Option()] = None
 ) -> None:
     """All methods and seeds, then the table and the picture."""
-    raw, methods = load(name)
+    _, methods = load(name)
     work = work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
-    config = configuration.build(configuration.Config, raw)
-    with report.Display(Console()) as display:
-        for seed in range(seeds):
-            if not (work / f"init-{name}-{seed}").exists():
-                scratch.make(
-                    work / f"init-{name}-{seed}",
-                    config.env,
-                    config.scratch,
-                    seed=seed,
-                    max_context=config.model.max_context,
-                    progress=display.advance,
-                )
     plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
 
-    def launch(item: tuple[str, int, Path]) -> None:
-        method, seed, out = item
+    def launch(out: Path, *command: object) -> None:
         if not out.exists():
-            command = [sys.executable, __file__, "one", name, method, str(seed), str(tokens), str(work), str(out)]
             environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-            subprocess.run(command, check=True, env=environ, stdout=subprocess.DEVNULL)
+            subprocess.run([sys.executable, __file__, *map(str, command)], check=True, env=environ, stdout=subprocess.DEVNULL)
 
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(launch, plan))
+        list(pool.map(lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work), range(seeds)))
+        list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
     write(name, f"compare {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}", [json.loads(p.read_text()) for *_, p in plan])
 
 

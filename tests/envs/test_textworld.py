@@ -11,6 +11,7 @@ import pytest
 from agentgym_envs.cache import cache_folder
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.errors import TaskError
+from agentgym_envs.testing import check_text_env
 
 pytest.importorskip("textworld", reason="the tox environments install the extra; a run without it tests the rest")
 pytestmark = pytest.mark.slow
@@ -22,13 +23,6 @@ FAMILIES = {
     "agentgym/TWCooking-v0": {"recipe": 2, "take": 1, "cook": True, "cut": True, "open": True, "go": 6},
 }
 COIN = GameOptions("tw-coin_collector", (("level", 2),), 7)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AGENTGYM_CACHE", os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.mark.parametrize(("env_id", "kwargs"), FAMILIES.items())
@@ -75,8 +69,7 @@ def test_hash_seeds_and_processes_make_the_same_game(tmp_path):
     first = game_file(COIN)
     environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path), "PYTHONHASHSEED": "77"}
     code = (
-        "from agentgym_envs.cache import cache_folder
-from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
+        "from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
     )
     both = [subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     paths = {p.communicate()[0].strip() for p in both}
@@ -133,3 +126,9 @@ def test_missing_games_are_named(tmp_path):
     (tmp_path / "a.z8").touch()
     with pytest.raises(TaskError, match=r"a\.json"):
         gymnasium.make("agentgym/TextWorld-v0", games=str(tmp_path / "a.z8"))
+
+
+def test_games_for_each_split_conform(tmp_path):
+    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)])
+    games = {split: [str(path)] for split, path in zip(("train", "dev", "test"), paths, strict=True)}
+    assert len(check_text_env("agentgym/TextWorld-v0", games=games)) == 11

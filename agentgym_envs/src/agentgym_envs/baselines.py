@@ -1,7 +1,10 @@
 """What an agent's success is compared with: uniformly random admissible actions, and the oracle."""
 
+import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -69,6 +72,26 @@ def play(
     finally:
         env.close()
     return results
+
+
+def play_parallel(env_id: str, agent: str, task_ids: Sequence[str], *, workers: int | None = None, **kwargs: Any) -> list[Episode]:
+    """Plays named tasks in several processes.
+
+    Args:
+        env_id: a registered id.
+        agent: "random" or "oracle".
+        task_ids: of the split in ``kwargs``.
+        workers: processes; by default one a core.
+        **kwargs: as for :func:`play`.
+
+    Returns:
+        The episodes, in the order of ``task_ids``.
+    """
+    count = min(workers or os.cpu_count() or 1, len(task_ids))
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        jobs = [pool.submit(play, env_id, agent, task_ids=task_ids[n::count], **kwargs) for n in range(count)]
+        played = {e.task_id: e for job in jobs for e in job.result()}
+    return [played[task_id] for task_id in task_ids]
 
 
 def _episode(env: gymnasium.Env[str, str], agent: str | Agent, task_id: str) -> Episode:

@@ -108,6 +108,8 @@ class BabyAIEnv(TextEnv):
                 yield f"pickup {next(t for t in self._view.things if (t.ahead, t.right) == (1, 0)).label}"
             else:
                 yield _WORDS[low.name]
+            if self._over:  # the bot would also put down what it was to pick up
+                return
 
     def _do(self, steps: Sequence[str]) -> Outcome:
         for step in steps:

@@ -136,7 +136,10 @@ class ScienceWorldEnv(TextEnv):
         followed = 0
         for action in self._history:
             followed += followed < len(path) and path[followed] == action
-        yield from path[followed:]
+        for action in path[followed:]:
+            yield action
+            if self._over:
+                return
 
     def close(self) -> None:
         """Ends Java."""

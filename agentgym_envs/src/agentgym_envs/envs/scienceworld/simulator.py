@@ -47,7 +47,8 @@ class Simulator:
             enable_auth=True,
             redirect_stderr=subprocess.DEVNULL,
         )
-        parameters = GatewayParameters(port=port, auth_token=token, auto_field=True)
+        # Without its memory management, which talks to Java from Python's garbage collector: see _release.
+        parameters = GatewayParameters(port=port, auth_token=token, auto_field=True, enable_memory_management=False)
         self._gateway = JavaGateway(gateway_parameters=parameters, java_process=self._process)
         self._server: Any = self._gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()
 
@@ -81,7 +82,7 @@ class Simulator:
 
     def description(self) -> str:
         """Returns the task's description."""
-        return str(self._server.freeActionTaskDesc())
+        return str(self._server.getTaskDescription())
 
     def look(self) -> str:
         """Returns what can be seen, at no cost of time."""
@@ -99,15 +100,20 @@ class Simulator:
         for start in range(0, len(listed), CHUNK):
             part = listed.subList(start, min(start + CHUNK, len(listed)))
             found.update(self._gateway.jvm.java.lang.String.join("\n", part).split("\n"))
+            self._release(part)
+        self._release(listed)
         return sorted(found - {""})
 
     def gold_path(self) -> list[str]:
         """Returns a solution of the loaded task; it was loaded with ``gold=True``."""
-        return [str(action) for action in self._server.getGoldActionSequence()]
+        listed = self._server.getGoldActionSequence()
+        path = [str(action) for action in listed]
+        self._release(listed)
+        return path
 
-    def variations(self, split: str) -> list[int]:
-        """Returns the loaded task's variations of upstream's split: "train", "dev" or "test"."""
-        return list(getattr(self._server, f"getVariations{split.title()}")())
+    def _release(self, thing: Any) -> None:
+        """Lets Java forget an object that it has lent out."""
+        self._gateway.detach(thing)
 
     def close(self) -> None:
         """Ends the Java process."""

@@ -96,8 +96,10 @@ def corpus() -> tuple[Passage, ...]:
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """Returns all questions, those of one hop first."""
-    return (*_one_hop(), *_two_hops(), *_three_hops())
+    """Returns all questions, those of one hop first; none names a later passage, as one about Port Sudan would name Sudan."""
+    titles = {p.id: p.title for p in corpus()}
+    made = (*_one_hop(), *_two_hops(), *_three_hops())
+    return tuple(q for q in made if not any(titles[later] in q.text for later in q.gold[1:]))
 
 
 def _country_id(c: Country) -> str:

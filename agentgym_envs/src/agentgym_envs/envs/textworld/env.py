@@ -3,8 +3,9 @@
 import random
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -257,23 +258,24 @@ class TextWorldEnv(GameEnv):
     """Any compiled game.
 
     Args:
-        games: paths of ``.z8`` files, each with its ``.json`` beside it; they are the tasks of every split.
+        games: paths of ``.z8`` files, each with its ``.json`` beside it: a list for each split, or one for the chosen split.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
-    def __init__(self, *, games: Sequence[str] = (), **kwargs: Any):
-        self._files = [Path(g) for g in ([games] if isinstance(games, str) else games)]
-        if not self._files:
+    def __init__(self, *, games: Sequence[str] | Mapping[str, Sequence[str]] = (), split: str = "train", **kwargs: Any):
+        by_split = games if isinstance(games, Mapping) else {split: [games] if isinstance(games, str) else games}
+        self._files = {name: [Path(path) for path in paths] for name, paths in by_split.items()}
+        if not any(self._files.values()):
             raise TaskError("agentgym/TextWorld-v0 plays compiled games: pass games=['path/to/game.z8']")
-        for path in self._files:
+        for path in chain(*self._files.values()):
             for needed in (path, path.with_suffix(".json")):
                 if path.suffix != ".z8" or not needed.is_file():
                     raise TaskError(f"games: {str(needed)!r} is not there; a game is a .z8 file with its .json beside it")
-        super().__init__(**kwargs)
+        super().__init__(split=split, **kwargs)
 
     def make_tasks(self) -> TaskSet:
-        """Returns one task a file, named by it; the user's split decides which of them train."""
-        return TaskSet(Task(id=p.stem, split=self.split, data={"path": p}) for p in self._files)
+        """Returns one task a file, named by it."""
+        return TaskSet(Task(id=p.stem, split=split, data={"path": p}) for split, paths in self._files.items() for p in paths)
 
     def path(self, task: Task) -> Path:
         """Returns the file."""

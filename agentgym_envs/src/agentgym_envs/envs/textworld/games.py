@@ -9,8 +9,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import Any
 
 from agentgym_envs.cache import cache_folder
 
-GENERATION_TIMEOUT = 300.0  # seconds a game may take to generate and compile
+GENERATION_TIMEOUT = 300.0  # seconds a game may take, on average over what one process makes
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,13 @@ class GameOptions:
     """The challenge's parameters, as sorted pairs."""
     seed: int
 
-    def to_json(self) -> str:
-        """Returns the options as JSON: the argument of the generating process."""
-        return json.dumps({"challenge": self.challenge, "settings": dict(self.settings), "seed": self.seed}, sort_keys=True)
+    def request(self) -> dict[str, Any]:
+        """Returns the options as the generating process reads them."""
+        return {"challenge": self.challenge, "settings": dict(self.settings), "seed": self.seed}
 
     def key(self) -> str:
         """Returns a hash that also depends on TextWorld's version."""
-        return hashlib.sha256(f"{version('textworld')} {self.to_json()}".encode()).hexdigest()[:24]
+        return hashlib.sha256(f"{version('textworld')} {json.dumps(self.request(), sort_keys=True)}".encode()).hexdigest()[:24]
 
 
 def game_file(options: GameOptions) -> Path:
@@ -46,35 +48,54 @@ def game_file(options: GameOptions) -> Path:
     Raises:
         RuntimeError: TextWorld could not make it.
     """
-    target = cache_folder("textworld") / f"{options.key()}.z8"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # A process of its own with a fixed hash seed: TextWorld's choices depend on the order of sets.
-        command = [sys.executable, "-m", "agentgym_envs.envs.textworld.generate", options.to_json(), str(target)]
-        environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=GENERATION_TIMEOUT)
-        if done.returncode or not target.exists():
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise RuntimeError(f"TextWorld could not make a game of {options.to_json()}: {last}")
-    return target
+    return build([options])[0]
 
 
 def build(games: Iterable[GameOptions], *, workers: int | None = None, on_game: Callable[[], None] | None = None) -> list[Path]:
-    """Generates games in parallel.
+    """Generates the games that are not there yet, in parallel.
 
     Args:
         games: what to make.
-        workers: generating processes at a time; by default one a core.
+        workers: generating processes; by default one a core.
         on_game: called after each.
 
     Returns:
         The paths, in the order of ``games``.
+
+    Raises:
+        RuntimeError: TextWorld could not make one.
     """
-    games = list(games)
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        futures = [pool.submit(game_file, game) for game in games]
-        for future in as_completed(futures):
-            future.result()
-            if on_game:
+    targets = {g: cache_folder("textworld") / f"{g.key()}.z8" for g in games}
+    missing = [g for g, target in targets.items() if not target.exists()]
+    done = on_game or (lambda: None)
+    for _ in range(len(targets) - len(missing)):
+        done()
+    if missing:
+        cache_folder("textworld").mkdir(parents=True, exist_ok=True)
+        count = min(workers or os.cpu_count() or 1, len(missing))
+        with ThreadPoolExecutor(count) as pool:
+            list(pool.map(lambda n: _generate(missing[n::count], targets, done), range(count)))
+    return list(targets.values())
+
+
+def _generate(games: list[GameOptions], targets: Mapping[GameOptions, Path], on_game: Callable[[], None]) -> None:
+    """Makes games in one process with a fixed hash seed: TextWorld's choices depend on the order of sets."""
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    requests = "".join(json.dumps({"options": g.request(), "target": str(targets[g])}) + "\n" for g in games)
+    with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as errors:
+        given.write(requests)
+        given.seek(0)
+        command = [sys.executable, "-m", "agentgym_envs.envs.textworld.generate"]
+        with subprocess.Popen(command, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+            watch = threading.Timer(GENERATION_TIMEOUT * len(games), process.kill)
+            watch.start()
+            made = 0
+            assert process.stdout is not None
+            for _ in process.stdout:
+                made += 1
                 on_game()
-    return [f.result() for f in futures]
+            watch.cancel()
+        if made < len(games):
+            errors.seek(0)
+            last = (errors.read().strip().splitlines() or ["no message"])[-1]
+            raise RuntimeError(f"TextWorld could not make a game of {json.dumps(games[made].request())}: {last}")

@@ -1,4 +1,4 @@
-"""Makes one game: ``python -m agentgym_envs.envs.textworld.generate OPTIONS_JSON TARGET.z8``."""
+"""Makes games: ``python -m agentgym_envs.envs.textworld.generate`` reads a line of JSON a game, and answers each with its path."""
 
 import json
 import os
@@ -10,9 +10,8 @@ import textworld
 from textworld.challenges import CHALLENGES
 
 
-def main(options_json: str, target: Path) -> None:
+def make_game(wanted: dict[str, object], target: Path) -> None:
     """Generates and compiles in a folder of its own, then moves the game into place, its ``.json`` first."""
-    wanted = json.loads(options_json)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".draft-") as folder:
         options = textworld.GameOptions()
         options.seeds = wanted["seed"]
@@ -24,4 +23,10 @@ def main(options_json: str, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # the compiler's own output goes elsewhere
+    for line in sys.stdin:
+        request = json.loads(line)
+        make_game(request["options"], Path(request["target"]))
+        answers.write(request["target"] + "\n")
+        answers.flush()

@@ -1,0 +1,11 @@
+import os
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """Games and indices are kept where the tox environment says, else for one session."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AGENTGYM_CACHE", os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -1,0 +1,53 @@
+"""Every task has a solution, and the environment's own oracle shows it."""
+
+import gymnasium
+import pytest
+
+from agentgym_envs.baselines import play_parallel, spread
+from agentgym_envs.envs.scienceworld.tasks import TABLE
+from agentgym_envs.tasks import SPLITS
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def unsolved(env_id, task_ids=None, **kwargs):
+    failed = []
+    for split in SPLITS:
+        listed = gymnasium.make(env_id, split=split, **kwargs).unwrapped.task_ids
+        wanted = [i for i in listed if task_ids is None or i in task_ids]
+        if wanted:
+            played = play_parallel(env_id, "oracle", wanted, horizon=-1, split=split, **kwargs)
+            failed += [(e.task_id, e.score) for e in played if not e.success]
+    return failed
+
+
+@pytest.mark.parametrize("env_id", ["agentgym/TextCraft-v0", "agentgym/BabyAI-v0", "agentgym/Search-v0"])
+def test_all_tasks_are_solved(env_id):
+    assert unsolved(env_id) == []
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        ("agentgym/TWSimple-v0", {}),
+        ("agentgym/TWCoinCollector-v0", {}),
+        ("agentgym/TWTreasureHunter-v0", {}),
+        ("agentgym/TWCooking-v0", {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True}),
+    ],
+)
+def test_a_hundred_games_of_each_challenge_are_solved(env_id, kwargs):
+    sample = set()
+    for split, count in (("train", 40), ("dev", 30), ("test", 30)):
+        env = gymnasium.make(env_id, split=split, **kwargs).unwrapped
+        chosen = spread(env.task_ids, count)
+        sample.update(chosen)
+        narrowed = gymnasium.make(env_id, split=split, tasks=chosen, **kwargs).unwrapped
+        narrowed.prepare(workers=None, on_item=lambda: None)
+    assert len(sample) == 100
+    assert unsolved(env_id, sample, **kwargs) == []
+
+
+def test_three_variations_of_each_scienceworld_task_are_solved():
+    sample = {f"{row.name}-{v}" for row in TABLE for v in (0, row.dev, row.test)}
+    assert len(sample) == 90
+    assert unsolved("agentgym/ScienceWorld-v0", sample) == []
