@@ -1,32 +1,56 @@
 """Built-in environments pass the kit that plugin authors run, and the kit catches each kind of breach."""
 
 import random
+import unicodedata
 
 import gymnasium
 import pytest
 from breaches import BREACHES
 
 from agentgym_envs.errors import ConformanceError
+from agentgym_envs.hostile import hostile_actions
 from agentgym_envs.testing import check_text_env
 
 
-@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v0"])
-def test_embedded_environments_conform(env_id):
-    assert len(check_text_env(env_id)) == 10
+@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v0", "agentgym/BabyAI-v0", "agentgym/Search-v0"])
+def test_environments_without_a_simulator_conform(env_id):
+    assert len(check_text_env(env_id)) == 11
 
 
 @pytest.mark.slow
-def test_textworld_conforms():
-    pytest.importorskip("textworld")
-    assert len(check_text_env("agentgym/TWCoinCollector-v0", level=1)) == 10
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "agentgym/ScienceWorld-v0",
+        "agentgym/TWSimple-v0",
+        "agentgym/TWCoinCollector-v0",
+        "agentgym/TWTreasureHunter-v0",
+        "agentgym/TWCooking-v0",
+    ],
+)
+def test_simulators_conform(env_id):
+    assert len(check_text_env(env_id)) == 11
 
 
 def test_a_correct_environment_passes():
-    assert len(check_text_env("breaches:contract/Count-v0")) == 10
+    assert len(check_text_env("breaches:contract/Count-v0")) == 11
+
+
+def test_the_hostile_actions_are_many_and_of_every_script():
+    actions = hostile_actions(["go north", "take the lamp"])
+    assert len(actions) == 2000
+    scripts = {unicodedata.name(c, "").partition(" ")[0] for action in actions for c in action}
+    assert {"LATIN", "GREEK", "CYRILLIC", "ARABIC", "HEBREW", "DEVANAGARI", "HANGUL", "CJK", "HIRAGANA", "EGYPTIAN"} <= scripts
+    assert len(scripts) > 150
+    assert max(map(len, actions)) >= 100_000
+    assert "" in actions
+    assert actions == hostile_actions(["go north", "take the lamp"])
 
 
 @pytest.mark.parametrize(("cls", "what"), BREACHES.items())
-def test_every_breach_is_caught(cls, what):
+def test_every_breach_is_caught(cls, what, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # one of them litters
     with pytest.raises(ConformanceError, match=what):
         check_text_env(f"breaches:contract/{cls.__name__}-v0")
 

@@ -14,6 +14,8 @@ def test_list_names_every_id_and_its_extra(monkeypatch):
     assert result.exit_code == 0
     assert "agentgym/Maze-v0" in result.output
     assert result.output.count('python -m pip install "agentgym-envs[textworld]"') == 5
+    for extra in ("babyai", "scienceworld", "search"):
+        assert result.output.count(f'python -m pip install "agentgym-envs[{extra}]"') == 1
 
 
 def test_a_person_can_play():

@@ -1,6 +1,8 @@
 """One correct environment and one breach of the contract each; importing this module registers them."""
 
 import itertools
+import os
+from pathlib import Path
 
 import gymnasium
 
@@ -77,13 +79,34 @@ class Undying(Count):
         return super().step(action) if self.task else ("", 0.0, False, False, {})
 
 
+class Littering(Count):
+    def begin(self, task, rng):
+        Path(f"litter-{next(COUNTER)}").touch()
+        return super().begin(task, rng)
+
+
+class Haunted(Count):
+    def begin(self, task, rng):
+        os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "3")
+        return super().begin(task, rng)
+
+
+class Endless(Count):
+    def oracle(self):
+        while True:
+            yield self.number
+
+
 BREACHES = {
+    Littering: "no file",
+    Haunted: "no process",
+    Endless: "oracle",
     Overlapping: "share no task",
-    Raising: "No action raises",
+    Raising: "No action",
     Unseeded: "non-deterministic",
     HashOrdered: "same seed and actions",
     Lazy: "oracle",
-    Echoing: "No action raises",
+    Echoing: "No action",
     OverScoring: "score",
     Undying: "after the end",
 }
