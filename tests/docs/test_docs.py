@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import gymnasium
 import pytest
 
 from agentgym_train import config as configuration
@@ -24,6 +25,7 @@ ELSEWHERE = (
     "pytest",
     "agentgym build",
     "agentgym play",
+    "agentgym suite",
 )
 
 
@@ -48,6 +50,29 @@ def test_toml_is_a_valid_configuration(text):
         configuration.build(configuration.Config, raw)
     else:
         assert set(raw) <= {"project", "curriculum"}
+
+
+def transcripts():
+    for page in PAGES:
+        for env_id, task_id, text in re.findall(r"^```text (\S+) (\S+)\n(.*?)^```", page.read_text(), re.M | re.S):
+            yield pytest.param(env_id, task_id, text, id=env_id)
+
+
+@pytest.mark.parametrize(("env_id", "task_id", "text"), [*transcripts()])
+def test_transcripts_replay(env_id, task_id, text):
+    env = gymnasium.make(env_id, split="test", max_episode_steps=-1)
+    shown = [env.reset(options={"task_id": task_id})[0].strip()]
+    for action in re.findall(r"^> (.*)$", text, re.M):
+        observation, *_, info = env.step(action)
+        shown += [f"> {action}", observation.strip()]
+    env.close()
+    assert text.splitlines() == [line.rstrip() for line in "\n".join(shown).splitlines()]
+    assert info["success"]
+
+
+def test_every_family_has_a_transcript():
+    families = [p.parent for p in (ROOT / "agentgym_envs/src/agentgym_envs/envs").glob("*/env.py")]
+    assert all("```text agentgym/" in (f / "README.md").read_text() for f in families)
 
 
 @pytest.mark.parametrize("text", [*blocks("sh")])

