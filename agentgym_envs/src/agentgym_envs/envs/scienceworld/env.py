@@ -82,8 +82,7 @@ class ScienceWorldEnv(TextEnv):
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Loads the variation; starts Java at the first one, or if it has died."""
-        if self._simulator is None or not self._simulator.alive:
-            self._simulator = Simulator(self._java)
+        self._simulator = self._running(self._simulator)
         look = self._simulator.load(task.data["name"], task.data["variation"], self._simplification)
         self._history: list[str] = []
         goal = self._simulator.description()
@@ -129,8 +128,7 @@ class ScienceWorldEnv(TextEnv):
         A second simulator makes the path: making it draws random numbers that would change the episode.
         """
         assert self.task is not None
-        if self._guide is None or not self._guide.alive:
-            self._guide = Simulator(self._java)
+        self._guide = self._running(self._guide)
         self._guide.load(self.task.data["name"], self.task.data["variation"], self._simplification, gold=True)
         path = self._guide.gold_path()
         followed = 0
@@ -140,6 +138,14 @@ class ScienceWorldEnv(TextEnv):
             yield action
             if self._over:
                 return
+
+    def _running(self, simulator: Simulator | None) -> Simulator:
+        """Returns the simulator, or a new one if there is none yet or its process has died."""
+        if simulator is not None and simulator.alive:
+            return simulator
+        if simulator is not None:
+            simulator.close()
+        return Simulator(self._java)
 
     def close(self) -> None:
         """Ends Java."""

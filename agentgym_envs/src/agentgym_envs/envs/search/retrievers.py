@@ -7,6 +7,7 @@ from typing import Protocol
 from agentgym_envs.envs.search import index
 from agentgym_envs.envs.search.datasets import read_corpus
 from agentgym_envs.envs.search.world import Passage, corpus
+from agentgym_envs.tasks import stable_hash
 
 TIMEOUT = 30.0  # seconds a server may take
 RETRIES = 3  # to connect
@@ -29,7 +30,7 @@ class BM25:
 
     def __init__(self, path: str | None = None, *, on_passage: Callable[[], None] | None = None):
         if path is None:
-            key = str(hash_of_embedded())
+            key = f"embedded {stable_hash(repr(corpus()))}"
             self._index = index.Index(index.build(corpus(), key, on_passage=on_passage))
         else:
             folder = index.build(read_corpus(path), index.file_key(Path(path)), on_passage=on_passage)
@@ -76,10 +77,3 @@ class HTTPRetriever:
 def _passage(row: dict[str, str]) -> Passage:
     title, _, text = str(row["contents"]).partition("\n")
     return Passage(str(row.get("id", "")), title.strip('"'), text)
-
-
-def hash_of_embedded() -> int:
-    """Returns a number that changes with the embedded corpus."""
-    from agentgym_envs.tasks import stable_hash
-
-    return stable_hash(repr(corpus()))
