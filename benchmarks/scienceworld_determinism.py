@@ -2,8 +2,9 @@
 
     python benchmarks/scienceworld_determinism.py
 
-Each task × variation is played with random valid actions, then replayed twice: in the same environment after other
-episodes, step by step in turn with a second environment, and in a fresh one. Writes
+Each task × variation is played with random valid actions, listing them at every step; then, without listing, it is
+replayed twice: in the same environment after other episodes, step by step in turn with a second environment, and in a
+fresh one. Writes
 ``benchmarks/results/scienceworld_determinism.md``.
 """
 
@@ -29,11 +30,11 @@ def world() -> Any:
 
 
 def record(env: Any, task_id: str, steps: int) -> tuple[list[str], list[str]]:
-    """Returns random valid actions and what they led to."""
+    """Returns random valid actions and what they led to; no focus, since a wrong one ends the episode."""
     rng = random.Random(task_id)
     shown, actions = [json.dumps(env.reset(options={"task_id": task_id}))], []
     for _ in range(steps):
-        actions.append(rng.choice(env.actions()))
+        actions.append(rng.choice([a for a in env.actions() if not a.startswith("focus on")]))
         answer = env.step(actions[-1])
         shown.append(json.dumps(answer))
         if answer[2]:
@@ -81,7 +82,8 @@ def main(variations: int = 5, steps: int = 100, workers: int = 2) -> None:
         "",
         f"`python benchmarks/scienceworld_determinism.py --variations {variations} --steps {steps}`",
         "",
-        "Observations, rewards and infos of random valid actions, byte by byte. An episode ends early if an action decides it.",
+        "Observations, rewards and infos of random valid actions but `focus on`, byte by byte. The valid actions were listed at",
+        "every step of the record and at none of the replays. An episode ends early if an action decides it.",
         "",
         "| task | episodes | steps | diverged after others, beside a second | diverged in a fresh environment |",
         "|---|---|---|---|---|",

@@ -36,8 +36,24 @@ def upstream(**request):
     return json.loads(done.stdout)
 
 
-def javas():
-    return {p.pid for p in psutil.process_iter(["name"]) if p.info["name"] == "java" and p.status() != psutil.STATUS_ZOMBIE}
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder for temporary files, also those of child processes; each simulator works in a folder in it."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return folder
+
+
+def javas(home):
+    """The simulators that were started with this home; tests beside this one have others."""
+    running = psutil.process_iter(["name", "cwd", "status"])
+    return {
+        p.pid
+        for p in running
+        if p.info["name"] == "java" and (p.info["cwd"] or "").startswith(str(home)) and p.info["status"] != psutil.STATUS_ZOMBIE
+    }
 
 
 def test_the_table_is_upstreams():
@@ -107,6 +123,18 @@ def test_replays_are_identical_whatever_happened_before_or_happens_beside(env):
     beside.close()
 
 
+def test_an_episode_does_not_depend_on_whether_the_valid_actions_are_listed(env):
+    """In this one bees fly about at random, and listing the actions draws random numbers in the simulator."""
+    shown = ([], [])
+    for listed in (False, True):
+        env.reset(options={"task_id": "grow-fruit-50"})
+        for action in ["open bee hive"] + ["wait1", "look around"] * 5:
+            if listed:
+                env.unwrapped.actions()
+            shown[listed].append(env.step(action))
+    assert shown[0] == shown[1]
+
+
 def test_a_fatal_focus_ends_the_episode_without_success(env):
     env.reset(options={"task_id": "find-living-thing-0"})
     env.step("teleport to kitchen")
@@ -149,22 +177,19 @@ def test_agentgyms_subset_and_the_families():
     assert {n for family in FAMILIES.values() for n in family} <= names
 
 
-def test_no_java_and_no_file_survives_close(env, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    before = javas()
+def test_no_java_and_no_file_survives_close(env, home, monkeypatch):
+    monkeypatch.chdir(home)
     env.reset(seed=1)
     next(env.unwrapped.oracle())
-    assert len(javas() - before) == 2
+    assert len(javas(home)) == 2
     env.close()
     env.close()
-    assert javas() == before
-    assert list(tmp_path.iterdir()) == []
+    assert javas(home) == set()
+    assert list(home.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["kill", "raise"])
-def test_no_java_survives_the_parent(how):
-    before = javas()
+def test_no_java_survives_the_parent(how, home):
     code = (
         "import gymnasium, agentgym_envs, time\n"
         "env = gymnasium.make('agentgym/ScienceWorld-v0'); env.reset(seed=1); print('up', flush=True)\n"
@@ -173,22 +198,21 @@ def test_no_java_survives_the_parent(how):
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert parent.stdout.readline().strip() == "up"
     if how == "kill":
-        assert javas() - before
+        assert len(javas(home)) == 1
         parent.send_signal(signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
     end = time.monotonic() + 10
-    while javas() - before and time.monotonic() < end:
+    while javas(home) and time.monotonic() < end:
         time.sleep(0.1)
-    assert javas() == before
+    assert javas(home) == set()
 
 
-def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one():
+def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one(home):
     with EnvPool("agentgym/ScienceWorld-v0", 1, workers=1) as pool:
-        before = javas()
         pool.reset(0, seed=1)
         (first,) = pool.recv()
-        for pid in javas() - before:
+        for pid in javas(home):
             os.kill(pid, signal.SIGKILL)
         pool.send(0, "look around")
         (result,) = pool.recv()
@@ -196,16 +220,15 @@ def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one():
         pool.reset(0, seed=1)
         (again,) = pool.recv()
         assert (again.error, again.observation) == (None, first.observation)
-    assert javas() <= before
+    assert javas(home) == set()
 
 
-def test_a_reset_after_java_died_leaves_nothing_of_the_old_one(env, tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def test_a_reset_after_java_died_leaves_nothing_of_the_old_one(env, home):
     first = env.reset(seed=1)
     os.kill(env.unwrapped._simulator.pid, signal.SIGKILL)
     env.unwrapped._simulator._process.wait()
     assert env.reset(seed=1) == first
-    assert len(list(tmp_path.glob("scienceworld-*"))) == 1
+    assert len(list(home.glob("scienceworld-*"))) == 1
 
 
 def test_a_java_of_the_users_is_used(tmp_path):
@@ -217,3 +240,7 @@ def test_a_java_of_the_users_is_used(tmp_path):
     simulator = Simulator(str(wrapper))
     simulator.close()
     assert (tmp_path / "used").exists()
+    with pytest.raises(RuntimeError, match="java='/bin/false' is no Java of version 9 or newer: exit status 1"):
+        Simulator("/bin/false")
+    with pytest.raises(RuntimeError, match="java='/nowhere/java' cannot be started: No such file"):
+        Simulator("/nowhere/java")

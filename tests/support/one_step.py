@@ -8,7 +8,7 @@ from transformers import AutoModelForCausalLM
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
 from agentgym_train.config import EngineConfig
-from agentgym_train.engine.deepspeed import Engine, leave_processes
+from agentgym_train.engine.deepspeed import Engine, end_process
 from agentgym_train.types import Group, Trajectory, Turn
 
 
@@ -50,7 +50,7 @@ def main(model, stage, out):
     if engine.rank == 0:
         torch.save({"losses": losses, "weights": weights}, out)
     engine.close()
-    leave_processes()
+    end_process()
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def run(
         runs.prepare(config, display)
     folder = Path(config.run.folder)
     if processes == 1 and hostfile is None:
-        runs.work(folder, out)
+        work(folder)
     else:
         raise typer.Exit(subprocess.call(launch_command(folder, processes, hostfile)))
 
@@ -50,8 +50,10 @@ def run(
 def work(folder: Path) -> None:
     """One process of a run; started by the launcher."""
     from agentgym_train import run as runs
+    from agentgym_train.engine.deepspeed import end_process
 
     runs.work(folder, out)
+    end_process()
 
 
 @app.command("eval")

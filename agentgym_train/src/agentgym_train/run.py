@@ -147,7 +147,6 @@ def claim_folder(config: Config) -> Path:
 
 def work(folder: Path, console: Console) -> None:
     """Trains, evaluates and reports in a prepared folder; goes on from the newest checkpoint. One process's share."""
-    from agentgym_train.engine.deepspeed import leave_processes
     from agentgym_train.trainer import Trainer
 
     transformers_logging.disable_progress_bar()
@@ -189,7 +188,6 @@ def work(folder: Path, console: Console) -> None:
         console.print(report.table(notes.rows))
         console.print(f"wrote {folder}/: learning_curve.png, trajectories.md, metrics.jsonl, model/", highlight=False)
     trainer.engine.close()
-    leave_processes()
 
 
 def has_baselines(config: Config) -> bool:

@@ -4,10 +4,11 @@ Shapes: B trajectories, T tokens.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import deepspeed
 import deepspeed.ops
@@ -44,9 +45,16 @@ def start_processes() -> None:
     )
 
 
-def leave_processes() -> None:
-    """Leaves the process group for good, at the end of the process."""
+def end_process() -> NoReturn:
+    """Leaves the process group and ends the process, successfully and at once.
+
+    Gloo's threads need the interpreter to drop the tensors of their last collective. One that comes to it while the interpreter is
+    shutting down aborts the process, and as DeepSpeed keeps groups alive under ZeRO-3, these threads cannot be waited for.
+    """
     dist.destroy_process_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 class Engine:

