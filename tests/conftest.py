@@ -2,6 +2,8 @@ import os
 
 import pytest
 
+os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
+
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory):

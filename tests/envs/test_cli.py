@@ -5,7 +5,7 @@ from agentgym_envs.cli import app
 
 
 def invoke(*args, **kwargs):
-    return CliRunner().invoke(app, args, env={"COLUMNS": "200"}, **kwargs)
+    return CliRunner().invoke(app, args, **kwargs)
 
 
 def test_list_names_every_id_and_its_extra(monkeypatch):

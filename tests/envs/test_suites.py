@@ -70,7 +70,7 @@ def test_unknown_names(small):
 
 
 def test_the_command_prints_the_table(small):
-    done = CliRunner().invoke(app, ["suite", "small", "--agent", "oracle"], env={"COLUMNS": "200"})
+    done = CliRunner().invoke(app, ["suite", "small", "--agent", "oracle"])
     assert done.exit_code == 0, done.output
     rows = [[c.strip() for c in line.split("│")[1:-1]] for line in done.output.splitlines() if line.startswith("│")]
     assert ["textcraft", "Depth 4", "3/3", "1.000", "1.000", ""] in rows

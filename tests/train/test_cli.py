@@ -14,7 +14,7 @@ from agentgym_train.launch import launch_command
 
 
 def invoke(*args):
-    return CliRunner().invoke(app, [str(a) for a in args], env={"COLUMNS": "200"})
+    return CliRunner().invoke(app, [str(a) for a in args])
 
 
 def refused(result, message):

@@ -257,7 +257,7 @@ def _maker(env_id: str, kwargs: dict[str, Any]) -> Make:
     registry.spec(env_id)
 
     def make(**more: Any) -> gymnasium.Env[str, str]:
-        return gymnasium.make(env_id, **kwargs, **more)
+        return gymnasium.make(env_id, **(kwargs | more))
 
     return make
 
