@@ -4,10 +4,13 @@
     python benchmarks/oracles.py agentgym/TWCoinCollector-v0 --sample 100
     python benchmarks/oracles.py agentgym/ScienceWorld-v0 --per-difficulty 3
 
-Adds a row to ``benchmarks/results/oracles.md``, or replaces the environment's.
+Adds a row to ``benchmarks/results/oracles.md``, or replaces the environment's. Hours are needed for all of ScienceWorld and
+TextWorld: every episode is kept in the work folder, and the same command goes on where it was stopped.
 """
 
+import json
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +18,10 @@ import typer
 from rich.progress import track
 
 from agentgym_envs import registry
-from agentgym_envs.baselines import play_parallel, spread
+from agentgym_envs.baselines import Episode, play_parallel, spread
 from agentgym_envs.tasks import SPLITS
 
+CHUNK = 100  # episodes between two looks at the disk
 RESULT = Path(__file__).parent / "results" / "oracles.md"
 HEAD = [
     "# What the oracles solve",
@@ -29,10 +33,28 @@ HEAD = [
 ]
 
 
-def main(env_id: str, sample: int = 0, per_difficulty: int = 0, workers: int = 2) -> None:
+def play_missing(env_id: str, split: str, ids: Sequence[str], workers: int, kept: Path) -> list[Episode]:
+    """Plays those tasks that the file does not have yet, a chunk at a time; returns the episodes of all."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.touch()
+    episodes = {e.task_id: e for e in (Episode(*json.loads(line)) for line in kept.read_text().splitlines())}
+    missing = [i for i in ids if i not in episodes]
+    chunks = [missing[n : n + CHUNK] for n in range(0, len(missing), CHUNK)]
+    for chunk in track(chunks, description=f"{env_id} {split}"):
+        world: Any = registry.make(env_id, split=split, tasks=chunk).unwrapped
+        if hasattr(world, "prepare"):
+            world.prepare(workers=workers, on_item=lambda: None)
+        played = play_parallel(env_id, "oracle", chunk, workers=workers, split=split, horizon=-1)
+        with kept.open("a") as file:
+            file.writelines(json.dumps(episode) + "\n" for episode in played)
+        episodes.update({e.task_id: e for e in played})
+    return [episodes[i] for i in ids]
+
+
+def main(env_id: str, sample: int = 0, per_difficulty: int = 0, workers: int = 2, work: Path = Path("runs/oracles")) -> None:
     """Plays all tasks of all splits, ``--sample`` of them, or ``--per-difficulty`` of each difficulty, spread evenly."""
     counts, steps, unsolved = [], [], []
-    for split in track(SPLITS, description=env_id):
+    for split in SPLITS:
         world: Any = registry.make(env_id, split=split).unwrapped
         ids = list(world.task_ids)
         if sample:
@@ -42,9 +64,7 @@ def main(env_id: str, sample: int = 0, per_difficulty: int = 0, workers: int = 2
             for task_id in ids:
                 groups.setdefault(world.task_set.get(task_id).difficulty, []).append(task_id)
             ids = [i for group in groups.values() for i in spread(group, per_difficulty)]
-        if hasattr(world, "prepare"):
-            registry.make(env_id, split=split, tasks=ids).unwrapped.prepare(workers=workers, on_item=lambda: None)  # type: ignore[attr-defined]
-        played = play_parallel(env_id, "oracle", ids, workers=workers, split=split, horizon=-1)
+        played = play_missing(env_id, split, ids, workers, work / f"{env_id.partition('/')[2]}-{split}.jsonl")
         counts.append(f"{sum(e.success for e in played)} / {len(played)}")
         steps += [e.turns for e in played if e.success]
         unsolved += [e.task_id for e in played if not e.success]
