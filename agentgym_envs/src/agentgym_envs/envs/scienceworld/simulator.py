@@ -72,9 +72,11 @@ class Simulator:
         return self._process.poll() is None
 
     def load(self, name: str, variation: int, simplification: str, *, gold: bool = False) -> str:
-        """Starts a task; returns the first look, which costs a move, as upstream."""
+        """Starts a task; returns the first look, which costs a move, as upstream.
+
+        Upstream's class resets after loading, which loads the same once more.
+        """
         self._server.load(name, variation, simplification, gold)
-        self._server.reset()
         return self.step("look around")
 
     def step(self, action: str) -> str:
