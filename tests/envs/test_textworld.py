@@ -65,6 +65,19 @@ def test_a_game_plays_as_in_textworld_itself():
     theirs.close()
 
 
+def test_a_game_begun_anew_is_as_in_a_fresh_interpreter():
+    used, fresh = (gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2))
+    used.reset()
+    solution = list(used.unwrapped.oracle())
+    for actions in (solution[:1], solution):  # given up in the middle, and ended
+        for action in actions:
+            used.step(action)
+        assert used.reset() == fresh.reset()
+    assert [used.step(a) for a in solution] == [fresh.step(a) for a in solution]
+    used.close()
+    fresh.close()
+
+
 def test_hash_seeds_and_processes_make_the_same_game(tmp_path):
     first = game_file(COIN)
     environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path), "PYTHONHASHSEED": "77"}

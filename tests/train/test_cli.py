@@ -36,7 +36,7 @@ def refused(result, message):
         ("engine.zero_stag=2", "Did you mean 'engine.zero_stage'"),
         ("curriculum.rounds=[4, 0]", "a horizon is at least 1 turn, not 0"),
         ("env.kwargs.tasks=['none-*']", "selects nothing"),
-        ("env.kwargs.room=[4]", "does not take env.kwargs"),
+        ("env.kwargs.room=[4]", "agentgym/Maze-v0 does not take"),
         ("env.groups=0", "'env.groups' must be at least 1, not 0"),
         ("eval.kwargs.split=tset", "Did you mean 'test'"),
         ("model.path=/no/such/model", "model.path='/no/such/model'"),

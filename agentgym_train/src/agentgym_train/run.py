@@ -83,14 +83,10 @@ def check(config: Config) -> None:
 
 def describe(config: Config) -> str:
     """Constructs the training and the held-out environment, which is cheap and checks their keywords; returns the rules."""
-    registry.spec(config.env.id)
     extra: dict[str, Any] = {"admissible": True} if config.model.path == SCRATCH else {}
     instructions = ""
     for kwargs in (config.env.kwargs | config.eval.kwargs, config.env.kwargs | extra):
-        try:
-            env = gymnasium.make(config.env.id, **kwargs)
-        except TypeError as error:
-            raise ConfigError(f"{config.env.id} does not take env.kwargs={kwargs}: {error}") from error
+        env = registry.make(config.env.id, **kwargs)
         if config.env.action_format != "plain":
             env = ActionFormat(env, config.env.action_format)
         instructions = getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", "")

@@ -69,17 +69,22 @@ class GameEnv(TextEnv):
             raise MissingExtra(type(self).__name__, "textworld")
         super().__init__(**kwargs)
         self._game: textworld.Environment | None = None
+        self._path = Path()
 
     def path(self, task: Task) -> Path:
         """Returns the task's compiled game."""
         raise NotImplementedError
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Starts the game's interpreter."""
-        self._path = self.path(task)
+        """Starts the game's interpreter, or the game anew if it is the same one."""
+        path = self.path(task)
         self._history: list[str] = []
-        self.close()
-        self._game, state = _start(self._path, admissible_commands=self.admissible)
+        if self._game is None or path != self._path:
+            self.close()
+            self._path = path
+            self._game = _start(path, admissible_commands=self.admissible)
+        self._game.seed(0)
+        state = self._game.reset()
         self._max_score = max(int(state.max_score or 0), 1)
         self._state = state
         return _clean(state.feedback), state.objective.strip()
@@ -119,7 +124,9 @@ class GameEnv(TextEnv):
 
     def _replayed(self, **infos: bool) -> "textworld.GameState":
         """Returns the current state with more information, from a second interpreter: always asking would slow every step."""
-        game, state = _start(self._path, **infos)
+        game = _start(self._path, **infos)
+        game.seed(0)
+        state = game.reset()
         for command in self._history:
             state, _, _ = game.step(command)
         game.close()
@@ -283,7 +290,7 @@ class TextWorldEnv(GameEnv):
         return path
 
 
-def _start(path: Path, **infos: bool) -> tuple["textworld.Environment", "textworld.GameState"]:
+def _start(path: Path, **infos: bool) -> "textworld.Environment":
     """Starts an interpreter with just the information that is asked for."""
     import textworld
 
@@ -291,9 +298,7 @@ def _start(path: Path, **infos: bool) -> tuple["textworld.Environment", "textwor
     with warnings.catch_warnings():
         # Jericho does not know generated games by name; TextWorld tracks their score itself.
         warnings.filterwarnings("ignore", message=".*is not fully supported")
-        game = textworld.start(str(path), request)
-    game.seed(0)
-    return game, game.reset()
+        return textworld.start(str(path), request)
 
 
 def _clean(feedback: str) -> str:
