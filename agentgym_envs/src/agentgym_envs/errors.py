@@ -47,6 +47,10 @@ class MissingExtra(AgentGymError, ImportError):
         self.extra = extra
 
 
+class MissingBrowser(AgentGymError, RuntimeError):
+    """No browser is installed where we look for one."""
+
+
 class TaskError(AgentGymError, ValueError):
     """An unknown task id, or a task filter that selects nothing."""
 

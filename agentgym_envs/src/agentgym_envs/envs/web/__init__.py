@@ -1,0 +1,1 @@
+"""Web navigation through a real browser."""

@@ -1,0 +1,127 @@
+"""The Chromium of a process: found, started at the first use, shared by the process's environments, started anew when it has died."""
+
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
+
+SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy",
+)
+
+
+class Setting(NamedTuple):
+    """What a browser is started with: environments that agree on it share one."""
+
+    executable: str | None = None
+    headed: bool = False
+
+
+class Chromium:
+    """A running browser and the number of environments that use it."""
+
+    def __init__(self, playwright: Any, setting: Setting):
+        self.setting, self.users = setting, 0
+        executable = find(setting.executable, playwright.chromium.executable_path)
+        self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=list(ARGUMENTS))
+        processes = self.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+        self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
+
+    @property
+    def alive(self) -> bool:
+        """Says whether it answers."""
+        return bool(self.browser.is_connected())
+
+    @contextmanager
+    def deadline(self, seconds: float) -> Iterator[None]:
+        """Kills the browser if the block takes longer: nothing else ends a page that never lets go of its thread.
+
+        Raises:
+            EnvTimeout: the time was over.
+            EnvRaised: the browser has died for another reason.
+        """
+        from playwright.sync_api import Error
+
+        over = threading.Event()
+
+        def end() -> None:
+            over.set()
+            os.kill(self.pid, signal.SIGKILL)
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except Error as error:
+            if over.is_set():
+                raise EnvTimeout(f"the page did not answer within {seconds:g} s; the browser was ended") from error
+            if not self.alive:
+                raise EnvRaised(f"the browser ended: {error.message.splitlines()[0]}") from error
+            raise
+        finally:
+            timer.cancel()
+
+
+class _Process:
+    """Playwright and the browsers of this process. Playwright's synchronous interface allows one driver a thread."""
+
+    def __init__(self) -> None:
+        self.playwright: Any = None
+        self.running: dict[Setting, Chromium] = {}
+
+    def take(self, setting: Setting) -> Chromium:
+        """Returns the browser for a setting, for one more user."""
+        if self.playwright is None:
+            from playwright.sync_api import sync_playwright
+
+            self.playwright = sync_playwright().start()
+        chromium = self.running.get(setting)
+        if chromium is None or not chromium.alive:
+            chromium = self.running[setting] = Chromium(self.playwright, setting)
+        chromium.users += 1
+        return chromium
+
+    def give_back(self, chromium: Chromium) -> None:
+        """Ends a browser with its last user, and the driver with the last browser."""
+        chromium.users -= 1
+        if chromium.users:
+            return
+        if self.running.get(chromium.setting) is chromium:
+            del self.running[chromium.setting]
+        chromium.browser.close()
+        if not self.running:
+            self.playwright.stop()
+            self.playwright = None
+
+
+process = _Process()
+
+
+def find(executable: str | None, own: str) -> str:
+    """Returns the browser to start: the one asked for, Playwright's own, or the system's.
+
+    Raises:
+        MissingBrowser: there is none.
+    """
+    if executable is not None:
+        if shutil.which(executable) is None:
+            raise MissingBrowser(f"browser={executable!r} is not a program")
+        return executable
+    if Path(own).exists():
+        return own
+    for name in SYSTEM:
+        if path := shutil.which(name):
+            return path
+    raise MissingBrowser("no browser: run `agentgym install web`, or install Chromium or Chrome, or name one with browser=")

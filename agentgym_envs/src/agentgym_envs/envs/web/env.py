@@ -1,0 +1,150 @@
+"""What all web environments share: the browser, WebArena's observation and actions, failures."""
+
+import random
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.envs.web import actions
+from agentgym_envs.envs.web.actions import Action, BadAction
+from agentgym_envs.envs.web.chromium import Chromium, Setting, process
+from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.tree import cut
+from agentgym_envs.errors import EnvFailure, MissingExtra
+from agentgym_envs.tasks import Task
+
+CLICKED = frozenset(("link", "button", "checkbox", "radio", "tab", "menuitem", "switch", "treeitem", "StaticText", "generic"))
+TYPED = frozenset(("textbox", "searchbox", "spinbutton"))
+
+
+class WebEnv(TextEnv):
+    """Base class of environments in a browser.
+
+    Args:
+        viewport: show what is in view only, as a person sees it; by default the whole page.
+        max_length: characters of the accessibility tree; more is cut, with a mark.
+        history: previous actions that are shown.
+        browser: the browser's program; by default Playwright's own, or the system's Chromium or Chrome.
+        headed: show the window.
+        timeout: seconds that a page may take to answer an action.
+        **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+    """
+
+    instructions = actions.INSTRUCTIONS
+    tools = actions.TOOLS
+
+    def __init__(
+        self,
+        *,
+        viewport: bool = False,
+        max_length: int = 20_000,
+        history: int = 1,
+        browser: str | None = None,
+        headed: bool = False,
+        timeout: float = 30.0,
+        **kwargs: Any,
+    ):
+        if find_spec("playwright") is None:
+            raise MissingExtra(type(self).__name__, "web")
+        super().__init__(**kwargs)
+        self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
+        self._setting = Setting(browser, headed)
+        self._chromium: Chromium | None = None
+        self.session: Session | None = None
+        self._done: list[str] = []
+
+    @abstractmethod
+    def serve(self, request: Request) -> Reply | bool:
+        """Answers a request of a page, or says whether it may leave the machine."""
+
+    @abstractmethod
+    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+        """Shows the task's first page; returns the goal."""
+
+    @abstractmethod
+    def judge(self, action: Action, session: Session) -> Outcome:
+        """Says how things stand after an action; ``text`` is filled in afterwards."""
+
+    def before_look(self, session: Session) -> None:  # noqa: B027  a hook
+        """Prepares the page for being read; nothing by default."""
+
+    def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
+        """Opens the task's page in this environment's own tabs."""
+        session = self._running()
+        self._done = []
+        with session.chromium.deadline(self.timeout):
+            session.begin()
+            goal = self.open(task, rng, session)
+            session.settle()
+            return self._observation(goal, ""), goal
+
+    def act(self, action: str) -> Outcome:
+        """Carries out a WebArena action."""
+        session = self.session
+        assert session is not None
+        trouble = ""
+        try:
+            with session.chromium.deadline(self.timeout):
+                try:
+                    parsed = actions.parse(action)
+                    if parsed.name != "stop":
+                        session.perform(parsed)
+                except BadAction as error:
+                    parsed, trouble = Action("none"), str(error)
+                verdict = self.judge(parsed, session)
+                self._done.append(actions.echo(action))
+                text = self._observation(self._goal, trouble)
+        except EnvFailure:
+            self._over = True
+            raise
+        return verdict._replace(text=text, invalid=bool(trouble), extra=self._blocked(session))
+
+    def _blocked(self, session: Session) -> Mapping[str, Any]:
+        return {"blocked": dict(sorted(session.blocked.items())), "url": session.page.url}
+
+    def _observation(self, goal: str, trouble: str) -> str:
+        session = self.session
+        assert session is not None
+        self.before_look(session)
+        tabs = [f"Tab {i}{' (current)' * (tab is session.page)}: {tab.title()}" for i, tab in enumerate(session.tabs)]
+        before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
+        parts = [" | ".join(tabs), "", cut(session.tree(whole=not self.viewport), self.max_length), ""]
+        parts += [f"URL: {session.page.url}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
+        parts += [f"DIALOG: {dialog} (accepted)" for dialog in session.dialogs[:3]]
+        return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
+
+    def actions(self) -> list[str]:
+        """Returns actions on the elements that the observation shows; what is typed is quoted in the goal."""
+        words = re.findall(r'"([^"]+)"', self._goal) or ["hello"]
+        found, chooser = [], ""
+        for number, role, rest in re.findall(r"^\t*\[(\d+)\] (\w+) (.*)$", self._text, re.M):
+            if role in CLICKED:
+                found.append(f"click [{number}]")
+            elif role in TYPED:
+                found += [f"type [{number}] [{word}] [0]" for word in words]
+            elif role in ("combobox", "listbox"):
+                chooser = number
+            elif role == "option" and chooser:
+                found.append(f"select [{chooser}] [{rest[1:].partition(rest[0])[0]}]")
+        return [*found, "scroll [down]", "scroll [up]", "press [Enter]"]
+
+    def _running(self) -> Session:
+        """Returns this environment's session, in a browser that lives."""
+        if self.session is not None and self.session.chromium.alive:
+            return self.session
+        self.close()
+        self._chromium = process.take(self._setting)
+        self.session = Session(self._chromium, self.serve, self.timeout)
+        return self.session
+
+    def close(self) -> None:
+        """Closes the tabs; the browser ends with the last environment that uses it."""
+        session, chromium = getattr(self, "session", None), getattr(self, "_chromium", None)
+        self.session = self._chromium = None
+        if session is not None:
+            session.close()
+        if chromium is not None:
+            process.give_back(chromium)

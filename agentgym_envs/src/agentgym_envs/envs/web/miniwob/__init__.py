@@ -1,0 +1,1 @@
+"""MiniWoB++: 125 small pages, one instruction each."""

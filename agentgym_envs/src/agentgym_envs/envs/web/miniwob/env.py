@@ -1,0 +1,108 @@
+"""``agentgym/MiniWoB-v0``: MiniWoB++ (Liu et al., 2018) in the shared browser, reset within its page."""
+
+import mimetypes
+import random
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from agentgym_envs.core import Outcome
+from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.env import WebEnv
+from agentgym_envs.envs.web.miniwob.tasks import miniwob_tasks
+from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.errors import MissingExtra
+from agentgym_envs.tasks import Task, TaskSet
+
+ORIGIN = "http://miniwob.test"
+REWARDS = ("binary", "raw", "decayed")
+TICK = 500  # milliseconds of the page's clock that an action takes; it stands still while the agent thinks
+TIME = "2024-06-03T12:00:00Z"  # of the page's clock when it opens
+START = """seed => {
+  core.EPISODE_MAX_TIME = LIMIT;
+  Math.seedrandom(seed);
+  core.startEpisodeReal();
+  return core.getUtterance();
+}"""
+QUIET = "#reward-display, #click-canvas, #sync-task-cover { display: none !important }"
+
+
+class MiniWoBEnv(WebEnv):
+    """Follows an instruction on a small page.
+
+    Args:
+        reward: "binary": 1 for a page's full reward, else 0; "raw": the page's own, partial ones too; "decayed": that,
+            times the part of the page's ten seconds that are left, an action taking half a second. Negative rewards count as 0.
+        **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
+    """
+
+    def __init__(self, *, reward: str = "binary", **kwargs: Any):
+        if find_spec("miniwob") is None:
+            raise MissingExtra(type(self).__name__, "web")
+        if reward not in REWARDS:
+            raise ValueError(f"reward={reward!r} is not one of {', '.join(REWARDS)}")
+        super().__init__(**kwargs)
+        self._reward = reward
+        self._shown: tuple[Session, str] | None = None
+
+    def make_tasks(self) -> TaskSet:
+        """Returns 125 pages by 100 seeds."""
+        return _tasks()
+
+    def serve(self, request: Request) -> Reply | bool:
+        """Serves upstream's files and nothing else."""
+        url = urlsplit(request.url)
+        file = (_folder() / unquote(url.path).lstrip("/")).resolve()
+        if f"{url.scheme}://{url.netloc}" != ORIGIN or not file.is_relative_to(_folder()) or not file.is_file():
+            return False
+        return Reply(200, {"content-type": mimetypes.guess_type(file.name)[0] or "text/plain"}, file.read_bytes())
+
+    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+        """Begins an episode within the page, which is loaded if another one is shown."""
+        name = task.data["name"]
+        if self._shown != (session, name):
+            if self._shown is None or self._shown[0] is not session:
+                session.context.clock.install(time=TIME)
+                session.context.clock.pause_at(TIME)
+            session.page.goto(f"{ORIGIN}/miniwob/{name}.html", wait_until="load")
+            session.page.add_style_tag(content=QUIET)
+            self._shown = (session, name)
+        limit = "core.EPISODE_MAX_TIME" if self._reward == "decayed" else "2 ** 31 - 1"
+        return str(session.page.evaluate(START.replace("LIMIT", limit), str(task.data["seed"])))
+
+    def before_look(self, session: Session) -> None:
+        """Names icons, colours and shapes, which the accessibility tree leaves out."""
+        session.page.evaluate(_label())
+
+    def judge(self, action: Action, session: Session) -> Outcome:
+        """Reads the page's reward after the clock has moved on."""
+        if action.name == "stop":
+            return Outcome("", 0.0, done=True)
+        session.page.clock.run_for(TICK)
+        done, raw, decayed = session.page.evaluate("() => [WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL, WOB_REWARD_GLOBAL]")
+        score = {"binary": float(raw == 1), "raw": max(0.0, raw), "decayed": max(0.0, decayed)}[self._reward]
+        return Outcome("", score if done else 0.0, done=done, success=done and raw == 1)
+
+    def oracle(self) -> Iterator[str]:
+        """Yields the actions of the page's script."""
+        raise NotImplementedError
+
+
+@cache
+def _folder() -> Path:
+    import miniwob
+
+    return Path(miniwob.__file__).parent / "html"
+
+
+@cache
+def _label() -> str:
+    return (Path(__file__).parent / "label.js").read_text(encoding="utf-8")
+
+
+@cache
+def _tasks() -> TaskSet:
+    return miniwob_tasks()

@@ -1,0 +1,278 @@
+"""An episode's share of the browser: a context with its tabs, cut off from everything that the task does not serve or allow."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from agentgym_envs.envs.web.actions import Action, BadAction
+from agentgym_envs.envs.web.chromium import Chromium
+from agentgym_envs.envs.web.tree import render
+
+VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
+DIALOGS = 50  # an action may open; a page that opens more is ended
+LOAD = 10.0  # seconds that a page may load before the agent sees it as it is
+KEYS = {"ctrl": "Control", "cmd": "Meta", "command": "Meta", "esc": "Escape", "return": "Enter", "del": "Delete"}
+
+
+class Reply(NamedTuple):
+    """What a request gets."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Request(NamedTuple):
+    """What a page asked for."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Serve = Callable[[Request], Reply | bool]
+"""Answers a request itself; or says whether it may leave the machine."""
+
+
+class Session:
+    """Tabs of a context.
+
+    Args:
+        chromium: the browser.
+        serve: decides about every request.
+        seconds: that an action may take.
+    """
+
+    def __init__(self, chromium: Chromium, serve: Serve, seconds: float):
+        self.chromium, self.serve, self.seconds = chromium, serve, seconds
+        self.blocked: Counter[str] = Counter()
+        """Aborted requests of the episode: a URL's origin, "websocket", "download"."""
+        self.dialogs: list[str] = []
+        self._pending = 0
+        self._numbers: dict[Any, tuple[int, dict[int, int]]] = {}
+        self._cdp: dict[Any, Any] = {}
+        with chromium.deadline(seconds):
+            self.context = chromium.browser.new_context(
+                viewport=VIEWPORT, accept_downloads=False, service_workers="block", locale="en-US", timezone_id="UTC"
+            )
+            self.context.set_default_timeout(1000 * seconds)
+            self.context.route("**/*", self._answer)
+            self.context.route_web_socket("**/*", self._refuse_socket)
+            self.tabs: list[Any] = []
+            self.context.on("page", self._adopt)
+            for event, change in (("request", 1), ("requestfinished", -1), ("requestfailed", -1)):
+                self.context.on(event, lambda _, change=change: self._count(change))
+            self.page = self.context.new_page()
+
+    def _count(self, change: int) -> None:
+        self._pending += change
+
+    def _adopt(self, page: Any) -> None:
+        self.tabs.append(page)
+        self.page = page
+        page.on("dialog", self._dialog)
+        page.on("download", lambda _: self.blocked.update(["download"]))
+        page.on("close", lambda page: self._drop(page))
+
+    def _drop(self, page: Any) -> None:
+        self.tabs.remove(page)
+        self._numbers.pop(page, None)
+        self._cdp.pop(page, None)
+        if self.page is page and self.tabs:
+            self.page = self.tabs[-1]
+
+    def _dialog(self, dialog: Any) -> None:
+        self.dialogs.append(f"{dialog.type}: {' '.join(dialog.message.split())[:200]}")
+        if len(self.dialogs) <= DIALOGS:
+            dialog.accept()
+
+    def _answer(self, route: Any) -> None:
+        request = route.request
+        answer = self.serve(Request(request.method, request.url, request.headers, request.post_data_buffer or b""))
+        if isinstance(answer, Reply):
+            route.fulfill(status=answer.status, headers=dict(answer.headers), body=answer.body)
+        elif answer:
+            route.continue_()
+        else:
+            self.blocked["/".join(request.url.split("/")[:3])[:200]] += 1
+            route.abort("aborted")  # a tab that was to go there stays where it is
+
+    def _refuse_socket(self, socket: Any) -> None:
+        self.blocked["websocket"] += 1
+        socket.close()
+
+    def begin(self) -> None:
+        """Forgets the episode before: all but one tab, cookies, counts, element ids. The task forgets its pages' own storage."""
+        for page in self.tabs[1:]:
+            page.close()
+        self.context.clear_cookies()
+        self.blocked.clear()
+        self.dialogs.clear()
+        self._numbers.clear()
+
+    def cdp(self) -> Any:
+        """Returns the DevTools connection of the current tab."""
+        if self.page not in self._cdp:
+            self._cdp[self.page] = self.context.new_cdp_session(self.page)
+        return self._cdp[self.page]
+
+    def tree(self, *, whole: bool) -> str:
+        """Returns the accessibility tree of the current tab, of the whole page or of what is in view."""
+        nodes = self.cdp().send("Accessibility.getFullAXTree")["nodes"]
+        document = nodes[0]["backendDOMNodeId"]
+        if self._numbers.get(self.page, (None,))[0] != document:
+            self._numbers[self.page] = (document, {})
+        numbers = self._numbers[self.page][1]
+        return render(nodes, lambda node: numbers.setdefault(node, len(numbers) + 1), None if whole else self._in_view())
+
+    def _in_view(self) -> set[int]:
+        """Returns the DOM nodes whose boxes meet the viewport."""
+        shot = self.cdp().send("DOMSnapshot.captureSnapshot", {"computedStyles": []})["documents"][0]
+        left, top = shot.get("scrollOffsetX", 0), shot.get("scrollOffsetY", 0)
+        right, bottom = left + VIEWPORT["width"], top + VIEWPORT["height"]
+        ids, layout = shot["nodes"]["backendNodeId"], shot["layout"]
+        return {
+            ids[index]
+            for index, (x, y, width, height) in zip(layout["nodeIndex"], layout["bounds"], strict=True)
+            if x < right and y < bottom and x + width > left and y + height > top
+        }
+
+    def settle(self) -> None:
+        """Waits until what the last action began has loaded, at most ``LOAD`` seconds."""
+        from playwright.sync_api import Error
+
+        end = time.monotonic() + LOAD
+        quiet = 0
+        while quiet < 2 and time.monotonic() < end:
+            try:
+                ready = self.page.evaluate(
+                    "() => new Promise(done => { const c = new MessageChannel();"
+                    " c.port1.onmessage = () => done(document.readyState); c.port2.postMessage(0) })"
+                )
+            except Error as error:
+                if not self.chromium.alive:
+                    raise
+                if "destroyed" not in error.message and "navigat" not in error.message and "closed" not in error.message:
+                    raise
+                ready = "navigating"
+            quiet = quiet + 1 if ready == "complete" and self._pending <= 0 else 0
+
+    def perform(self, action: Action) -> None:
+        """Carries out an action other than ``stop`` and waits until the page has settled.
+
+        Raises:
+            BadAction: it cannot be done on this page; the page is as it was.
+        """
+        self.dialogs.clear()
+        getattr(self, f"_do_{action.name}")(action)
+        self.settle()
+
+    def _node(self, action: Action) -> int:
+        numbers = self._numbers.get(self.page, (0, {}))[1]
+        for node, number in numbers.items():
+            if number == action.target:
+                return node
+        raise BadAction(f"there is no element [{action.target}] on this page")
+
+    def _centre(self, action: Action) -> tuple[float, float]:
+        from playwright.sync_api import Error
+
+        where = {"backendNodeId": self._node(action)}
+        try:
+            self.cdp().send("DOM.scrollIntoViewIfNeeded", where)
+            quads = self.cdp().send("DOM.getContentQuads", where)["quads"]
+        except Error as error:
+            raise BadAction(f"element [{action.target}] is not on the page any more, or has no place on it") from error
+        if not quads:
+            raise BadAction(f"element [{action.target}] has no place on the page")
+        xs, ys = quads[0][0::2], quads[0][1::2]
+        return sum(xs) / 4, sum(ys) / 4
+
+    def _do_click(self, action: Action) -> None:
+        self.page.mouse.click(*self._centre(action))
+
+    def _do_hover(self, action: Action) -> None:
+        self.page.mouse.move(*self._centre(action))
+
+    def _do_type(self, action: Action) -> None:
+        self._do_click(action)
+        self.page.keyboard.type(action.text)
+        if action.enter:
+            self.page.keyboard.press("Enter")
+
+    def _do_select(self, action: Action) -> None:
+        found = self.cdp().send("DOM.resolveNode", {"backendNodeId": self._node(action)})["object"]["objectId"]
+        call = {"functionDeclaration": SELECT, "objectId": found, "arguments": [{"value": action.text}], "returnByValue": True}
+        trouble = self.cdp().send("Runtime.callFunctionOn", call)["result"].get("value")
+        if trouble:
+            raise BadAction(f"element [{action.target}] {trouble}")
+
+    def _do_press(self, action: Action) -> None:
+        from playwright.sync_api import Error
+
+        keys = "+".join(KEYS.get(k.lower(), k) for k in action.text.split("+"))
+        try:
+            self.page.keyboard.press(keys)
+        except Error as error:
+            if not self.chromium.alive:
+                raise
+            raise BadAction(f"{action.text!r} is no key or combination of keys, such as Enter, Control+a or PageDown") from error
+
+    def _do_scroll(self, action: Action) -> None:
+        self.page.evaluate("sign => window.scrollBy(0, sign * window.innerHeight)", 1 if action.text == "down" else -1)
+
+    def _do_new_tab(self, action: Action) -> None:
+        self.context.new_page()
+
+    def _do_tab_focus(self, action: Action) -> None:
+        if action.target >= len(self.tabs):
+            raise BadAction(f"there is no tab {action.target}: the last is {len(self.tabs) - 1}")
+        self.page = self.tabs[action.target]
+        self.page.bring_to_front()
+
+    def _do_close_tab(self, action: Action) -> None:
+        page = self.page
+        if len(self.tabs) == 1:
+            self.context.new_page()
+        page.close()
+
+    def _do_goto(self, action: Action) -> None:
+        from playwright.sync_api import Error
+
+        url = action.text if "://" in action.text else f"http://{action.text}"
+        if not url.startswith(("http://", "https://")):
+            raise BadAction(f"goto opens http and https addresses only, not {url[:200]!r}")
+        try:
+            self.page.goto(url, wait_until="commit", timeout=1000 * LOAD)
+        except Error as error:
+            if not self.chromium.alive:
+                raise
+            raise BadAction(f"{url[:200]} cannot be opened") from error
+
+    def _do_go_back(self, action: Action) -> None:
+        if self.page.go_back(wait_until="commit") is None and self.page.url == "about:blank":
+            raise BadAction("there is no page to go back to")
+
+    def _do_go_forward(self, action: Action) -> None:
+        self.page.go_forward(wait_until="commit")
+
+    def close(self) -> None:
+        """Closes the tabs and forgets their cookies and storage."""
+        if self.chromium.alive:
+            self.context.close()
+
+
+SELECT = """function(wanted) {
+  if (this.tagName !== 'SELECT') return 'is no drop-down list';
+  const clean = text => text.replace(/\\s+/g, ' ').trim();
+  const options = [...this.options], labels = options.map(o => clean(o.label || o.text));
+  const index = labels.indexOf(clean(wanted));
+  if (index < 0) return `has no option '${wanted}', only ${labels.slice(0, 20).join(', ')}`;
+  if (options[index].disabled) return `does not allow '${wanted}'`;
+  if (this.multiple) options[index].selected = !options[index].selected; else this.selectedIndex = index;
+  this.dispatchEvent(new Event('input', {bubbles: true}));
+  this.dispatchEvent(new Event('change', {bubbles: true}));
+  return '';
+}"""
