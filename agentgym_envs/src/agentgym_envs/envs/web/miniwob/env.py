@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.actions import Action
 from agentgym_envs.envs.web.env import WebEnv
+from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS, Page
 from agentgym_envs.envs.web.miniwob.tasks import miniwob_tasks
 from agentgym_envs.envs.web.session import Reply, Request, Session
 from agentgym_envs.errors import MissingExtra
@@ -20,7 +21,7 @@ from agentgym_envs.tasks import Task, TaskSet
 ORIGIN = "http://miniwob.test"
 REWARDS = ("binary", "raw", "decayed")
 TICK = 500  # milliseconds of the page's clock that an action takes; it stands still while the agent thinks
-TIME = "2024-06-03T12:00:00Z"  # of the page's clock when it opens
+INSTALLED, TIME = "2024-06-03T11:00:00Z", "2024-06-03T12:00:00Z"  # the page's clock jumps to the second when it opens
 START = """seed => {
   core.EPISODE_MAX_TIME = LIMIT;
   Math.seedrandom(seed);
@@ -65,7 +66,7 @@ class MiniWoBEnv(WebEnv):
         name = task.data["name"]
         if self._shown != (session, name):
             if self._shown is None or self._shown[0] is not session:
-                session.context.clock.install(time=TIME)
+                session.context.clock.install(time=INSTALLED)
                 session.context.clock.pause_at(TIME)
             session.page.goto(f"{ORIGIN}/miniwob/{name}.html", wait_until="load")
             session.page.add_style_tag(content=QUIET)
@@ -87,8 +88,23 @@ class MiniWoBEnv(WebEnv):
         return Outcome("", score if done else 0.0, done=done, success=done and raw == 1)
 
     def oracle(self) -> Iterator[str]:
-        """Yields the actions of the page's script."""
-        raise NotImplementedError
+        """Yields the actions of the page's script; nothing if there is none: see the README."""
+        assert self.task is not None
+        script = SCRIPTS.get(self.task.data["name"])
+        for action in script(Page(self)) if script else ():
+            yield action
+            if self._over:
+                return
+
+    @property
+    def shown(self) -> str:
+        """The last observation."""
+        return self._text
+
+    @property
+    def goal(self) -> str:
+        """The page's instruction."""
+        return self._goal
 
 
 @cache

@@ -3,6 +3,7 @@
   const skipped = new Set('SCRIPT STYLE BR HR OPTION INPUT TEXTAREA SELECT BUTTON CANVAS LINK'.split(' '));
   for (const e of document.querySelectorAll('body *')) {
     if (e.dataset === undefined || (e.hasAttribute('aria-label') && !e.dataset.told)) continue;
+    if (e.closest('button, a, [role=button], .ui-dialog-titlebar') || e.matches('.ui-resizable-handle, #wrap, #area')) continue;
     if (skipped.has(e.tagName) || e.childElementCount || e.textContent.trim()) continue;
     const box = e.getBoundingClientRect();
     if (!box.width && !box.height) continue;

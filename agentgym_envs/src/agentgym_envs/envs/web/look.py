@@ -1,0 +1,51 @@
+"""An observation, read: what a script needs to act as an agent would, by the ids that the agent sees."""
+
+import re
+from typing import NamedTuple
+
+LINE = re.compile(r"^(\t*)\[(\d+)\] (\w+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(.*)$", re.M)
+
+
+class Element(NamedTuple):
+    """A line of the tree.
+
+    Attributes:
+        id: for actions.
+        role: of the accessibility tree.
+        name: without the quotes.
+        told: the properties, as written.
+        depth: levels below the page.
+    """
+
+    id: int
+    role: str
+    name: str
+    told: str
+    depth: int
+
+
+class NotShown(LookupError):
+    """No such element is shown."""
+
+
+def elements(text: str) -> list[Element]:
+    """Returns the elements of an observation, in its order."""
+    return [
+        Element(int(number), role, name[1:-1].replace("\\'", "'").replace("\\\\", "\\"), told, len(tabs))
+        for tabs, number, role, name, told in LINE.findall(text)
+    ]
+
+
+def find(text: str, name: str | None = None, *, role: str | None = None, after: str | None = None, nth: int = 0) -> Element:
+    """Returns the nth element with a name and a role, counted behind the first one named ``after``.
+
+    Raises:
+        NotShown: there is none.
+    """
+    shown = elements(text)
+    if after is not None:
+        shown = shown[next((i for i, e in enumerate(shown) if e.name == after), len(shown)) + 1 :]
+    fitting = [e for e in shown if name in (None, e.name) and role in (None, e.role)]
+    if len(fitting) <= nth:
+        raise NotShown(f"{role or 'element'} {name!r} number {nth} is not shown")
+    return fitting[nth]

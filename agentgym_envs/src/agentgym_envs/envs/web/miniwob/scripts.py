@@ -1,0 +1,327 @@
+"""Scripted solutions, one generator a page: each reads the observation before every action, as an agent does.
+
+What an agent would have to see (how many corners a drawing has) is asked of the page.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agentgym_envs.envs.web.look import Element, elements, find
+
+
+class Page:
+    """What a script works with."""
+
+    def __init__(self, env: Any):
+        self._env = env
+
+    @property
+    def text(self) -> str:
+        """The last observation, without the lines of the instruction."""
+        return str(self._env.shown)
+
+    @property
+    def goal(self) -> str:
+        """The instruction."""
+        return str(self._env.goal)
+
+    @property
+    def quoted(self) -> list[str]:
+        """What the instruction quotes."""
+        return re.findall(r'"([^"]*)"', self.goal)
+
+    def all(self, role: str) -> list[Element]:
+        """Returns the elements of a role."""
+        return [e for e in elements(self.text) if e.role == role]
+
+    def click(self, name: str | None = None, **where: Any) -> str:
+        """Returns a click on an element: see :func:`agentgym_envs.envs.web.look.find`."""
+        return f"click [{find(self.text, name, **where).id}]"
+
+    def type(self, text: str, **where: Any) -> str:
+        """Returns typing into a field."""
+        return f"type [{find(self.text, role='textbox', **where).id}] [{text}] [0]"
+
+    def replace(self, text: str, **where: Any) -> Iterator[str]:
+        """Yields the actions that replace what a field holds."""
+        field = find(self.text, **where).id
+        yield f"click [{field}]"
+        yield "press [Control+a]"
+        yield "press [Delete]"
+        yield f"type [{field}] [{text}] [0]"
+
+    def ask(self, expression: str) -> Any:
+        """Evaluates JavaScript in the page."""
+        return self._env.session.page.evaluate(expression)
+
+
+Script = Callable[[Page], Iterator[str]]
+SCRIPTS: dict[str, Script] = {}
+
+
+def script(*names: str) -> Callable[[Script], Script]:
+    """Registers the solution of these pages."""
+
+    def add(function: Script) -> Script:
+        SCRIPTS.update(dict.fromkeys(names, function))
+        return function
+
+    return add
+
+
+@script("click-test", "click-test-2", "click-test-transfer")
+def _click_test(page: Page) -> Iterator[str]:
+    wanted = re.search(r"button (ONE|TWO)", page.goal)
+    yield page.click(wanted[1] if wanted else None, role="button")
+
+
+@script("click-button", "click-dialog-2")
+def _click_button(page: Page) -> Iterator[str]:
+    name = page.quoted[0]
+    yield page.click("Close" if name == "x" else name, role="button")
+
+
+@script("click-dialog")
+def _close_dialog(page: Page) -> Iterator[str]:
+    yield page.click("Close", role="button")
+
+
+@script("click-button-sequence")
+def _one_two(page: Page) -> Iterator[str]:
+    yield page.click("ONE", role="button")
+    yield page.click("TWO", role="button")
+
+
+@script("click-link")
+def _click_link(page: Page) -> Iterator[str]:
+    yield page.click(page.quoted[0], role="StaticText", nth=0)
+
+
+@script("click-color")
+def _click_colour(page: Page) -> Iterator[str]:
+    wanted = re.search(r"on the (\w+) colored", page.goal)
+    assert wanted is not None
+    yield page.click(f"{wanted[1]} color", role="image")
+
+
+@script("click-option")
+def _click_option(page: Page) -> Iterator[str]:
+    wanted = re.search(r"Select (\S+) and", page.goal)
+    assert wanted is not None
+    yield page.click(wanted[1], role="radio")
+    yield page.click("Submit", role="button")
+
+
+@script("click-checkboxes", "click-checkboxes-large", "click-checkboxes-transfer")
+def _checkboxes(page: Page) -> Iterator[str]:
+    wanted = re.search(r"Select (.*) and click", page.goal)
+    assert wanted is not None
+    for name in wanted[1].split(", ") if wanted[1] != "nothing" else []:
+        yield page.click(name, role="checkbox")
+    yield page.click("Submit", role="button")
+
+
+@script("choose-list", "click-scroll-list")
+def _choose_list(page: Page) -> Iterator[str]:
+    wanted = re.search(r"Select (.*) from the (?:scroll )?list", page.goal)
+    assert wanted is not None
+    box = next(e for e in elements(page.text) if e.role in ("combobox", "listbox"))
+    for name in wanted[1].split(", "):
+        yield f"select [{box.id}] [{name}]"
+    yield page.click("Submit", role="button")
+
+
+@script("enter-text", "enter-text-dynamic")
+def _enter_text(page: Page) -> Iterator[str]:
+    yield page.type(page.quoted[0])
+    yield page.click("Submit", role="button")
+
+
+@script("enter-text-2")
+def _enter_in_case(page: Page) -> Iterator[str]:
+    text = page.quoted[0]
+    yield page.type(text.upper() if "upper case" in page.goal else text.lower())
+    yield page.click("Submit", role="button")
+
+
+@script("enter-password")
+def _enter_password(page: Page) -> Iterator[str]:
+    for nth in range(2):
+        yield page.type(page.quoted[0], nth=nth)
+    yield page.click("Submit", role="button")
+
+
+@script("login-user")
+def _login(page: Page) -> Iterator[str]:
+    for nth, text in enumerate(page.quoted[:2]):
+        yield page.type(text, nth=nth)
+    yield page.click("Login", role="button")
+
+
+@script("focus-text")
+def _focus(page: Page) -> Iterator[str]:
+    yield page.click(role="textbox")
+
+
+@script("focus-text-2")
+def _focus_one(page: Page) -> Iterator[str]:
+    wanted = re.search(r"(\d)\w\w input", page.goal)
+    assert wanted is not None
+    yield page.click(role="textbox", nth=int(wanted[1]) - 1)
+
+
+@script("enter-date")
+def _enter_date(page: Page) -> Iterator[str]:
+    wanted = re.search(r"(\d\d)/(\d\d)/(\d{4})", page.goal)
+    assert wanted is not None
+    yield page.click(role="spinbutton")
+    yield f"type [{find(page.text, role='spinbutton').id}] [{''.join(wanted.groups())}] [0]"
+    yield page.click("Submit", role="button")
+
+
+@script("simple-arithmetic")
+def _arithmetic(page: Page) -> Iterator[str]:
+    left, sign, right = page.ask("document.querySelector('#math-problem').textContent").split()[:3]
+    value = {"+": int(left) + int(right), "-": int(left) - int(right), "x": int(left) * int(right)}[sign]
+    yield page.type(str(value))
+    yield page.click("Submit", role="button")
+
+
+@script("click-tab", "click-tab-2", "click-tab-2-easy", "click-tab-2-medium", "click-tab-2-hard")
+def _tabs(page: Page) -> Iterator[str]:
+    number = re.search(r"Tab #(\d)", page.goal)
+    if number:
+        yield page.click(f"Tab #{number[1]}")
+        return
+    for tab in [e.name for e in page.all("tab")]:
+        yield page.click(tab, role="tab")
+        if any(e.name == page.quoted[0] for e in page.all("StaticText")):
+            yield page.click(page.quoted[0], role="StaticText")
+            return
+
+
+@script("click-collapsible-2", "click-collapsible-2-nodelay")
+def _sections(page: Page) -> Iterator[str]:
+    for tab in [e.name for e in page.all("tab")]:
+        yield page.click(tab, role="tab")
+        if any(e.name == page.quoted[0] for e in page.all("StaticText")):
+            yield page.click(page.quoted[0], role="StaticText")
+            return
+
+
+@script("click-collapsible", "click-collapsible-nodelay")
+def _expand(page: Page) -> Iterator[str]:
+    yield page.click(page.all("tab")[0].name, role="tab")
+    yield page.click("Submit", role="button")
+
+
+@script("guess-number")
+def _guess(page: Page) -> Iterator[str]:
+    low, high = 0, 9
+    while True:
+        guess = (low + high) // 2
+        yield from page.replace(str(guess), role="spinbutton")
+        yield page.click("Submit", role="button")
+        if "lower than" in page.text:
+            high = guess - 1
+        else:
+            low = guess + 1
+
+
+@script("find-greatest")
+def _greatest(page: Page) -> Iterator[str]:
+    numbers = page.ask("[...document.querySelectorAll('.card')].map(c => +c.textContent)")
+    yield page.click(str(max(numbers)), role="StaticText")
+    yield page.click("Submit", role="button")
+
+
+@script("click-widget")
+def _widget(page: Page) -> Iterator[str]:
+    role = {"radio": "radio", "checkbox": "checkbox", "text": "textbox", "textarea": "textbox", "button": "button"}[page.quoted[0]]
+    kinds = page.ask("[...document.querySelectorAll('[data-type]')].map(e => e.dataset.type)")
+    same = [k for k in kinds if (k in ("text", "textarea")) == (role == "textbox") and (role == "textbox" or k == page.quoted[0])]
+    yield page.click(role=role, nth=same.index(page.quoted[0]))
+
+
+@script("grid-coordinate")
+def _coordinate(page: Page) -> Iterator[str]:
+    wanted = re.search(r"\((-?\d),\s*(-?\d)\)", page.goal)
+    assert wanted is not None
+    yield page.click(f"blue ({wanted[1]},{wanted[2]}) plot-point", role="image")
+
+
+@script("identify-shape")
+def _identify(page: Page) -> Iterator[str]:
+    tag, points = page.ask(
+        "(() => { const e = document.querySelector('#area_svg > *'); return [e.tagName, (e.getAttribute('points') || '').trim()] })()"
+    )
+    text = page.ask("document.querySelector('#area_svg').textContent").strip()
+    kind = {"circle": "Circle", "rect": "Rectangle", "polygon": "Triangle"}.get(tag) or ("Number" if text.isdigit() else "Letter")
+    yield page.click(kind, role="button")
+
+
+@script("navigate-tree")
+def _tree(page: Page) -> Iterator[str]:
+    path = page.ask(
+        """(() => { const wanted = %s; const path = [];
+        let e = [...document.querySelectorAll('#tree span')].find(s => s.textContent === wanted);
+        for (; e && e.id !== 'tree'; e = e.parentElement)
+          if (e.tagName === 'LI') path.unshift(e.querySelector(':scope > span').textContent);
+        return path })()"""
+        % repr(page.quoted[0])
+    )
+    for name in path:
+        yield page.click(name, role="StaticText", nth=page.text.count(f"StaticText '{name}'") - 1)
+
+
+@script("odd-or-even")
+def _odd_or_even(page: Page) -> Iterator[str]:
+    for nth, number in enumerate(page.ask("[...document.querySelectorAll('.display-number')].map(e => +e.textContent)")):
+        yield page.click("Odd" if number % 2 else "Even", role="button", nth=nth)
+    yield page.click("Submit", role="button")
+
+
+@script("read-table", "read-table-2")
+def _table(page: Page) -> Iterator[str]:
+    cells = page.ask("[...document.querySelectorAll('#tab td')].map(e => e.textContent)")
+    table = dict(zip(cells[::2], cells[1::2], strict=True))
+    wanted = re.search(r"value of (.*) into", page.goal)
+    labels = [wanted[1]] if wanted else page.ask("[...document.querySelectorAll('#form label')].map(e => e.textContent)")
+    for nth, label in enumerate(labels):
+        yield page.type(table[label.strip().rstrip(":")], nth=nth)
+    yield page.click("Submit", role="button")
+
+
+@script("simple-algebra")
+def _algebra(page: Page) -> Iterator[str]:
+    text = page.ask("document.querySelector('#math-problem').textContent")
+    left, right = re.sub(r"\s", "", text).split("=")
+    value = next(x for x in range(-500, 501) if eval(left.replace("x", f"({x})"), {}) == int(right))
+    yield page.type(str(value))
+    yield page.click("Submit", role="button")
+
+
+@script("text-transform")
+def _captcha(page: Page) -> Iterator[str]:
+    yield page.type(page.ask("document.querySelector('#captcha').textContent").strip())
+    yield page.click("Submit", role="button")
+
+
+@script("unicode-test")
+def _unicode(page: Page) -> Iterator[str]:
+    yield page.click(page.quoted[0], role="button")
+
+
+@script("visual-addition")
+def _blocks(page: Page) -> Iterator[str]:
+    yield page.type(str(page.ask("document.querySelectorAll('.addition-block').length")))
+    yield page.click("Submit", role="button")
+
+
+@script("use-spinner")
+def _spinner(page: Page) -> Iterator[str]:
+    wanted = re.search(r"Select (-?\d+) with", page.goal)
+    assert wanted is not None
+    yield from page.replace(wanted[1], role="spinbutton")
+    yield page.click("Submit", role="button")
