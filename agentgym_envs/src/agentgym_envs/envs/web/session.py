@@ -111,6 +111,7 @@ class Session:
         self.blocked.clear()
         self.dialogs.clear()
         self._numbers.clear()
+        self.page.mouse.move(0, 0)
 
     def cdp(self) -> Any:
         """Returns the DevTools connection of the current tab."""
@@ -176,28 +177,48 @@ class Session:
                 return node
         raise BadAction(f"there is no element [{action.target}] on this page")
 
-    def _centre(self, action: Action) -> tuple[float, float]:
+    def _point(self, action: Action, across: float = 0.5) -> tuple[float, float]:
+        """Returns a point of the element, scrolled into view: ``across`` of its width from the left, half of its height."""
         from playwright.sync_api import Error
 
         where = {"backendNodeId": self._node(action)}
         try:
+            before = self.cdp().send("DOM.getContentQuads", where)["quads"]
             self.cdp().send("DOM.scrollIntoViewIfNeeded", where)
             quads = self.cdp().send("DOM.getContentQuads", where)["quads"]
+            if quads != before:
+                self._next_frame()
         except Error as error:
+            if not self.chromium.alive:
+                raise
             raise BadAction(f"element [{action.target}] is not on the page any more, or has no place on it") from error
         if not quads:
             raise BadAction(f"element [{action.target}] has no place on the page")
         xs, ys = quads[0][0::2], quads[0][1::2]
-        return sum(xs) / 4, sum(ys) / 4
+        return min(xs) + across * (max(xs) - min(xs)), (min(ys) + max(ys)) / 2
+
+    def _next_frame(self) -> None:
+        """Waits until what has scrolled is drawn: a click before that meets what was there."""
+        frame = self.cdp().send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        world = self.cdp().send("Page.createIsolatedWorld", {"frameId": frame})["executionContextId"]
+        drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.cdp().send("Runtime.evaluate", {"expression": drawn, "contextId": world, "awaitPromise": True})
+
+    def _click(self, x: float, y: float) -> None:
+        """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
+        self.page.mouse.move(x, y)
+        self.settle()
+        self.page.mouse.down()
+        self.page.mouse.up()
 
     def _do_click(self, action: Action) -> None:
-        self.page.mouse.click(*self._centre(action))
+        self._click(*self._point(action))
 
     def _do_hover(self, action: Action) -> None:
-        self.page.mouse.move(*self._centre(action))
+        self.page.mouse.move(*self._point(action))
 
     def _do_type(self, action: Action) -> None:
-        self._do_click(action)
+        self._click(*self._point(action, across=0.2))  # a field's right end may be a button
         self.page.keyboard.type(action.text)
         if action.enter:
             self.page.keyboard.press("Enter")

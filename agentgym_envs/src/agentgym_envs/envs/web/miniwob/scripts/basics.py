@@ -1,73 +1,10 @@
-"""Scripted solutions, one generator a page: each reads the observation before every action, as an agent does.
-
-What an agent would have to see (how many corners a drawing has) is asked of the page.
-"""
+"""Pages with a step or two: buttons, links, boxes, tabs, short forms, tables, sums."""
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from agentgym_envs.envs.web.look import Element, elements, find
-
-
-class Page:
-    """What a script works with."""
-
-    def __init__(self, env: Any):
-        self._env = env
-
-    @property
-    def text(self) -> str:
-        """The last observation, without the lines of the instruction."""
-        return str(self._env.shown)
-
-    @property
-    def goal(self) -> str:
-        """The instruction."""
-        return str(self._env.goal)
-
-    @property
-    def quoted(self) -> list[str]:
-        """What the instruction quotes."""
-        return re.findall(r'"([^"]*)"', self.goal)
-
-    def all(self, role: str) -> list[Element]:
-        """Returns the elements of a role."""
-        return [e for e in elements(self.text) if e.role == role]
-
-    def click(self, name: str | None = None, **where: Any) -> str:
-        """Returns a click on an element: see :func:`agentgym_envs.envs.web.look.find`."""
-        return f"click [{find(self.text, name, **where).id}]"
-
-    def type(self, text: str, **where: Any) -> str:
-        """Returns typing into a field."""
-        return f"type [{find(self.text, role='textbox', **where).id}] [{text}] [0]"
-
-    def replace(self, text: str, **where: Any) -> Iterator[str]:
-        """Yields the actions that replace what a field holds."""
-        field = find(self.text, **where).id
-        yield f"click [{field}]"
-        yield "press [Control+a]"
-        yield "press [Delete]"
-        yield f"type [{field}] [{text}] [0]"
-
-    def ask(self, expression: str) -> Any:
-        """Evaluates JavaScript in the page."""
-        return self._env.session.page.evaluate(expression)
-
-
-Script = Callable[[Page], Iterator[str]]
-SCRIPTS: dict[str, Script] = {}
-
-
-def script(*names: str) -> Callable[[Script], Script]:
-    """Registers the solution of these pages."""
-
-    def add(function: Script) -> Script:
-        SCRIPTS.update(dict.fromkeys(names, function))
-        return function
-
-    return add
+from agentgym_envs.envs.web.look import elements, find
+from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
 
 
 @script("click-test", "click-test-2", "click-test-transfer")
@@ -216,19 +153,6 @@ def _expand(page: Page) -> Iterator[str]:
     yield page.click("Submit", role="button")
 
 
-@script("guess-number")
-def _guess(page: Page) -> Iterator[str]:
-    low, high = 0, 9
-    while True:
-        guess = (low + high) // 2
-        yield from page.replace(str(guess), role="spinbutton")
-        yield page.click("Submit", role="button")
-        if "lower than" in page.text:
-            high = guess - 1
-        else:
-            low = guess + 1
-
-
 @script("find-greatest")
 def _greatest(page: Page) -> Iterator[str]:
     numbers = page.ask("[...document.querySelectorAll('.card')].map(c => +c.textContent)")
@@ -316,12 +240,4 @@ def _unicode(page: Page) -> Iterator[str]:
 @script("visual-addition")
 def _blocks(page: Page) -> Iterator[str]:
     yield page.type(str(page.ask("document.querySelectorAll('.addition-block').length")))
-    yield page.click("Submit", role="button")
-
-
-@script("use-spinner")
-def _spinner(page: Page) -> Iterator[str]:
-    wanted = re.search(r"Select (-?\d+) with", page.goal)
-    assert wanted is not None
-    yield from page.replace(wanted[1], role="spinbutton")
     yield page.click("Submit", role="button")

@@ -1,0 +1,72 @@
+"""What a script of a page works with, and the table of scripts."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agentgym_envs.envs.web.look import Element, elements, find
+
+
+class Page:
+    """What a script works with."""
+
+    def __init__(self, env: Any):
+        self._env = env
+
+    @property
+    def name(self) -> str:
+        """The page's, such as "click-button"."""
+        return str(self._env.task.data["name"])
+
+    @property
+    def text(self) -> str:
+        """The last observation, without the lines of the instruction."""
+        return str(self._env.shown)
+
+    @property
+    def goal(self) -> str:
+        """The instruction."""
+        return str(self._env.goal)
+
+    @property
+    def quoted(self) -> list[str]:
+        """What the instruction quotes."""
+        return re.findall(r'"([^"]*)"', self.goal)
+
+    def all(self, role: str) -> list[Element]:
+        """Returns the elements of a role."""
+        return [e for e in elements(self.text) if e.role == role]
+
+    def click(self, name: str | None = None, **where: Any) -> str:
+        """Returns a click on an element: see :func:`agentgym_envs.envs.web.look.find`."""
+        return f"click [{find(self.text, name, **where).id}]"
+
+    def type(self, text: str, **where: Any) -> str:
+        """Returns typing into a field."""
+        return f"type [{find(self.text, role='textbox', **where).id}] [{text}] [0]"
+
+    def replace(self, text: str, **where: Any) -> Iterator[str]:
+        """Yields the actions that replace what a field holds."""
+        field = find(self.text, **where).id
+        yield f"type [{field}] [] [0]"
+        yield "press [Control+a]"
+        yield "press [Delete]"
+        yield f"type [{field}] [{text}] [0]"
+
+    def ask(self, expression: str) -> Any:
+        """Evaluates JavaScript in the page."""
+        return self._env.session.page.evaluate(expression)
+
+
+Script = Callable[[Page], Iterator[str]]
+SCRIPTS: dict[str, Script] = {}
+
+
+def script(*names: str) -> Callable[[Script], Script]:
+    """Registers the solution of these pages."""
+
+    def add(function: Script) -> Script:
+        SCRIPTS.update(dict.fromkeys(names, function))
+        return function
+
+    return add
