@@ -1,5 +1,6 @@
 """An observation, read: what a script needs to act as an agent would, by the ids that the agent sees."""
 
+import ast
 import re
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ class NotShown(LookupError):
 def elements(text: str) -> list[Element]:
     """Returns the elements of an observation, in its order."""
     return [
-        Element(int(number), role, name[1:-1].replace("\\'", "'").replace("\\\\", "\\"), told, len(tabs))
+        Element(int(number), role, ast.literal_eval(name), told, len(tabs))
         for tabs, number, role, name, told in LINE.findall(text)
     ]
 

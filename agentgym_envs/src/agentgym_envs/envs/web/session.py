@@ -195,7 +195,18 @@ class Session:
         if not quads:
             raise BadAction(f"element [{action.target}] has no place on the page")
         xs, ys = quads[0][0::2], quads[0][1::2]
-        return min(xs) + across * (max(xs) - min(xs)), (min(ys) + max(ys)) / 2
+        points = [
+            (min(xs) + x * (max(xs) - min(xs)), min(ys) + y * (max(ys) - min(ys)))
+            for x, y in ((across, 0.5), (0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
+        ]
+        free = self._call(where["backendNodeId"], FREE, points)
+        return points[free if isinstance(free, int) else 0]
+
+    def _call(self, node: int, function: str, argument: Any) -> Any:
+        """Returns what a JavaScript function says with the node as its ``this``."""
+        found = self.cdp().send("DOM.resolveNode", {"backendNodeId": node})["object"]["objectId"]
+        call = {"functionDeclaration": function, "objectId": found, "arguments": [{"value": argument}], "returnByValue": True}
+        return self.cdp().send("Runtime.callFunctionOn", call)["result"].get("value")
 
     def _next_frame(self) -> None:
         """Waits until what has scrolled is drawn: a click before that meets what was there."""
@@ -224,10 +235,7 @@ class Session:
             self.page.keyboard.press("Enter")
 
     def _do_select(self, action: Action) -> None:
-        found = self.cdp().send("DOM.resolveNode", {"backendNodeId": self._node(action)})["object"]["objectId"]
-        call = {"functionDeclaration": SELECT, "objectId": found, "arguments": [{"value": action.text}], "returnByValue": True}
-        trouble = self.cdp().send("Runtime.callFunctionOn", call)["result"].get("value")
-        if trouble:
+        if trouble := self._call(self._node(action), SELECT, action.text):
             raise BadAction(f"element [{action.target}] {trouble}")
 
     def _do_press(self, action: Action) -> None:
@@ -285,6 +293,16 @@ class Session:
             self.context.close()
 
 
+# The first of some points where nothing else covers the element; 0 if there is none, or in a frame, which has points of its own.
+FREE = """function(points) {
+  const element = this.nodeType === Node.TEXT_NODE ? this.parentElement : this;
+  if (element.ownerDocument.defaultView !== window.top) return 0;
+  const free = ([x, y]) => {
+    const top = document.elementFromPoint(x, y);
+    return top && (element.contains(top) || top.contains(element));
+  };
+  return Math.max(0, points.findIndex(free));
+}"""
 SELECT = """function(wanted) {
   if (this.tagName !== 'SELECT') return 'is no drop-down list';
   const clean = text => text.replace(/\\s+/g, ' ').trim();

@@ -19,7 +19,7 @@ def _mail(page: Page) -> Iterator[str]:
     shown = [e for e in elements(page.text) if e.name == name and e.role == "StaticText"][-1]
     if task == "delete" or "trash icon" in goal:
         yield page.click("trash", after=shown.id)
-    elif task == "important" or "star icon" in goal:
+    elif task == "star" or "star icon" in goal:
         yield page.click("star", after=shown.id)
     elif task == "forward" or "to" in fields or "forward" in goal:
         to = fields.get("to") or re.findall(r"to (\w+)\.", page.goal)[0]

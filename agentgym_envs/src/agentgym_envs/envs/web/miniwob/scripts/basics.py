@@ -32,7 +32,7 @@ def _one_two(page: Page) -> Iterator[str]:
 
 @script("click-link")
 def _click_link(page: Page) -> Iterator[str]:
-    yield page.click(page.quoted[0], role="StaticText", nth=0)
+    yield page.click(page.quoted[0], role="link")
 
 
 @script("click-color")
@@ -133,8 +133,8 @@ def _tabs(page: Page) -> Iterator[str]:
         return
     for tab in [e.name for e in page.all("tab")]:
         yield page.click(tab, role="tab")
-        if any(e.name == page.quoted[0] for e in page.all("StaticText")):
-            yield page.click(page.quoted[0], role="StaticText")
+        if any(e.name == page.quoted[0] for e in page.all("link")):
+            yield page.click(page.quoted[0], role="link")
             return
 
 
@@ -142,8 +142,8 @@ def _tabs(page: Page) -> Iterator[str]:
 def _sections(page: Page) -> Iterator[str]:
     for tab in [e.name for e in page.all("tab")]:
         yield page.click(tab, role="tab")
-        if any(e.name == page.quoted[0] for e in page.all("StaticText")):
-            yield page.click(page.quoted[0], role="StaticText")
+        if any(e.name == page.quoted[0] for e in page.all("link")):
+            yield page.click(page.quoted[0], role="link")
             return
 
 

@@ -1,0 +1,1 @@
+"""The shop, and the admin pages behind it."""

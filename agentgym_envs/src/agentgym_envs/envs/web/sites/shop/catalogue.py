@@ -1,0 +1,50 @@
+"""What the shop sells: for each category its department, kinds of product, variants, and the range of prices in dollars."""
+
+DEPARTMENTS = {
+    "Kitchen": ("Cookware", "Coffee & Tea", "Tableware"),
+    "Outdoor": ("Camping", "Cycling", "Garden Tools"),
+    "Home": ("Lighting", "Bedding", "Storage"),
+    "Electronics": ("Headphones", "Keyboards", "Chargers"),
+}
+BRANDS = {
+    "Kitchen": ("Northfold", "Casa Lume", "Ember & Oak", "Potter's Row"),
+    "Outdoor": ("Ridgeway", "Fernhill", "Kestrel", "Longtrail"),
+    "Home": ("Linden House", "Hushwood", "Casa Lume", "Marlow"),
+    "Electronics": ("Volta", "Pinwheel", "Aerisonic", "Kestrel"),
+}
+KINDS = {
+    "Cookware": (("Saucepan", "Skillet", "Stock Pot", "Griddle", "Dutch Oven", "Wok"), ("8-inch", "10-inch", "12-inch", "Cast Iron", "Copper"), 24, 189),
+    "Coffee & Tea": (("Kettle", "French Press", "Pour-Over Set", "Hand Grinder", "Teapot", "Milk Frother"), ("Glass", "Steel", "Matte Black", "Travel", "Two-Cup"), 14, 139),
+    "Tableware": (("Dinner Plate", "Soup Bowl", "Serving Platter", "Mug", "Water Glass", "Salad Bowl"), ("Stoneware", "Speckled", "Indigo", "Set of 4", "Set of 6"), 9, 96),
+    "Camping": (("Tent", "Sleeping Bag", "Camp Stove", "Lantern", "Hammock", "Cooler"), ("Ultralight", "Two-Person", "Four-Season", "Compact", "Family"), 29, 389),
+    "Cycling": (("Helmet", "Saddle Bag", "Floor Pump", "Lock", "Front Light", "Gloves"), ("Commuter", "Trail", "Reflective", "Carbon", "Junior"), 12, 149),
+    "Garden Tools": (("Pruner", "Trowel", "Watering Can", "Hand Rake", "Hose Reel", "Loppers"), ("Ash Handle", "Steel", "Bypass", "Long Reach", "Compact"), 8, 79),
+    "Lighting": (("Floor Lamp", "Table Lamp", "Pendant", "Desk Lamp", "Wall Sconce", "String Lights"), ("Brass", "Linen", "Smoked Glass", "Dimmable", "Walnut"), 19, 249),
+    "Bedding": (("Duvet Cover", "Pillow", "Sheet Set", "Wool Blanket", "Quilt", "Mattress Topper"), ("Queen", "King", "Twin", "Organic Cotton", "Flannel"), 22, 219),
+    "Storage": (("Basket", "Shelf Unit", "Shoe Rack", "Storage Bench", "Wall Hooks", "Bookcase"), ("Oak", "Rattan", "Three-Tier", "White", "Folding"), 11, 259),
+    "Headphones": (("Earbuds", "Headphones", "Headset", "Sport Earphones", "Studio Monitors", "Earphone Case"), ("Wireless", "Noise-Cancelling", "Open-Back", "USB-C", "Mini"), 15, 299),
+    "Keyboards": (("Keyboard", "Number Pad", "Wrist Rest", "Keycap Set", "Trackpad", "Desk Mat"), ("Mechanical", "Low-Profile", "Bluetooth", "Split", "Quiet"), 13, 179),
+    "Chargers": (("Wall Charger", "Power Bank", "Charging Stand", "Cable", "Car Charger", "Hub"), ("20 W", "65 W", "100 W", "Foldable", "Braided"), 7, 119),
+}  # fmt: skip
+COLOURS = ("Sage", "Charcoal", "Ivory", "Navy", "Rust", "Sand")
+SHIPPING = (("standard", "Standard, 5–7 days", 495), ("express", "Express, 2 days", 1295), ("pickup", "Store pickup", 0))
+STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled", "Returned")
+PRAISE = (
+    ("Better than I hoped", "Feels solid and does exactly what it should. I would buy it again."),
+    ("Daily companion", "I have used it nearly every day since it came and it still looks new."),
+    ("Great value", "You can pay twice as much elsewhere for something no better."),
+    ("Lovely finish", "The colour is just like the picture and the finish is very even."),
+    ("Perfect gift", "Bought it for my sister, who has not stopped talking about it."),
+)
+MIXED = (
+    ("Good, with one flaw", "Works well, but it is heavier than the description suggests."),
+    ("Fine for the price", "Nothing special, nothing wrong. It does the job."),
+    ("Smaller than expected", "Check the measurements before you order; mine was smaller than I thought."),
+    ("Slow delivery", "The product is alright, yet it took eleven days to arrive."),
+)
+BLAME = (
+    ("Broke within a month", "It cracked after three weeks of careful use. Very disappointing."),
+    ("Not as pictured", "The colour is completely different from the photo, so I sent it back."),
+    ("Poor packaging", "It arrived scratched because there was no padding in the box."),
+    ("Would not recommend", "Cheap material and a strong smell that does not go away."),
+)

@@ -1,0 +1,205 @@
+"""What the five sites share: the Flask application, its database, logging in, formats, pages of a list."""
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import date
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flask import Flask, abort, flash, redirect, render_template, request, session, url_for
+from werkzeug.exceptions import HTTPException
+
+TODAY = date(2026, 6, 15)
+"""The day on which every episode takes place."""
+ORIGINS: Mapping[str, str] = {
+    "shop": "http://shop.test",
+    "admin": "http://admin.shop.test",
+    "forum": "http://forum.test",
+    "code": "http://code.test",
+    "map": "http://map.test",
+}
+"""Where each site is in an episode."""
+DATABASE, HOSTS = "agentgym.database", "agentgym.origins"  # keys of the WSGI environment
+FOLDER = Path(__file__).parent
+
+
+class Site(NamedTuple):
+    """How a site presents itself.
+
+    Attributes:
+        name: a key of ``ORIGINS``.
+        title: in the header.
+        colour: of links and buttons.
+        tables: the database's name; the shop and its admin share one.
+        people: SQL that returns ``id, name`` for a ``login`` and ``password``.
+        places: the header's links: a text and an endpoint.
+        user: who is logged in when an episode starts.
+    """
+
+    name: str
+    title: str
+    colour: str
+    tables: str
+    people: str
+    places: Sequence[tuple[str, str]]
+    user: int
+
+
+def database() -> sqlite3.Connection:
+    """Returns the database of the current request."""
+    connection: sqlite3.Connection = request.environ[DATABASE]
+    return connection
+
+
+def rows(sql: str, *values: Any) -> list[sqlite3.Row]:
+    """Returns what a query finds."""
+    return database().execute(sql, values).fetchall()
+
+
+def row(sql: str, *values: Any) -> sqlite3.Row:
+    """Returns the first row that a query finds; answers "404 Not Found" if there is none."""
+    found: sqlite3.Row | None = database().execute(sql, values).fetchone()
+    if found is None:
+        abort(404)
+    return found
+
+
+def value(sql: str, *values: Any) -> Any:
+    """Returns the first column of the first row, or None."""
+    found = database().execute(sql, values).fetchone()
+    return found[0] if found else None
+
+
+def run(sql: str, *values: Any) -> int:
+    """Changes the database; returns the id of the row that was added."""
+    with database() as connection:
+        return connection.execute(sql, values).lastrowid or 0
+
+
+def user() -> int:
+    """Returns who is logged in; answers with the login page if nobody is."""
+    if "user" not in session:
+        abort(redirect(url_for("login", next=request.full_path)))
+    return int(session["user"])
+
+
+def field(name: str, limit: int = 4000) -> str:
+    """Returns what a form holds, trimmed."""
+    return request.form.get(name, "").strip()[:limit]
+
+
+def number(name: str, lowest: int = 0, highest: int = 10**9) -> int | None:
+    """Returns a whole number of a form or an address, or None if it is none in this range."""
+    try:
+        found = int(request.values.get(name, ""))
+    except ValueError:
+        return None
+    return found if lowest <= found <= highest else None
+
+
+def back(message: str, endpoint: str, **values: Any) -> Any:
+    """Shows a message on another page."""
+    flash(message)
+    return redirect(url_for(endpoint, **values))
+
+
+class Page(NamedTuple):
+    """A page of a list."""
+
+    rows: list[sqlite3.Row]
+    total: int
+    number: int
+    last: int
+
+
+def page(columns: str, tables: str, order: str, values: Sequence[Any] = (), size: int = 20) -> Page:
+    """Returns the page that the address asks for with ``page=``."""
+    total = value(f"SELECT count(*) FROM {tables}", *values)
+    last = max(1, ceil(total / size))
+    current = min(number("page", 1) or 1, last)
+    sql = f"SELECT {columns} FROM {tables} ORDER BY {order} LIMIT {size} OFFSET {(current - 1) * size}"
+    return Page(rows(sql, *values), total, current, last)
+
+
+def where(conditions: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """Joins those conditions, each with one ``?``, whose value is given; returns SQL that follows WHERE, and the values."""
+    given = {sql: v for sql, v in conditions.items() if v not in (None, "")}
+    return " AND ".join(given) or "1", list(given.values())
+
+
+def password(login: str) -> str:
+    """Returns the password of everybody who is not a demonstration user."""
+    return hashlib.sha256(login.encode()).hexdigest()[:8]
+
+
+def money(cents: int) -> str:
+    """Writes an amount: 123456 is $1,234.56."""
+    return f"${cents / 100:,.2f}"
+
+
+def day(text: str) -> str:
+    """Writes a date: 2026-06-02 is Jun 2, 2026."""
+    found = date.fromisoformat(text[:10])
+    return f"{found:%b} {found.day}, {found.year}"
+
+
+def make_app(site: Site) -> Flask:
+    """Returns an application with the shared layout and the pages for logging in and out."""
+    app = Flask(f"agentgym-{site.name}", template_folder=str(FOLDER / "templates"), static_folder=None)
+    app.secret_key = f"agentgym {site.name}"
+    app.jinja_env.filters |= {"money": money, "day": day}
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    css = (FOLDER / "templates" / "style.css").read_text(encoding="utf-8")
+
+    @app.context_processor
+    def shared() -> dict[str, Any]:
+        found = session.get("user")
+        name = value(f"SELECT name FROM ({site.people}) WHERE id = ?", found) if found else None
+        return {"site": site, "css": css, "me": found, "me_name": name, "hosts": request.environ[HOSTS], "today": TODAY}
+
+    @app.template_global()
+    def here(**changes: Any) -> str:
+        """The address of this page with other parameters."""
+        values = {**request.view_args, **request.args, **changes} if request.view_args else {**request.args, **changes}
+        return url_for(str(request.endpoint), **{k: v for k, v in values.items() if v not in (None, "")})
+
+    @app.errorhandler(HTTPException)
+    def failed(error: HTTPException) -> Any:
+        if error.response is not None:
+            return error.response
+        return render_template("error.html", error=error), error.code or 500
+
+    @app.route("/login", methods=["GET", "POST"])
+    def login() -> Any:
+        if request.method == "POST":
+            found = rows(f"SELECT id FROM ({site.people}) WHERE login = ? AND password = ?", field("login"), field("password"))
+            if found:
+                session["user"] = found[0]["id"]
+                target = request.args.get("next", "/")
+                return redirect(target if target.startswith("/") and not target.startswith("//") else "/")
+            flash("The user name or the password is wrong.")
+        return render_template("login.html", hint=row(f"SELECT login, password FROM ({site.people}) WHERE id = ?", site.user))
+
+    @app.route("/logout", methods=["POST"])
+    def logout() -> Any:
+        session.clear()
+        return redirect("/")
+
+    return app
+
+
+def signed_in(app: Flask, who: int) -> str:
+    """Returns the cookie of somebody who is logged in."""
+    serializer: Any = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
+    return str(serializer.dumps({"user": who}))
+
+
+def open_database(content: bytes | None = None) -> sqlite3.Connection:
+    """Returns a database in memory, with rows that can be read by column, holding a snapshot if one is given."""
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    if content is not None:
+        connection.deserialize(content)
+    return connection
