@@ -1,9 +1,11 @@
 """An episode's share of the browser: a context with its tabs, cut off from everything that the task does not serve or allow."""
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import urljoin
 
 from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.chromium import Chromium
@@ -50,7 +52,7 @@ class Session:
         self.blocked: Counter[str] = Counter()
         """Aborted requests of the episode: a URL's origin, "websocket", "download"."""
         self.dialogs: list[str] = []
-        self._pending = 0
+        self._pending, self._moving = 0, False
         self._numbers: dict[Any, tuple[int, dict[int, int]]] = {}
         self._cdp: dict[Any, Any] = {}
         with chromium.deadline(seconds):
@@ -90,8 +92,17 @@ class Session:
 
     def _answer(self, route: Any) -> None:
         request = route.request
+        if request.is_navigation_request():
+            self._moving = False
         answer = self.serve(Request(request.method, request.url, request.headers, request.post_data_buffer or b""))
-        if isinstance(answer, Reply):
+        if isinstance(answer, Reply) and 300 <= answer.status < 400:
+            # The browser would follow the address past this function. A script sends it there instead.
+            self._moving = True
+            kept = {k: v for k, v in answer.headers.items() if k.lower() == "set-cookie"}
+            target = json.dumps(urljoin(request.url, answer.headers["Location"])).replace("<", "\\u003c")
+            body = f"<script>location.replace({target})</script>"
+            route.fulfill(status=200, headers={"content-type": "text/html", **kept}, body=body)
+        elif isinstance(answer, Reply):
             route.fulfill(status=answer.status, headers=dict(answer.headers), body=answer.body)
         elif answer:
             route.continue_()
@@ -158,7 +169,7 @@ class Session:
                 if "destroyed" not in error.message and "navigat" not in error.message and "closed" not in error.message:
                     raise
                 ready = "navigating"
-            quiet = quiet + 1 if ready == "complete" and self._pending <= 0 else 0
+            quiet = quiet + 1 if ready == "complete" and self._pending <= 0 and not self._moving else 0
 
     def perform(self, action: Action) -> None:
         """Carries out an action other than ``stop`` and waits until the page has settled.

@@ -77,7 +77,7 @@ def _products(db: sqlite3.Connection, rng: random.Random) -> None:
                 number += 1
                 brand = rng.choice(BRANDS[department])
                 price = 100 * rng.randint(low, high) - rng.choice((1, 5, 50))
-                stock = rng.choice((0, 2, 3, 4, *range(8, 180)))
+                stock = rng.choice((0, 0, 3, 5, 8, *range(11, 60), *range(60, 180, 4)))
                 colour = rng.choice(COLOURS)
                 text = f"{variant} {kind.lower()} by {brand} in {colour.lower()}. Made to be used every day and easy to clean; two-year guarantee."
                 sku = f"{category[:2].upper()}-{1000 + 7 * number}"

@@ -1,0 +1,83 @@
+"""``agentgym/WebSites-v0``: five web sites of our own in the shared browser, without a server or a network."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from agentgym_envs.core import Outcome
+from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.env import WebEnv
+from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
+from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.steps import actions_of
+from agentgym_envs.errors import MissingExtra
+from agentgym_envs.tasks import Task, TaskSet
+
+
+class WebSitesEnv(WebEnv):
+    """Finds, opens or changes something on a shop, its admin pages, a forum, a code host or a map.
+
+    Args:
+        judge: decides whether a free answer is as good as the reference; none of our tasks needs one.
+        **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
+    """
+
+    def __init__(self, *, judge: Judge | None = None, **kwargs: Any):
+        if find_spec("flask") is None:
+            raise MissingExtra(type(self).__name__, "web")
+        super().__init__(**kwargs)
+        self._judge = judge
+        self._host: Any = None
+
+    def make_tasks(self) -> TaskSet:
+        """Returns the tasks of the files."""
+        return _tasks()
+
+    def serve(self, request: Request) -> Reply | bool:
+        """Answers from this episode's sites; nothing else can be reached."""
+        answer: Reply | bool = self._host.serve(request)
+        return answer
+
+    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+        """Puts the databases back, signs in everywhere, opens the start page."""
+        if self._host is None:
+            from agentgym_envs.envs.web.sites.host import Host
+
+            self._host = Host()
+        self._host.restore()
+        session.context.add_cookies(self._host.cookies())
+        session.page.goto(task.data["start_url"], wait_until="commit")
+        return str(task.data["intent"])
+
+    def judge(self, action: Action, session: Session) -> Outcome:
+        """Applies the evaluators once the agent stops."""
+        if action.name != "stop":
+            return Outcome("", 0.0)
+        assert self.task is not None
+        verdict = evaluate(self.task.data, action.text, Scene(session.page, query=self._query, judge=self._judge))
+        return Outcome("", float(verdict.success), done=True, success=verdict.success)
+
+    def _query(self, locator: str) -> str:
+        tables, _, sql = locator.partition(":")
+        return "\n".join(" | ".join(map(str, row)) for row in self._host.database(tables).execute(sql))
+
+    def oracle(self) -> Iterator[str]:
+        """Yields the actions of the task's plan."""
+        assert self.task is not None
+        for step in self.task.data["oracle"]:
+            yield from actions_of(step, lambda: self._text)
+
+    def close(self) -> None:
+        """Closes the tabs and the databases."""
+        super().close()
+        if getattr(self, "_host", None) is not None:
+            self._host.close()
+
+
+@cache
+def _tasks() -> TaskSet:
+    from agentgym_envs.envs.web.sites.tasks.make import load
+
+    return TaskSet(Task(id=t["name"], split=t["split"], difficulty=t["steps"], data=t) for t in load())

@@ -1,0 +1,45 @@
+"""What people of the forum write about: for each community its description, subjects, and how its titles go."""
+
+COMMUNITIES = {
+    "bread": ("Sourdough, rye, and everything that rises", "sourdough starter,rye loaf,focaccia,brioche,ciabatta,bagels,pizza dough,oven spring".split(",")),
+    "cycling": ("Riding to work, in the woods and across countries", "gravel tyres,disc brakes,commuter lights,winter gloves,chain wear,saddle height,bike bags,tubeless sealant".split(",")),
+    "houseplants": ("Green things indoors", "monstera,spider plant,fiddle leaf fig,snake plant,pothos,calathea,rubber tree,grow light".split(",")),
+    "astronomy": ("Looking up", "Saturn's rings,the Orion nebula,a Dobsonian,meteor showers,star trails,Jupiter's moons,light pollution,a solar filter".split(",")),
+    "woodworking": ("Making things from trees", "dovetails,hand planes,a workbench,walnut boards,table saw safety,wood glue,a cutting board,oil finish".split(",")),
+    "running": ("From the sofa to the marathon", "tempo runs,trail shoes,shin splints,half marathon,heart rate zones,hill repeats,recovery days,pacing".split(",")),
+    "photography": ("Pictures and how they were taken", "a 50 mm lens,film scanning,golden hour,tripods,street portraits,long exposure,raw editing,camera straps".split(",")),
+    "boardgames": ("Around the table", "worker placement,two-player games,rulebooks,solo variants,party games,deck building,game storage,house rules".split(",")),
+    "gardening": ("Outdoors and in the greenhouse", "tomato blight,raised beds,compost,slugs,seed trays,pruning roses,drip irrigation,cover crops".split(",")),
+    "personalfinance": ("Money without the noise", "emergency fund,index funds,first mortgage,car loan,pension,budget app,tax return,credit score".split(",")),
+    "books": ("What we read", "a long novel,short stories,translations,library cards,audiobooks,a reading slump,book clubs,science fiction".split(",")),
+    "coffee": ("Beans, grinders, cups", "hand grinders,light roasts,espresso dialing,moka pots,cold brew,water hardness,milk steaming,filter papers".split(",")),
+    "linux": ("Free systems", "systemd timers,a home server,btrfs snapshots,tiling windows,printer drivers,shell scripts,backups,Wayland".split(",")),
+    "travel": ("Going places", "night trains,hostels,packing light,ferry passes,visa questions,solo travel,rail passes,travel insurance".split(",")),
+    "music": ("Listening and playing", "fingerpicking,piano scales,vinyl care,ear training,a loop pedal,choir warm-ups,stage fright,headphones".split(",")),
+    "languages": ("Learning to talk to more people", "German cases,listening practice,flash cards,Japanese kanji,tandem partners,Spanish subjunctive,accent work,reading aloud".split(",")),
+    "birds": ("Feathers", "feeder squirrels,owl calls,warbler season,a field guide,binoculars,nest boxes,duck pond,migration".split(",")),
+    "diy": ("Fixing the house", "a leaking tap,drywall,grout,squeaky floors,door hinges,wallpaper,a draughty window,tile cutting".split(",")),
+    "cooking": ("Dinner", "risotto,knife skills,lentil soup,stir-fry,roast chicken,pickles,dumplings,leftover rice".split(",")),
+    "mathematics": ("Numbers and proofs", "induction,knot theory,prime gaps,graph colouring,the pigeonhole principle,infinite series,matrices,topology".split(",")),
+}  # fmt: skip
+TITLES = (
+    "What finally worked for me with {x}", "Is {x} worth the trouble?", "Beginner question about {x}", "Show and tell: {x}", "Unpopular opinion about {x}",
+    "Help, something is wrong with {x}", "Three years of {x}: what I learned", "Best budget option for {x}?", "How do you store or keep {x}?",
+    "A short guide to {x}", "{x}: before and after", "What nobody told me about {x}", "Weekend project: {x}", "Looking for advice on {x}",
+)  # fmt: skip
+BODIES = (
+    "I have tried for weeks and thought I would write it all down while I still remember. Happy to answer questions.",
+    "Every guide says something different, so I would like to hear from people who do this every week.",
+    "Started last spring with no idea at all. It is not perfect, but I am rather proud of it.",
+    "My neighbour swears by it, my sister thinks it is a waste of money. Who is right?",
+    "Photos will follow when the light is better. In the meantime: what would you have done differently?",
+    "I searched the community first and found nothing recent, so here is the question again.",
+    "Long story short: patience was the missing ingredient.",
+)
+COMMENTS = (
+    "This is exactly what I needed, thank you.", "I had the same problem; it went away when I slowed down.", "Could you share which one you bought?",
+    "Respectfully, I disagree. It depends on where you live.", "Bookmarked for the weekend.", "It took me a year to learn that.",
+    "Do not skip the boring part, it makes all the difference.", "My grandfather did it the same way.", "Has anybody measured this?",
+    "The cheap one lasted me ten years.", "Please post an update in a month!", "I would start smaller than that.", "Great write-up.",
+    "What does it cost all in all?", "That is a brave choice.", "I laughed, then I realised that I do the same.", "The second tip is gold.",
+)  # fmt: skip

@@ -1,0 +1,97 @@
+"""Serves the five sites, within the process or on ports, from databases that are put back in milliseconds."""
+
+import io
+import sqlite3
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Flask
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from agentgym_envs.envs.web.session import Reply, Request
+from agentgym_envs.envs.web.sites.code import code
+from agentgym_envs.envs.web.sites.code.data import fill as fill_code
+from agentgym_envs.envs.web.sites.forum import forum
+from agentgym_envs.envs.web.sites.forum.data import fill as fill_forum
+from agentgym_envs.envs.web.sites.map import map as map_site
+from agentgym_envs.envs.web.sites.map.data import fill as fill_map
+from agentgym_envs.envs.web.sites.shop import admin, shop
+from agentgym_envs.envs.web.sites.shop.data import fill as fill_shop
+from agentgym_envs.envs.web.sites.site import DATABASE, HOSTS, ORIGINS, Site, open_database, signed_in
+
+SITES: Mapping[str, Site] = {m.SITE.name: m.SITE for m in (shop, admin, forum, code, map_site)}
+CREATE: Mapping[str, Callable[[], Flask]] = {m.SITE.name: m.create_app for m in (shop, admin, forum, code, map_site)}
+FILL = {"shop": fill_shop, "forum": fill_forum, "code": fill_code, "map": fill_map}
+
+
+@cache
+def application(name: str) -> Flask:
+    """Returns a site's application: one for all episodes of the process."""
+    return CREATE[name]()
+
+
+@cache
+def snapshot(tables: str) -> bytes:
+    """Returns a database as every episode finds it."""
+    connection = open_database()
+    FILL[tables](connection)
+    connection.execute("VACUUM")
+    content = connection.serialize()
+    connection.close()
+    return content
+
+
+class Host:
+    """The sites of one episode, with databases of their own.
+
+    Attributes:
+        databases: by the name of their tables.
+    """
+
+    def __init__(self) -> None:
+        self.databases: dict[str, sqlite3.Connection] = {}
+        self._names = {urlsplit(origin).netloc: name for name, origin in ORIGINS.items()}
+
+    def restore(self) -> None:
+        """Makes everything as it was; a database is opened only when a page asks for it."""
+        self.close()
+
+    def database(self, tables: str) -> sqlite3.Connection:
+        """Returns this episode's database."""
+        if tables not in self.databases:
+            self.databases[tables] = open_database(snapshot(tables))
+        return self.databases[tables]
+
+    def serve(self, request: Request) -> Reply | bool:
+        """Answers a request to one of the sites; False for any other address."""
+        url = urlsplit(request.url)
+        name = self._names.get(url.netloc)
+        if name is None or url.scheme != "http":
+            return False
+        builder = EnvironBuilder(
+            path=url.path or "/",
+            base_url=f"http://{url.netloc}",
+            query_string=url.query,
+            method=request.method,
+            headers={k: v for k, v in request.headers.items() if not k.startswith(":")},
+            input_stream=io.BytesIO(request.body),
+        )
+        environ = builder.get_environ()
+        environ |= {"CONTENT_LENGTH": str(len(request.body)), DATABASE: self.database(SITES[name].tables), HOSTS: ORIGINS}
+        content, status, headers = run_wsgi_app(application(name), environ, buffered=True)
+        return Reply(int(status.split()[0]), dict(headers), b"".join(content))
+
+    def cookies(self) -> list[dict[str, Any]]:
+        """Returns the cookies of the people who are logged in when an episode starts."""
+        return [
+            {"name": "session", "value": signed_in(application(name), site.user), "url": ORIGINS[name]}
+            for name, site in SITES.items()
+        ]
+
+    def close(self) -> None:
+        """Forgets the databases."""
+        for connection in self.databases.values():
+            connection.close()
+        self.databases.clear()

@@ -1,0 +1,296 @@
+"""What there is to do for the shop's staff."""
+
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+from agentgym_envs.envs.web.sites.shop.admin import GROUPS, SALES
+from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, money
+from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, replace, search, stop
+
+ADMIN = ORIGINS["admin"]
+CUSTOMERS = "SELECT c.*, (SELECT count(*) FROM orders WHERE customer_id = c.id) AS orders FROM customers c WHERE "
+ORDERS = "SELECT o.*, c.name FROM orders o JOIN customers c ON c.id = customer_id WHERE "
+
+
+def _customer(name: str) -> list[Step]:
+    return [search(name), click(name)]
+
+
+def _product(product: Any) -> list[Step]:
+    return [search(product["sku"]), click(product["name"])]
+
+
+def _order(key: int) -> list[Step]:
+    return [search(f"#{key}"), click(f"Order #{key}")]
+
+
+def _periods(rng: random.Random) -> Iterator[tuple[str, str]]:
+    while True:
+        begin = TODAY - timedelta(days=rng.randint(60, 640))
+        yield str(begin), str(begin + timedelta(days=rng.choice((14, 30, 45, 60, 90))))
+
+
+def _report(begin: str, end: str) -> list[Step]:
+    return [click("Reports"), replace("From", begin), replace("To", end), click("Show", "button")]
+
+
+@template("admin", "find", "How many orders has the customer {customer} placed? Answer with the number.")
+def _orders_of(world: World, rng: random.Random) -> Iterator[Made]:
+    for c in world.mixed(rng, "shop", CUSTOMERS + "orders > 1"):
+        yield Made({"customer": c["name"]}, answer(c["orders"]), [*_customer(c["name"]), stop(c["orders"])])
+
+
+@template("admin", "find", "What do all orders of the customer {customer} amount to?")
+def _sum_of(world: World, rng: random.Random) -> Iterator[Made]:
+    for c in world.mixed(rng, "shop", CUSTOMERS + "orders > 1"):
+        total = money(world.value("shop", "SELECT sum(total) FROM orders WHERE customer_id = ?", c["id"]))
+        yield Made({"customer": c["name"]}, holds(total), [*_customer(c["name"]), stop(total)])
+
+
+@template("admin", "find", "What is the telephone number of the customer {customer}?")
+def _phone(world: World, rng: random.Random) -> Iterator[Made]:
+    for c in world.mixed(rng, "shop", CUSTOMERS + "1"):
+        yield Made({"customer": c["name"]}, holds(c["phone"]), [*_customer(c["name"]), stop(c["phone"])])
+
+
+@template("admin", "find", "When did {customer} become a customer? Answer like Jun 2, 2026.")
+def _since(world: World, rng: random.Random) -> Iterator[Made]:
+    for c in world.mixed(rng, "shop", CUSTOMERS + "1"):
+        joined = date.fromisoformat(c["joined"])
+        text = f"{joined:%b} {joined.day}, {joined.year}"
+        yield Made({"customer": c["name"]}, holds(text), [*_customer(c["name"]), stop(text)])
+
+
+@template("admin", "find", "Who placed order #{order}?")
+def _who(world: World, rng: random.Random) -> Iterator[Made]:
+    for o in world.mixed(rng, "shop", ORDERS + "o.id > 1020"):
+        yield Made({"order": o["id"]}, holds(o["name"]), [*_order(o["id"]), stop(o["name"])])
+
+
+@template("admin", "find", "Which SKUs does order #{order} contain?")
+def _skus(world: World, rng: random.Random) -> Iterator[Made]:
+    for o in world.mixed(rng, "shop", ORDERS + "o.id > 1020"):
+        sql = "SELECT sku FROM order_items JOIN products p ON p.id = product_id WHERE order_id = ?"
+        skus = [r[0] for r in world.rows("shop", sql, o["id"])]
+        yield Made({"order": o["id"]}, holds(*skus), [*_order(o["id"]), stop(", ".join(skus))])
+
+
+@template("admin", "find", "What were the total sales from {begin} to {end}?")
+def _sales(world: World, rng: random.Random) -> Iterator[Made]:
+    for begin, end in _periods(rng):
+        total = money(world.value("shop", f"SELECT sum(total) {SALES}", begin, end))
+        yield Made({"begin": begin, "end": end}, holds(total), [*_report(begin, end), stop(total)])
+
+
+@template("admin", "find", "How many orders were placed from {begin} to {end}, cancelled and returned ones left out? Answer with the number.")
+def _number(world: World, rng: random.Random) -> Iterator[Made]:
+    for begin, end in _periods(rng):
+        count = world.value("shop", f"SELECT count(*) {SALES}", begin, end)
+        yield Made({"begin": begin, "end": end}, answer(count), [*_report(begin, end), stop(count)])
+
+
+@template("admin", "find", "What was the average value of an order from {begin} to {end}?")
+def _average(world: World, rng: random.Random) -> Iterator[Made]:
+    for begin, end in _periods(rng):
+        mean = money(world.value("shop", f"SELECT round(avg(total)) {SALES}", begin, end))
+        yield Made({"begin": begin, "end": end}, holds(mean), [*_report(begin, end), stop(mean)])
+
+
+@template("admin", "find", "Which product sold best, by number of pieces, from {begin} to {end}?")
+def _best(world: World, rng: random.Random) -> Iterator[Made]:
+    for begin, end in _periods(rng):
+        found = world.rows(
+            "shop", f"SELECT p.name, sum(i.quantity) AS sold FROM order_items i JOIN products p ON p.id = i.product_id WHERE i.order_id IN"
+            f" (SELECT o.id {SALES}) GROUP BY p.id ORDER BY sold DESC LIMIT 2", begin, end,
+        )  # fmt: skip
+        if found[0]["sold"] > found[1]["sold"]:
+            yield Made({"begin": begin, "end": end}, holds(found[0]["name"]), [*_report(begin, end), stop(found[0]["name"])])
+
+
+@template("admin", "find", "Which customer spent the most from {begin} to {end}?")
+def _best_customer(world: World, rng: random.Random) -> Iterator[Made]:
+    for begin, end in _periods(rng):
+        sql = f"SELECT c.name FROM (SELECT * {SALES}) JOIN customers c ON c.id = customer_id GROUP BY c.id ORDER BY sum(total) DESC"
+        name = world.value("shop", sql, begin, end)
+        yield Made({"begin": begin, "end": end}, holds(name), [*_report(begin, end), stop(name)])
+
+
+@template("admin", "find", "In which month from {begin} to {end} were sales the highest? Answer like 2026-03.")
+def _best_month(world: World, rng: random.Random) -> Iterator[Made]:
+    while True:
+        first = date(TODAY.year - 1, rng.randint(1, 12), 1)
+        begin, end = str(first), str(min(TODAY, first + timedelta(days=rng.choice((150, 180, 210)))))
+        month = world.value("shop", f"SELECT substr(placed, 1, 7) AS m {SALES} GROUP BY m ORDER BY sum(total) DESC", begin, end)
+        yield Made({"begin": begin, "end": end}, answer(month), [*_report(begin, end), stop(month)])
+
+
+@template("admin", "find", "How many {group} customers live in {city}? Answer with the number.")
+def _group_count(world: World, rng: random.Random) -> Iterator[Made]:
+    for r in world.mixed(rng, "shop", "SELECT grp, city, count(*) AS n FROM customers GROUP BY grp, city HAVING n > 1"):
+        steps = [click("Customers"), choose("Group", r["grp"]), choose("City", r["city"]), click("Filter", "button"), stop(r["n"])]
+        yield Made({"group": r["grp"], "city": r["city"]}, answer(r["n"]), steps)
+
+
+@template("admin", "find", "How many {category} products have fewer than 10 pieces in stock? Answer with the number.")
+def _low(world: World, rng: random.Random) -> Iterator[Made]:
+    for r in world.mixed(rng, "shop", "SELECT c.name, sum(stock < 10) AS n FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id"):
+        steps = [click("Products"), choose("Category", r["name"]), choose("Stock", "Fewer than 10"), click("Filter", "button"), stop(r["n"])]
+        yield Made({"category": r["name"]}, answer(r["n"]), steps)
+
+
+@template("admin", "find", "How many {status} reviews with {stars} of 5 stars are there? Answer with the number.")
+def _review_count(world: World, rng: random.Random) -> Iterator[Made]:
+    for status, stars in ((s, n) for n in range(1, 6) for s in ("pending", "approved", "rejected")):
+        count = world.value("shop", "SELECT count(*) FROM reviews WHERE status = ? AND rating = ?", status, stars)
+        steps = [click("Reviews"), choose("Status", status), choose("Rating", str(stars)), click("Filter", "button"), stop(count)]
+        yield Made({"status": status, "stars": stars}, answer(count), steps)
+
+
+@template("admin", "navigate", "Open the order with the tracking number {number}.")
+def _by_tracking(world: World, rng: random.Random) -> Iterator[Made]:
+    for o in world.mixed(rng, "shop", ORDERS + "tracking <> ''"):
+        steps = [search(o["tracking"]), click(f"Order #{o['id']}"), stop()]
+        yield Made({"number": o["tracking"]}, ends_at(f"{ADMIN}/orders/{o['id']}"), steps)
+
+
+@template("admin", "navigate", "Show the sales report from {begin} to {end}.")
+def _show_report(world: World, rng: random.Random) -> Iterator[Made]:
+    for begin, end in _periods(rng):
+        yield Made({"begin": begin, "end": end}, ends_at(f"{ADMIN}/reports?from={begin}&to={end}"), [*_report(begin, end), stop()])
+
+
+@template("admin", "navigate", "List all {status} orders of the customer {customer}.")
+def _list_orders(world: World, rng: random.Random) -> Iterator[Made]:
+    for r in world.mixed(rng, "shop", "SELECT status, c.name FROM orders JOIN customers c ON c.id = customer_id GROUP BY status, c.id"):
+        steps = [click("Orders"), choose("Status", r["status"]), fill("Customer", r["name"]), click("Filter", "button"), stop()]
+        url = f"{ADMIN}/orders?status={r['status']}&customer={r['name'].replace(' ', '+')}"
+        yield Made({"status": r["status"].lower(), "customer": r["name"]}, ends_at(url), steps)
+
+
+@template("admin", "change", "Set the price of the {product} to ${price}.")
+def _price(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "shop", "SELECT * FROM products"):
+        cents = p["price"] + rng.choice((-200, 150, 300, 1000))
+        steps = [*_product(p), replace("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop()]
+        values = {"product": p["name"], "price": f"{cents / 100:.2f}"}
+        yield Made(values, becomes("shop", f"SELECT price FROM products WHERE id = {p['id']}", cents), steps)
+
+
+@template("admin", "change", "{count} more pieces of the {product} have arrived. Correct the stock.")
+def _arrived(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "shop", "SELECT * FROM products"):
+        count = rng.randint(2, 30) * 5
+        steps = [*_product(p), replace("Stock", p["stock"] + count), click("Save", "button"), stop()]
+        yield Made({"product": p["name"], "count": count}, becomes("shop", f"SELECT stock FROM products WHERE id = {p['id']}", p["stock"] + count), steps)
+
+
+@template("admin", "change", "Hide the {product} from the shop.")
+def _hide(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "shop", "SELECT * FROM products"):
+        steps = [*_product(p), click("Shown in the shop", "checkbox"), click("Save", "button"), stop()]
+        yield Made({"product": p["name"]}, becomes("shop", f"SELECT enabled FROM products WHERE id = {p['id']}", 0), steps)
+
+
+@template("admin", "change", "Mark order #{order} as shipped, with the tracking number {number}.")
+def _shipped(world: World, rng: random.Random) -> Iterator[Made]:
+    for o in world.mixed(rng, "shop", ORDERS + "status = 'Processing'"):
+        number = f"HP{rng.randint(10**8, 10**9 - 1)}"
+        steps = [*_order(o["id"]), choose("Status", "Shipped"), fill("Tracking number", number), click("Save", "button"), stop()]
+        sql = f"SELECT status || ' ' || tracking FROM orders WHERE id = {o['id']}"
+        yield Made({"order": o["id"], "number": number}, becomes("shop", sql, f"Shipped {number}"), steps)
+
+
+NOTES = ("Customer asked for gift wrapping", "Call before delivery", "Leave at the back door", "Address confirmed by telephone", "Send the invoice by post")
+
+
+@template("admin", "change", "Add the internal note “{note}” to order #{order}.")
+def _note(world: World, rng: random.Random) -> Iterator[Made]:
+    for o in world.mixed(rng, "shop", ORDERS + "o.id > 1020"):
+        note = rng.choice(NOTES)
+        steps = [*_order(o["id"]), fill("Internal note", note), click("Save", "button"), stop()]
+        yield Made({"order": o["id"], "note": note}, becomes("shop", f"SELECT note FROM orders WHERE id = {o['id']}", note), steps)
+
+
+@template("admin", "change", "Move the customer {customer} to the group {group}.")
+def _regroup(world: World, rng: random.Random) -> Iterator[Made]:
+    for c in world.mixed(rng, "shop", CUSTOMERS + "1"):
+        group = rng.choice([g for g in GROUPS if g != c["grp"]])
+        steps = [*_customer(c["name"]), choose("Group", group), click("Save", "button"), stop()]
+        yield Made({"customer": c["name"], "group": group}, becomes("shop", f"SELECT grp FROM customers WHERE id = {c['id']}", group), steps)
+
+
+def _pending(world: World, rng: random.Random) -> Iterator[tuple[Any, int]]:
+    sql = (
+        "SELECT r.*, p.name AS product, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
+        " WHERE r.status = 'pending' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.status = 'pending')"
+    )
+    for r in world.mixed(rng, "shop", sql):
+        yield r, world.value("shop", "SELECT count(*) FROM products WHERE name LIKE ?", f"%{r['product']}%")
+
+
+def _moderate(world: World, rng: random.Random, button: str, wanted: str) -> Iterator[Made]:
+    for r, same in _pending(world, rng):
+        if same == 1:
+            steps = [click("Reviews"), choose("Status", "pending"), fill("Product", r["product"]), click("Filter", "button"), click(button, "button"), stop()]
+            sql = f"SELECT coalesce((SELECT status FROM reviews WHERE id = {r['id']}), 'gone')"
+            yield Made({"author": r["author"], "product": r["product"]}, becomes("shop", sql, wanted), steps)
+
+
+@template("admin", "change", "Approve the pending review of the {product} by {author}.")
+def _approve(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _moderate(world, rng, "Approve", "approved")
+
+
+@template("admin", "change", "Delete the pending review of the {product} by {author}.")
+def _delete(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _moderate(world, rng, "Delete", "gone")
+
+
+@template("admin", "change", "Create the discount {code} of {percent} percent that ends on {ends}.")
+def _discount(world: World, rng: random.Random) -> Iterator[Made]:
+    while True:
+        code, percent = f"{rng.choice(('AUTUMN', 'FRIENDS', 'FLASH', 'TEAM'))}{rng.randint(10, 99)}", rng.randint(1, 16) * 5
+        ends = str(TODAY + timedelta(days=rng.randint(10, 200)))
+        steps = [
+            click("Discounts"), fill("Code", code), fill("Percent", percent), fill("Ends (YYYY-MM-DD)", ends), click("Add discount", "button"), stop(),
+        ]  # fmt: skip
+        sql = f"SELECT percent || ' ' || ends FROM discounts WHERE code = '{code}'"
+        yield Made({"code": code, "percent": percent, "ends": ends}, becomes("shop", sql, f"{percent} {ends}"), steps)
+
+
+@template("admin", "unachievable", "What is the telephone number of the customer {customer}?")
+def _nobody(world: World, rng: random.Random) -> Iterator[Made]:
+    from agentgym_envs.envs.web.sites.people import FIRST, LAST
+
+    while True:
+        name = f"{rng.choice(FIRST)} {rng.choice(LAST)}"
+        if not world.rows("shop", "SELECT 1 FROM customers WHERE name = ?", name):
+            yield Made({"customer": name}, nothing("There is no such customer."), [search(name), stop("N/A")])
+
+
+@template("admin shop", "change", "Look up in the shop which {category} product is the cheapest, and set its stock to {count} in the admin.")
+def _restock(world: World, rng: random.Random) -> Iterator[Made]:
+    for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
+        found = world.rows("shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price", c["id"])
+        count = rng.randint(200, 400)
+        if found[0]["price"] < found[1]["price"]:
+            steps = [
+                goto(ORIGINS["shop"]), click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), click("Apply", "button"),
+                goto(ADMIN), *_product(found[0]), replace("Stock", count), click("Save", "button"), stop(),
+            ]  # fmt: skip
+            yield Made({"category": c["name"], "count": count}, becomes("shop", f"SELECT stock FROM products WHERE id = {found[0]['id']}", count), steps)
+
+
+@template("admin code", "change", "Open an issue in the code host's project {project} with the title “Restock {sku}” and the name of the product with this SKU as its description.")
+def _issue(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "shop", "SELECT * FROM products WHERE stock = 0"):
+        project = rng.choice(("tidepool", "inkwell", "glasswing", "osprey"))
+        steps = [
+            search(p["sku"]), goto(f"{ORIGINS['code']}/p/{project}/issues/new"), fill("Title", f"Restock {p['sku']}"), fill("Description", p["name"]),
+            click("Open issue", "button"), stop(),
+        ]  # fmt: skip
+        sql = f"SELECT p.name || '|' || body FROM issues i JOIN projects p ON p.id = project_id WHERE title = 'Restock {p['sku']}'"
+        yield Made({"project": project, "sku": p["sku"]}, becomes("code", sql, f"{project}|{p['name']}"), steps)

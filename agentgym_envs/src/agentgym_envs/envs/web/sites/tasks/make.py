@@ -1,0 +1,167 @@
+"""Makes the task files from the templates: ``python -m agentgym_envs.envs.web.sites.tasks.make``."""
+
+import json
+import random
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentgym_envs.envs.web.sites.site import ORIGINS, open_database
+from agentgym_envs.envs.web.steps import Step
+
+FOLDER = Path(__file__).parent
+INSTANCES = 11  # of a template: eight for training, one for development, two for tests
+KINDS = ("find", "navigate", "change", "unachievable")
+
+
+class World:
+    """The databases that the templates draw from."""
+
+    def __init__(self) -> None:
+        from agentgym_envs.envs.web.sites.host import FILL, snapshot
+
+        self._databases = {tables: open_database(snapshot(tables)) for tables in FILL}
+
+    def database(self, tables: str) -> sqlite3.Connection:
+        """Returns a database."""
+        return self._databases[tables]
+
+    def rows(self, tables: str, sql: str, *values: Any) -> list[sqlite3.Row]:
+        """Returns what a query finds."""
+        return self._databases[tables].execute(sql, values).fetchall()
+
+    def value(self, tables: str, sql: str, *values: Any) -> Any:
+        """Returns the first column of the first row."""
+        return self._databases[tables].execute(sql, values).fetchone()[0]
+
+    def mixed(self, rng: random.Random, tables: str, sql: str, *values: Any) -> list[sqlite3.Row]:
+        """Returns what a query finds, in random order."""
+        found = self.rows(tables, sql, *values)
+        rng.shuffle(found)
+        return found
+
+
+class Made(NamedTuple):
+    """An instance: the values of the intent's blanks, the evaluators, and a plan that solves it."""
+
+    values: Mapping[str, Any]
+    eval: Mapping[str, Any]
+    steps: list[Step]
+
+
+Maker = Callable[[World, random.Random], Iterator[Made]]
+
+
+class Template(NamedTuple):
+    """A family of tasks."""
+
+    name: str
+    sites: tuple[str, ...]
+    kind: str
+    intent: str
+    maker: Maker
+
+
+TEMPLATES: list[Template] = []
+
+
+def template(sites: str, kind: str, intent: str) -> Callable[[Maker], Maker]:
+    """Adds a template; ``sites`` are names with blanks between, the first is where the task starts."""
+
+    def add(maker: Maker) -> Maker:
+        names = tuple(sites.split())
+        number = sum(t.sites[0] == names[0] for t in TEMPLATES) + 1
+        TEMPLATES.append(Template(f"{names[0]}-{number:02}", names, kind, intent, maker))
+        return maker
+
+    return add
+
+
+def _eval(kinds: list[str], **more: Any) -> dict[str, Any]:
+    return {"eval_types": kinds, "reference_answers": None, "reference_url": "", "program_html": [], **more}
+
+
+def answer(text: Any) -> dict[str, Any]:
+    """The answer must be this text."""
+    return _eval(["string_match"], reference_answers={"exact_match": str(text)})
+
+
+def holds(*parts: Any) -> dict[str, Any]:
+    """The answer must hold these texts."""
+    return _eval(["string_match"], reference_answers={"must_include": [str(p) for p in parts]})
+
+
+def nothing(note: str) -> dict[str, Any]:
+    """The task cannot be done: the answer must be N/A."""
+    return _eval(["string_match"], reference_answers={"fuzzy_match": "N/A"}, string_note=note)
+
+
+def ends_at(url: str) -> dict[str, Any]:
+    """The agent must end at this address."""
+    return _eval(["url_match"], reference_url=url, url_note="EXACT")
+
+
+def becomes(tables: str, sql: str, wanted: Any) -> dict[str, Any]:
+    """A database must answer a query with this text: columns parted by " | ", rows by line breaks."""
+    target = {"url": "last", "locator": f"sql:{tables}:{sql}", "required_contents": {"exact_match": str(wanted)}}
+    return _eval(["program_html"], program_html=[target])
+
+
+def make_tasks() -> list[dict[str, Any]]:
+    """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps`` and ``oracle`` added."""
+    from agentgym_envs.envs.web.sites.tasks import admin, code, forum, map, shop  # noqa: F401  they add their templates
+
+    world, tasks = World(), []
+    for number, t in enumerate(TEMPLATES):
+        seen: set[str] = set()
+        for made in t.maker(world, random.Random(t.name)):
+            intent = t.intent.format(**made.values)
+            if intent in seen:
+                continue
+            instance = len(seen)
+            seen.add(intent)
+            tasks.append(
+                {
+                    "task_id": len(tasks),
+                    "sites": list(t.sites),
+                    "require_login": True,
+                    "storage_state": None,
+                    "start_url": ORIGINS[t.sites[0]],
+                    "geolocation": None,
+                    "intent_template": t.intent,
+                    "instantiation_dict": dict(made.values),
+                    "intent": intent,
+                    "require_reset": False,
+                    "eval": made.eval,
+                    "intent_template_id": number,
+                    "name": f"{t.name}-{instance}",
+                    "split": "train" if instance < INSTANCES - 3 else "dev" if instance == INSTANCES - 3 else "test",
+                    "kind": t.kind,
+                    "steps": len(made.steps),
+                    "oracle": made.steps,
+                }
+            )
+            if len(seen) == INSTANCES:
+                break
+    return tasks
+
+
+@cache
+def load() -> list[dict[str, Any]]:
+    """Returns the tasks of the files."""
+    return [task for name in ORIGINS for task in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))]
+
+
+def write(folder: Path) -> int:
+    """Writes a file a site, an array with a task a line; returns how many tasks there are."""
+    tasks = make_tasks()
+    for name in ORIGINS:
+        lines = [json.dumps(t, ensure_ascii=False) for t in tasks if t["sites"][0] == name]
+        (folder / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    return len(tasks)
+
+
+if __name__ == "__main__":
+    print(write(FOLDER), "tasks")

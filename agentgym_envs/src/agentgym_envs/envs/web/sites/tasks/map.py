@@ -1,0 +1,301 @@
+"""What there is to do on the map."""
+
+import random
+from collections.abc import Iterator
+from math import dist
+from typing import Any
+from urllib.parse import quote_plus
+
+from agentgym_envs.envs.web.sites.map.data import KINDS, ME
+from agentgym_envs.envs.web.sites.map.route import Route, find_route, told
+from agentgym_envs.envs.web.sites.site import ORIGINS
+from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, replace, search, stop
+
+MAP = ORIGINS["map"]
+PLACES = "SELECT p.*, t.name AS town, n.x, n.y FROM places p JOIN towns t ON t.id = town_id JOIN nodes n ON n.id = node_id WHERE "
+
+
+def _place(place: Any) -> list[Step]:
+    return [search(place["name"]), click(place["name"])]
+
+
+def _pairs(world: World, rng: random.Random, near: bool = False) -> Iterator[tuple[Any, Any]]:
+    places = world.rows("map", PLACES + "1")
+    while True:
+        a, b = rng.sample(places, 2)
+        if a["node_id"] != b["node_id"] and (a["town_id"] == b["town_id"]) == near:
+            yield a, b
+
+
+def _route(world: World, a: Any, b: Any, mode: str) -> Route | None:
+    return find_route(world.database("map"), a["node_id"], b["node_id"], mode)
+
+
+def _directions(a: Any, b: Any, mode: str) -> list[Step]:
+    by = {"bike": "Bike", "foot": "Foot"}.get(mode)
+    return [click("Directions"), fill("From", a["name"]), fill("To", b["name"]), *([choose("By", by)] if by else []), click("Go", "button")]
+
+
+def _nearest(world: World, place: Any, category: str) -> list[tuple[float, Any]]:
+    others = world.rows("map", PLACES + "category = ? AND p.id <> ?", category, place["id"])
+    return sorted(((round(dist((place["x"], place["y"]), (o["x"], o["y"])), 2), o) for o in others), key=lambda pair: (pair[0], pair[1]["name"]))
+
+
+def _nearby(place: Any, category: str) -> list[Step]:
+    return [click("Nearby"), choose("Find the nearest", category), fill("Near", place["name"]), click("Find", "button")]
+
+
+def _fact(world: World, rng: random.Random, column: str) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + "1"):
+        yield Made({"place": p["name"]}, holds(p[column]), [*_place(p), stop(p[column])])
+
+
+@template("map", "find", "What is the telephone number of the {place}?")
+def _phone(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _fact(world, rng, "phone")
+
+
+@template("map", "find", "What is the street address of the {place}?")
+def _address(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _fact(world, rng, "address")
+
+
+@template("map", "find", "What is the ZIP code of the {place}?")
+def _zip(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _fact(world, rng, "zip")
+
+
+@template("map", "find", "When does the {place} close? Answer like 17:00.")
+def _closes(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + "1"):
+        yield Made({"place": p["name"]}, holds(f"{p['closes']:02}:00"), [*_place(p), stop(f"{p['closes']:02}:00")])
+
+
+@template("map", "find", "What are the coordinates of the {place}? Answer like 44.1234, -71.1234.")
+def _coordinates(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + "1"):
+        text = f"{44 + p['y'] / 111:.4f}, {-72 + p['x'] / 80:.4f}"
+        yield Made({"place": p["name"]}, holds(text), [*_place(p), stop(text)])
+
+
+@template("map", "find", "How many inhabitants does {town} have?")
+def _inhabitants(world: World, rng: random.Random) -> Iterator[Made]:
+    for t in world.mixed(rng, "map", "SELECT * FROM towns"):
+        text = f"{t['population']:,}"
+        yield Made({"town": t["name"]}, holds(text), [click("Towns"), stop(text)])
+
+
+def _trip(world: World, rng: random.Random, mode: str, what: str, near: bool = False) -> Iterator[Made]:
+    for a, b in _pairs(world, rng, near):
+        if route := _route(world, a, b, mode):
+            text = f"{route.km} km" if what == "km" else told(route.minutes)
+            yield Made({"from_": a["name"], "to": b["name"]}, answer(text), [*_directions(a, b, mode), stop(text)])
+
+
+@template("map", "find", "How far is it by car from the {from_} to the {to}? Answer like 12.5 km.")
+def _far(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _trip(world, rng, "car", "km")
+
+
+@template("map", "find", "How long does it take by car from the {from_} to the {to}? Answer as the map writes it, like 1 h 5 min or 25 min.")
+def _drive(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _trip(world, rng, "car", "time")
+
+
+@template("map", "find", "How long does it take by bike from the {from_} to the {to}? Answer as the map writes it, like 1 h 5 min or 25 min.")
+def _ride(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _trip(world, rng, "bike", "time")
+
+
+@template("map", "find", "How many minutes is it on foot from the {from_} to the {to}? Answer like 7 min.")
+def _walk(world: World, rng: random.Random) -> Iterator[Made]:
+    yield from _trip(world, rng, "foot", "time", near=True)
+
+
+@template("map", "find", "Which road does one leave first, going by car from the {from_} to the {to}? Name the first road of the directions.")
+def _first(world: World, rng: random.Random) -> Iterator[Made]:
+    for a, b in _pairs(world, rng):
+        if route := _route(world, a, b, "car"):
+            road = route.legs[0].road
+            yield Made({"from_": a["name"], "to": b["name"]}, answer(road), [*_directions(a, b, "car"), stop(road)])
+
+
+@template("map", "find", "Which is farther by car from the {from_}: the {first} or the {second}?")
+def _farther(world: World, rng: random.Random) -> Iterator[Made]:
+    for a, b in _pairs(world, rng):
+        c = rng.choice(world.rows("map", PLACES + "town_id NOT IN (?, ?)", a["town_id"], b["town_id"]))
+        to_b, to_c = _route(world, a, b, "car"), _route(world, a, c, "car")
+        if to_b and to_c and abs(to_b.km - to_c.km) > 1:
+            best = b["name"] if to_b.km > to_c.km else c["name"]
+            steps = [*_directions(a, b, "car"), replace("To", c["name"]), click("Go", "button"), stop(best)]
+            yield Made({"from_": a["name"], "first": b["name"], "second": c["name"]}, answer(best), steps)
+
+
+@template("map", "find", "How much faster is the car than the bike from the {from_} to the {to}? Answer with the number of minutes.")
+def _faster(world: World, rng: random.Random) -> Iterator[Made]:
+    for a, b in _pairs(world, rng):
+        car, bike = _route(world, a, b, "car"), _route(world, a, b, "bike")
+        if car and bike:
+            minutes = bike.minutes - car.minutes
+            steps = [*_directions(a, b, "car"), choose("By", "Bike"), click("Go", "button"), stop(minutes)]
+            yield Made({"from_": a["name"], "to": b["name"]}, answer(minutes), steps)
+
+
+def _closest(world: World, rng: random.Random) -> Iterator[tuple[Any, str, list[tuple[float, Any]]]]:
+    for p in world.mixed(rng, "map", PLACES + "1"):
+        category = rng.choice(sorted(KINDS))
+        found = _nearest(world, p, category)
+        if len({km for km, _ in found[:3]}) == 3:
+            yield p, category, found
+
+
+@template("map", "find", "Which {category} is nearest to the {place}, as the crow flies?")
+def _near(world: World, rng: random.Random) -> Iterator[Made]:
+    for p, category, found in _closest(world, rng):
+        name = found[0][1]["name"]
+        yield Made({"place": p["name"], "category": category}, holds(name), [*_nearby(p, category), stop(name)])
+
+
+@template("map", "find", "What is the telephone number of the second nearest {category} to the {place}, as the crow flies?")
+def _second(world: World, rng: random.Random) -> Iterator[Made]:
+    for p, category, found in _closest(world, rng):
+        other = found[1][1]
+        yield Made({"place": p["name"], "category": category}, holds(other["phone"]), [*_nearby(p, category), click(other["name"]), stop(other["phone"])])
+
+
+def _best(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any, list[Step]]]:
+    towns = world.rows("map", "SELECT * FROM towns")
+    while True:
+        town, category = rng.choice(towns), rng.choice(("cafe", "restaurant", "hotel", "museum", "park"))
+        found = world.rows("map", PLACES + "town_id = ? AND category = ? ORDER BY rating DESC", town["id"], category)
+        if found[0]["rating"] > found[1]["rating"]:
+            steps = [click("Towns"), click(town["name"]), choose("Category", category), choose("Sort by", "Rating"), click("Apply", "button")]
+            yield town["name"], category, found[0], steps
+
+
+@template("map", "find", "Which {category} in {town} has the best rating?")
+def _best_rated(world: World, rng: random.Random) -> Iterator[Made]:
+    for town, category, best, steps in _best(world, rng):
+        yield Made({"town": town, "category": category}, holds(best["name"]), [*steps, stop(best["name"])])
+
+
+@template("map", "find", "At which address in {town} is the {category} with the best rating?")
+def _best_address(world: World, rng: random.Random) -> Iterator[Made]:
+    for town, category, best, steps in _best(world, rng):
+        yield Made({"town": town, "category": category}, holds(best["address"]), [*steps, stop(best["address"])])
+
+
+@template("map", "navigate", "Open the page of the {place}.")
+def _open(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + "1"):
+        yield Made({"place": p["name"]}, ends_at(f"{MAP}/place/{p['id']}"), [*_place(p), stop()])
+
+
+@template("map", "navigate", "Show the directions by {mode} from the {from_} to the {to}.")
+def _show(world: World, rng: random.Random) -> Iterator[Made]:
+    for a, b in _pairs(world, rng):
+        mode = rng.choice(("car", "bike", "foot"))
+        url = f"{MAP}/directions?from={quote_plus(a['name'])}&to={quote_plus(b['name'])}&mode={mode}"
+        yield Made({"from_": a["name"], "to": b["name"], "mode": mode}, ends_at(url), [*_directions(a, b, mode), stop()])
+
+
+@template("map", "navigate", "Show which {category} places are nearest to the {place}.")
+def _show_near(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + "1"):
+        category = rng.choice(sorted(KINDS))
+        url = f"{MAP}/nearby?category={category}&near={quote_plus(p['name'])}"
+        yield Made({"place": p["name"], "category": category}, ends_at(url), [*_nearby(p, category), stop()])
+
+
+@template("map", "navigate", "List the {category} places of {town}, the best rated first.")
+def _list(world: World, rng: random.Random) -> Iterator[Made]:
+    for t in world.mixed(rng, "map", "SELECT * FROM towns"):
+        category = rng.choice(("cafe", "restaurant", "hotel", "museum", "park", "school", "fuel"))
+        steps = [click("Towns"), click(t["name"]), choose("Category", category), choose("Sort by", "Rating"), click("Apply", "button"), stop()]
+        yield Made({"town": t["name"], "category": category}, ends_at(f"{MAP}/town/{t['id']}?category={category}&sort=rating"), steps)
+
+
+def _saved(*places: Any) -> str:
+    ids = ", ".join(str(p["id"]) for p in places)
+    return f"SELECT list || '|' || note FROM saved WHERE person_id = {ME} AND place_id IN ({ids})"
+
+
+NEW = f"p.id NOT IN (SELECT place_id FROM saved WHERE person_id = {ME})"
+
+
+@template("map", "change", "Save the {place} to my list “{list}”.")
+def _save(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + NEW):
+        kept = rng.choice(("Want to go", "Favorites", "Avoid"))
+        steps = [*_place(p), choose("List", kept), click("Save place", "button"), stop()]
+        yield Made({"place": p["name"], "list": kept}, becomes("map", _saved(p), f"{kept}|"), steps)
+
+
+@template("map", "change", "Save the {place} to my list “{list}” with the note “{note}”.")
+def _save_note(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + NEW):
+        kept, note = rng.choice(("Want to go", "Favorites", "Avoid")), rng.choice(("Ask for the corner table", "Closed on holidays", "Bring cash", "Meet Jonas here"))
+        steps = [*_place(p), choose("List", kept), fill("Note", note), click("Save place", "button"), stop()]
+        yield Made({"place": p["name"], "list": kept, "note": note}, becomes("map", _saved(p), f"{kept}|{note}"), steps)
+
+
+@template("map", "change", "Save both the {first} and the {second} to my list “Favorites”.")
+def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
+    places = world.mixed(rng, "map", PLACES + NEW)
+    for a, b in zip(places[::2], places[1::2], strict=False):
+        steps = [s for p in (a, b) for s in (*_place(p), choose("List", "Favorites"), click("Save place", "button"))]
+        yield Made({"first": a["name"], "second": b["name"]}, becomes("map", _saved(a, b), "Favorites|\nFavorites|"), [*steps, stop()])
+
+
+@template("map", "change", "Save the {category} that is nearest to the {place}, as the crow flies, to my list “Want to go”.")
+def _save_near(world: World, rng: random.Random) -> Iterator[Made]:
+    for p, category, found in _closest(world, rng):
+        other = found[0][1]
+        if not world.rows("map", "SELECT 1 FROM saved WHERE place_id = ?", other["id"]):
+            steps = [*_nearby(p, category), click(other["name"]), choose("List", "Want to go"), click("Save place", "button"), stop()]
+            yield Made({"place": p["name"], "category": category}, becomes("map", _saved(other), "Want to go|"), steps)
+
+
+@template("map", "change", "Save the best rated {category} of {town} to my list “Favorites”.")
+def _save_best(world: World, rng: random.Random) -> Iterator[Made]:
+    for town, category, best, steps in _best(world, rng):
+        if not world.rows("map", "SELECT 1 FROM saved WHERE place_id = ?", best["id"]):
+            more = [click(best["name"]), choose("List", "Favorites"), click("Save place", "button"), stop()]
+            yield Made({"town": town, "category": category}, becomes("map", _saved(best), "Favorites|"), [*steps, *more])
+
+
+@template("map", "change", "Make the {place} my starting point.")
+def _home(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + "p.name <> 'Aldermere Public Library'"):
+        steps = [*_place(p), click("Make this my starting point", "button"), stop()]
+        yield Made({"place": p["name"]}, becomes("map", f"SELECT home_id FROM people WHERE id = {ME}", p["id"]), steps)
+
+
+@template("map", "unachievable", "What is the telephone number of the {place}?")
+def _no_place(world: World, rng: random.Random) -> Iterator[Made]:
+    towns = [t["name"] for t in world.rows("map", "SELECT * FROM towns")]
+    while True:
+        name = f"{rng.choice(towns)} {rng.choice(('Ice Rink', 'Observatory', 'Opera House', 'Airport', 'Aquarium'))}"
+        yield Made({"place": name}, nothing("There is no such place on the map."), [search(name), stop("N/A")])
+
+
+@template("map code", "change", "Open an issue in the code host's project {project} with the title “New office” and the street address of the {place} as its description.")
+def _office(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "map", PLACES + "1"):
+        project = rng.choice(("tidepool", "quarry", "peregrine", "osprey", "basalt"))
+        steps = [
+            *_place(p), goto(f"{ORIGINS['code']}/p/{project}/issues/new"), fill("Title", "New office"), fill("Description", p["address"]),
+            click("Open issue", "button"), stop(),
+        ]  # fmt: skip
+        sql = "SELECT p.name || '|' || body FROM issues JOIN projects p ON p.id = project_id WHERE title = 'New office'"
+        yield Made({"place": p["name"], "project": project}, becomes("code", sql, f"{project}|{p['address']}"), steps)
+
+
+@template("map admin", "change", "Change the telephone number of the shop's customer {customer} to that of the {place}, in the shop's admin.")
+def _reach(world: World, rng: random.Random) -> Iterator[Made]:
+    for p, c in zip(world.mixed(rng, "map", PLACES + "1"), world.mixed(rng, "shop", "SELECT * FROM customers"), strict=False):
+        steps = [
+            *_place(p), goto(ORIGINS["admin"]), search(c["name"]), click(c["name"]), replace("Telephone", p["phone"]), click("Save", "button"), stop(),
+        ]  # fmt: skip
+        yield Made({"place": p["name"], "customer": c["name"]}, becomes("shop", f"SELECT phone FROM customers WHERE id = {c['id']}", p["phone"]), steps)

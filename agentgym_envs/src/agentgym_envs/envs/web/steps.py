@@ -1,0 +1,74 @@
+"""An oracle's plan: steps in terms of what a page shows, turned into actions by reading the observation."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from agentgym_envs.envs.web.look import Element, elements, find
+
+Step = Sequence[Any]
+"""``[verb, role, name, text, {"after": …, "nth": …}]``; ``goto`` and ``stop`` have a text only. JSON-able."""
+
+
+def click(name: str, role: str = "link", **where: Any) -> Step:
+    """Clicks an element."""
+    return ["click", role, name, "", where]
+
+
+def fill(name: str, text: Any, role: str = "textbox", *, enter: bool = False, **where: Any) -> Step:
+    """Types into an empty field."""
+    return ["enter" if enter else "type", role, name, str(text), where]
+
+
+def replace(name: str, text: Any, role: str = "textbox", **where: Any) -> Step:
+    """Replaces what a field holds."""
+    return ["replace", role, name, str(text), where]
+
+
+def choose(name: str, option: str, **where: Any) -> Step:
+    """Chooses an option of a drop-down list."""
+    return ["select", "combobox", name, option, where]
+
+
+def search(words: str) -> Step:
+    """Uses the search field in the header."""
+    return fill("Search", words, "searchbox", enter=True)
+
+
+def goto(url: str) -> Step:
+    """Opens an address."""
+    return ["goto", url]
+
+
+def stop(answer: Any = "") -> Step:
+    """Ends the task."""
+    return ["stop", str(answer)]
+
+
+def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
+    """Yields the actions of a step; ``text`` returns the current observation.
+
+    Raises:
+        NotShown: the element is not on the page.
+    """
+    verb = step[0]
+    if verb in ("goto", "stop"):
+        yield f"{verb} [{step[1]}]"
+        return
+    _, role, name, content, where = step
+    element: Element = find(text(), name, role=role, **where)
+    if verb == "click":
+        yield f"click [{element.id}]"
+    elif verb == "select":
+        yield f"select [{element.id}] [{content}]"
+    elif verb == "replace":
+        yield f"type [{element.id}] [] [0]"
+        yield "press [Control+a]"
+        yield "press [Delete]"
+        yield f"type [{element.id}] [{content}] [0]"
+    else:
+        yield f"type [{element.id}] [{content}] [{int(verb == 'enter')}]"
+
+
+def shown(text: str, name: str) -> bool:
+    """Says whether an element of this name is on the page."""
+    return any(e.name == name for e in elements(text))
