@@ -1,6 +1,7 @@
 """``agentgym``: list the environments, play one, check one, measure an agent on one, build games ahead."""
 
 import random
+import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from agentgym_envs import baselines, plugins, registry
-from agentgym_envs.errors import AgentGymError, pip_command
+from agentgym_envs.errors import AgentGymError, MissingExtra, pip_command
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
 out = Console()
@@ -52,9 +53,17 @@ def list_envs() -> None:
 
 @app.command()
 @user_errors
-def play(env_id: EnvId, split: Split = "train", task: Tasks = None, seed: int | None = None, set_: Kwargs = None) -> None:
+def play(
+    env_id: EnvId,
+    split: Split = "train",
+    task: Tasks = None,
+    seed: int | None = None,
+    headed: Annotated[bool, typer.Option("--headed", help="Show the browser of a web environment.")] = False,
+    set_: Kwargs = None,
+) -> None:
     """Lets a person play in the terminal. An empty line shows what is possible; Ctrl-D leaves."""
-    env = registry.make(env_id, split=split, tasks=task, **_keywords(set_))
+    shown = {"headed": True} if headed else {}
+    env = registry.make(env_id, split=split, tasks=task, **shown, **_keywords(set_))
     observation, info = env.reset(seed=random.randrange(2**31) if seed is None else seed)
     world: Any = env.unwrapped
     out.print(world.instructions, style="dim", markup=False)
@@ -146,6 +155,42 @@ def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwarg
     with Progress(*columns, console=err) as progress:
         bar = progress.add_task(env_id, total=None)
         env.prepare(workers=workers, on_item=lambda: progress.advance(bar))
+
+
+@app.command()
+@user_errors
+def install(what: Annotated[str, typer.Argument(help="web: a browser.")]) -> None:
+    """Installs what pip cannot: the browser of the web environments."""
+    if what != "web":
+        raise ValueError(f"there is nothing to install for {what!r}, only for 'web'")
+    from agentgym_envs.envs.web.install import install_browser
+
+    out.print(f"browser: {install_browser()}", markup=False, soft_wrap=True)
+
+
+@app.command()
+@user_errors
+def sites(
+    port: Annotated[int, typer.Option(help="Of the first site; the others follow.")] = 8100,
+    address: Annotated[str, typer.Option(help="To listen on.")] = "127.0.0.1",
+) -> None:
+    """Serves the web sites of agentgym/WebSites-v0 to your own browser until Ctrl-C; what you change is then forgotten."""
+    if (missing := registry.missing_extra("agentgym/WebSites-v0")) is not None:
+        raise MissingExtra("agentgym sites", missing)
+    from agentgym_envs.envs.web.sites.host import SITES, Servers
+
+    servers = Servers(address, port)
+    table = Table("site", "address", "user", "password")
+    for name, site in SITES.items():
+        login = servers.host.database(site.tables).execute(f"SELECT login, password FROM ({site.people}) WHERE id = ?", (site.user,))
+        table.add_row(site.title, servers.origins[name], *login.fetchone())
+    out.print(table)
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        out.print("bye")
+    finally:
+        servers.close()
 
 
 def _keywords(pairs: list[str] | None) -> dict[str, Any]:

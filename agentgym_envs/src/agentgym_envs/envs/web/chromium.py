@@ -26,6 +26,8 @@ class Setting(NamedTuple):
 
     executable: str | None = None
     headed: bool = False
+    hosts: tuple[str, ...] = ()
+    """Hosts that its pages may reach; the names of all others lead nowhere, however a page comes to ask for them."""
 
 
 class Chromium:
@@ -34,7 +36,9 @@ class Chromium:
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
         executable = find(setting.executable, playwright.chromium.executable_path)
-        self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=list(ARGUMENTS))
+        rules = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {host}" for host in setting.hosts)])
+        args = [*ARGUMENTS, f"--host-resolver-rules={rules}"]
+        self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=args)
         processes = self.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
 
@@ -51,7 +55,7 @@ class Chromium:
             EnvTimeout: the time was over.
             EnvRaised: the browser has died for another reason.
         """
-        from playwright.sync_api import Error
+        from playwright.sync_api import Error, TimeoutError
 
         over = threading.Event()
 
@@ -67,6 +71,8 @@ class Chromium:
         except Error as error:
             if over.is_set():
                 raise EnvTimeout(f"the page did not answer within {seconds:g} s; the browser was ended") from error
+            if isinstance(error, TimeoutError):
+                raise EnvTimeout(f"the page did not load within {seconds:g} s") from error
             if not self.alive:
                 raise EnvRaised(f"the browser ended: {error.message.splitlines()[0]}") from error
             raise

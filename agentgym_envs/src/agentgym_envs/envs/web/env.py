@@ -1,10 +1,11 @@
 """What all web environments share: the browser, WebArena's observation and actions, failures."""
 
+import os
 import random
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv
@@ -30,6 +31,7 @@ class WebEnv(TextEnv):
         browser: the browser's program; by default Playwright's own, or the system's Chromium or Chrome.
         headed: show the window.
         timeout: seconds that a page may take to answer an action.
+        screenshots: folder for a picture of every observation, ``<task>-<turn>.png``; none by default.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -45,12 +47,14 @@ class WebEnv(TextEnv):
         browser: str | None = None,
         headed: bool = False,
         timeout: float = 30.0,
+        screenshots: str | os.PathLike[str] | None = None,
         **kwargs: Any,
     ):
         if find_spec("playwright") is None:
             raise MissingExtra(type(self).__name__, "web")
         super().__init__(**kwargs)
         self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
+        self._pictures = None if screenshots is None else Path(screenshots)
         self._setting = Setting(browser, headed)
         self._chromium: Chromium | None = None
         self.session: Session | None = None
@@ -79,6 +83,7 @@ class WebEnv(TextEnv):
             session.begin()
             goal = self.open(task, rng, session)
             session.settle()
+            session.forget_history()
             return self._observation(goal, ""), goal
 
     def act(self, action: str) -> Outcome:
@@ -100,15 +105,15 @@ class WebEnv(TextEnv):
         except EnvFailure:
             self._over = True
             raise
-        return verdict._replace(text=text, invalid=bool(trouble), extra=self._blocked(session))
-
-    def _blocked(self, session: Session) -> Mapping[str, Any]:
-        return {"blocked": dict(sorted(session.blocked.items())), "url": session.page.url}
+        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.page.url, **verdict.extra}
+        return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 
     def _observation(self, goal: str, trouble: str) -> str:
         session = self.session
         assert session is not None
         self.before_look(session)
+        if self._pictures is not None and self.task is not None:
+            session.page.screenshot(path=self._pictures / f"{self.task.id}-{len(self._done)}.png")
         tabs = [f"Tab {i}{' (current)' * (tab is session.page)}: {tab.title()}" for i, tab in enumerate(session.tabs)]
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
         parts = [" | ".join(tabs), "", cut(session.tree(whole=not self.viewport), self.max_length), ""]
@@ -137,8 +142,13 @@ class WebEnv(TextEnv):
             return self.session
         self.close()
         self._chromium = process.take(self._setting)
-        self.session = Session(self._chromium, self.serve, self.timeout)
+        self.session = self.make_session()
         return self.session
+
+    def make_session(self) -> Session:
+        """Returns new tabs in the browser."""
+        assert self._chromium is not None
+        return Session(self._chromium, self.serve, self.timeout)
 
     def close(self) -> None:
         """Closes the tabs; the browser ends with the last environment that uses it."""

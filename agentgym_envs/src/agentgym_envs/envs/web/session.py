@@ -10,10 +10,12 @@ from urllib.parse import urljoin
 from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.chromium import Chromium
 from agentgym_envs.envs.web.tree import render
+from agentgym_envs.errors import EnvTimeout
 
 VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
 DIALOGS = 50  # an action may open; a page that opens more is ended
-LOAD = 10.0  # seconds that a page may load before the agent sees it as it is
+TABS = 20  # an episode may have open; more are closed at once
+LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
 KEYS = {"ctrl": "Control", "cmd": "Meta", "command": "Meta", "esc": "Escape", "return": "Enter", "del": "Delete"}
 
 
@@ -45,9 +47,10 @@ class Session:
         chromium: the browser.
         serve: decides about every request.
         seconds: that an action may take.
+        state: cookies and local storage to begin with, in Playwright's form.
     """
 
-    def __init__(self, chromium: Chromium, serve: Serve, seconds: float):
+    def __init__(self, chromium: Chromium, serve: Serve, seconds: float, state: Any = None):
         self.chromium, self.serve, self.seconds = chromium, serve, seconds
         self.blocked: Counter[str] = Counter()
         """Aborted requests of the episode: a URL's origin, "websocket", "download"."""
@@ -55,15 +58,17 @@ class Session:
         self._pending, self._moving = 0, False
         self._numbers: dict[Any, tuple[int, dict[int, int]]] = {}
         self._cdp: dict[Any, Any] = {}
+        self._origins: set[str] = set()
         with chromium.deadline(seconds):
             self.context = chromium.browser.new_context(
-                viewport=VIEWPORT, accept_downloads=False, service_workers="block", locale="en-US", timezone_id="UTC"
+                viewport=VIEWPORT, accept_downloads=False, service_workers="block", locale="en-US", timezone_id="UTC", storage_state=state
             )
             self.context.set_default_timeout(1000 * seconds)
             self.context.route("**/*", self._answer)
             self.context.route_web_socket("**/*", self._refuse_socket)
             self.tabs: list[Any] = []
             self.context.on("page", self._adopt)
+            self.context.on("console", self._hear)
             for event, change in (("request", 1), ("requestfinished", -1), ("requestfailed", -1)):
                 self.context.on(event, lambda _, change=change: self._count(change))
             self.page = self.context.new_page()
@@ -71,7 +76,15 @@ class Session:
     def _count(self, change: int) -> None:
         self._pending += change
 
+    def _hear(self, message: Any) -> None:
+        if message.text.startswith("Service Worker registration blocked"):
+            self.blocked["service worker"] += 1
+
     def _adopt(self, page: Any) -> None:
+        if len(self.tabs) == TABS:
+            self.blocked["tab"] += 1
+            page.close()
+            return
         self.tabs.append(page)
         self.page = page
         page.on("dialog", self._dialog)
@@ -94,6 +107,7 @@ class Session:
         request = route.request
         if request.is_navigation_request():
             self._moving = False
+        origin = "/".join(request.url.split("/")[:3])[:200]
         answer = self.serve(Request(request.method, request.url, request.headers, request.post_data_buffer or b""))
         if isinstance(answer, Reply) and 300 <= answer.status < 400:
             # The browser would follow the address past this function. A script sends it there instead.
@@ -107,22 +121,36 @@ class Session:
         elif answer:
             route.continue_()
         else:
-            self.blocked["/".join(request.url.split("/")[:3])[:200]] += 1
+            self.blocked[origin] += 1
             route.abort("aborted")  # a tab that was to go there stays where it is
+            return
+        self._origins.add(origin)
 
     def _refuse_socket(self, socket: Any) -> None:
         self.blocked["websocket"] += 1
         socket.close()
 
     def begin(self) -> None:
-        """Forgets the episode before: all but one tab, cookies, counts, element ids. The task forgets its pages' own storage."""
-        for page in self.tabs[1:]:
-            page.close()
+        """Forgets the episode before: all but one tab, its history, cookies and storage, counts, element ids."""
+        if not self._origins <= {"/".join(self.page.url.split("/")[:3])}:  # a tab keeps what each origin has stored for the session, out of our reach
+            self.context.new_page()
+        for page in self.context.pages:
+            if page is not self.page:
+                page.close()
         self.context.clear_cookies()
+        for origin in sorted(self._origins):
+            self.cdp().send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+            if self.page.url.startswith(origin):
+                self.cdp().send("DOMStorage.clear", {"storageId": {"securityOrigin": origin, "isLocalStorage": False}})
+        self._origins.clear()
         self.blocked.clear()
         self.dialogs.clear()
         self._numbers.clear()
         self.page.mouse.move(0, 0)
+
+    def forget_history(self) -> None:
+        """Makes the current page the first: there is nothing to go back to."""
+        self.cdp().send("Page.resetNavigationHistory")
 
     def cdp(self) -> Any:
         """Returns the DevTools connection of the current tab."""
@@ -152,11 +180,15 @@ class Session:
         }
 
     def settle(self) -> None:
-        """Waits until what the last action began has loaded, at most ``LOAD`` seconds."""
+        """Waits until what the last action began has loaded.
+
+        Raises:
+            EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
+        """
         from playwright.sync_api import Error
 
         end = time.monotonic() + LOAD
-        quiet = 0
+        quiet, ready = 0, ""
         while quiet < 2 and time.monotonic() < end:
             try:
                 ready = self.page.evaluate(
@@ -170,6 +202,8 @@ class Session:
                     raise
                 ready = "navigating"
             quiet = quiet + 1 if ready == "complete" and self._pending <= 0 and not self._moving else 0
+        if ready in ("loading", "navigating"):
+            raise EnvTimeout(f"{self.page.url[:200]} did not load within {LOAD:g} s")
 
     def perform(self, action: Action) -> None:
         """Carries out an action other than ``stop`` and waits until the page has settled.

@@ -73,7 +73,7 @@ class WebSitesEnv(WebEnv):
         """Closes the tabs and the databases."""
         super().close()
         if getattr(self, "_host", None) is not None:
-            self._host.close()
+            self._host.restore()
 
 
 @cache

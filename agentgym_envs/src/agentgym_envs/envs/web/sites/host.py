@@ -2,12 +2,14 @@
 
 import io
 import sqlite3
+import threading
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask
+from werkzeug.serving import make_server
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from agentgym_envs.envs.web.session import Reply, Request
@@ -54,12 +56,8 @@ class Host:
         self.databases: dict[str, sqlite3.Connection] = {}
         self._names = {urlsplit(origin).netloc: name for name, origin in ORIGINS.items()}
 
-    def restore(self) -> None:
-        """Makes everything as it was; a database is opened only when a page asks for it."""
-        self.close()
-
     def database(self, tables: str) -> sqlite3.Connection:
-        """Returns this episode's database."""
+        """Returns a database of this episode; it is opened when a page first asks for it."""
         if tables not in self.databases:
             self.databases[tables] = open_database(snapshot(tables))
         return self.databases[tables]
@@ -70,15 +68,14 @@ class Host:
         name = self._names.get(url.netloc)
         if name is None or url.scheme != "http":
             return False
-        builder = EnvironBuilder(
+        environ = EnvironBuilder(
             path=url.path or "/",
             base_url=f"http://{url.netloc}",
             query_string=url.query,
             method=request.method,
-            headers={k: v for k, v in request.headers.items() if not k.startswith(":")},
+            headers=dict(request.headers),
             input_stream=io.BytesIO(request.body),
-        )
-        environ = builder.get_environ()
+        ).get_environ()
         environ |= {"CONTENT_LENGTH": str(len(request.body)), DATABASE: self.database(SITES[name].tables), HOSTS: ORIGINS}
         content, status, headers = run_wsgi_app(application(name), environ, buffered=True)
         return Reply(int(status.split()[0]), dict(headers), b"".join(content))
@@ -86,12 +83,44 @@ class Host:
     def cookies(self) -> list[dict[str, Any]]:
         """Returns the cookies of the people who are logged in when an episode starts."""
         return [
-            {"name": "session", "value": signed_in(application(name), site.user), "url": ORIGINS[name]}
+            {"name": f"session_{name}", "value": signed_in(application(name), site.user), "url": ORIGINS[name]}
             for name, site in SITES.items()
         ]
 
-    def close(self) -> None:
-        """Forgets the databases."""
+    def restore(self) -> None:
+        """Forgets what has changed: all databases are as every episode finds them."""
         for connection in self.databases.values():
             connection.close()
         self.databases.clear()
+
+
+class Servers:
+    """The sites on ports of this machine, for anybody's browser; with databases that they share and forget in the end.
+
+    Args:
+        address: to listen on.
+        port: of the first site, the others follow; 0 for any that are free.
+
+    Attributes:
+        origins: the address of each site.
+    """
+
+    def __init__(self, address: str = "127.0.0.1", port: int = 0):
+        self.host, self._lock = Host(), threading.Lock()
+        answers = [partial(self._answer, name) for name in SITES]
+        self._servers = [make_server(address, port and port + i, answer, threaded=True) for i, answer in enumerate(answers)]
+        self.origins = {name: f"http://{address}:{server.port}" for name, server in zip(SITES, self._servers, strict=True)}
+        for server in self._servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def _answer(self, name: str, environ: dict[str, Any], start: Any) -> list[bytes]:
+        with self._lock:
+            environ |= {DATABASE: self.host.database(SITES[name].tables), HOSTS: self.origins}
+            return list(application(name)(environ, start))
+
+    def close(self) -> None:
+        """Stops listening and forgets the databases."""
+        for server in self._servers:
+            server.shutdown()
+            server.server_close()
+        self.host.restore()

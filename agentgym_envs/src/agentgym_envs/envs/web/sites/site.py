@@ -149,6 +149,7 @@ def make_app(site: Site) -> Flask:
     """Returns an application with the shared layout and the pages for logging in and out."""
     app = Flask(f"agentgym-{site.name}", template_folder=str(FOLDER / "templates"), static_folder=None)
     app.secret_key = f"agentgym {site.name}"
+    app.config["SESSION_COOKIE_NAME"] = f"session_{site.name}"  # ports of one machine share their cookies
     app.jinja_env.filters |= {"money": money, "day": day}
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     css = (FOLDER / "templates" / "style.css").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ KINDS = {
     "restaurant": ("The {s} Table", "Osteria {t}", "{t} Noodle Bar", "The Old Granary {t}"),
     "hotel": ("Hotel {t}", "The {t} Arms", "{s} Guest House"),
     "museum": ("{t} Museum of Local History", "{t} Maritime Museum", "{s} Gallery"),
-    "park": ("{t} Botanic Garden", "{s} Park", "{t} Common"),
+    "park": ("{t} Botanic Garden", "{s} Meadows", "{t} Common"),
     "pharmacy": ("{t} Pharmacy", "{s} Chemist"),
     "supermarket": ("Fairway Foods {t}", "Greenbasket {t}"),
     "station": ("{t} Station",),

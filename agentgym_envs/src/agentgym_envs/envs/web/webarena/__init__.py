@@ -1,0 +1,1 @@
+"""WebArena on the user's own servers."""

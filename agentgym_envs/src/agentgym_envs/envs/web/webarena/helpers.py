@@ -1,0 +1,45 @@
+"""The functions that WebArena's ``func:`` locators call: they ask the shop's interface or read a page."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+ADMIN = {"username": "admin", "password": "admin1234"}  # of WebArena's own shop, as its documentation gives them
+ROLE = """name => {
+  const row = [...document.querySelectorAll('tr')].find(row => row.innerText.includes('@' + name));
+  const cell = row && row.querySelector('[data-label="Max role"], td.col-max-role');
+  return cell ? cell.innerText.trim() : '';
+}"""
+
+
+def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..., str]]:
+    """Returns the helpers by WebArena's names.
+
+    Args:
+        urls: the sites' addresses.
+        request: Playwright's interface for requests, with the cookies of the episode.
+    """
+
+    def shop(path: str) -> Any:
+        token = request.post(f"{urls['SHOPPING']}/rest/default/V1/integration/admin/token", data=ADMIN).json()
+        return request.get(f"{urls['SHOPPING']}/rest/V1/{path}", headers={"Authorization": f"Bearer {token}"}).json()
+
+    def latest_order() -> str:
+        newest = "orders?searchCriteria[sortOrders][0][field]=created_at&searchCriteria[sortOrders][0][direction]=DESC&searchCriteria[pageSize]=1"
+        return f"{urls['SHOPPING']}/sales/order/view/order_id/{int(shop(newest)['items'][0]['increment_id'])}/"
+
+    def latest_review(sku: str) -> Any:
+        reviews = shop(f"products/{quote(sku)}/reviews")
+        return reviews[-1] if reviews else {"nickname": "", "ratings": [{"percent": ""}]}
+
+    def post_url(url: str) -> str:
+        parts = urlsplit(url).path.strip("/").split("/")
+        return f"{urls['REDDIT']}/{'/'.join(parts[:4])}/" if parts[0] == "f" and len(parts) >= 4 else url
+
+    return {
+        "shopping_get_latest_order_url": latest_order,
+        "shopping_get_sku_latest_review_author": lambda sku: str(latest_review(sku)["nickname"]),
+        "shopping_get_sku_latest_review_rating": lambda sku: str(latest_review(sku)["ratings"][0]["percent"]),
+        "reddit_get_post_url": post_url,
+        "gitlab_get_project_memeber_role": lambda page, name: str(page.evaluate(ROLE, name)),
+    }
