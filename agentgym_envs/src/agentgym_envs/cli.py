@@ -182,7 +182,9 @@ def sites(
     servers = Servers(address, port)
     table = Table("site", "address", "user", "password")
     for name, site in SITES.items():
-        login = servers.host.database(site.tables).execute(f"SELECT login, password FROM ({site.people}) WHERE id = ?", (site.user,))
+        login = servers.host.database(site.tables).execute(
+            f"SELECT login, password FROM ({site.people}) WHERE id = ?", (site.user,)
+        )
         table.add_row(site.title, servers.origins[name], *login.fetchone())
     out.print(table)
     try:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from agentgym_envs.core import echo
 
 INSTRUCTIONS = """\
-You see a web page as its accessibility tree: lines such as [12] link 'Orders', where 12 is the element's id. Answer with one action and nothing else:
+You see a web page as its accessibility tree: lines such as [12] link 'Orders', where 12 is the element's id.
+Answer with one action and nothing else:
 click [id]
 hover [id]
 type [id] [text] [1]: types into the field and presses Enter; with [0] it does not press Enter.

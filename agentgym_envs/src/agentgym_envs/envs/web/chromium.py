@@ -1,4 +1,4 @@
-"""The Chromium of a process: found, started at the first use, shared by the process's environments, started anew when it has died."""
+"""The Chromium of a process: found, started at the first use, shared by the process's environments, started anew once it died."""
 
 import os
 import shutil

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.web import actions
 from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.chromium import Chromium, Setting, process
@@ -42,7 +42,7 @@ class WebEnv(TextEnv):
         self,
         *,
         viewport: bool = False,
-        max_length: int = 20_000,
+        max_length: int = 15_000,
         history: int = 1,
         browser: str | None = None,
         headed: bool = False,
@@ -72,7 +72,7 @@ class WebEnv(TextEnv):
     def judge(self, action: Action, session: Session) -> Outcome:
         """Says how things stand after an action; ``text`` is filled in afterwards."""
 
-    def before_look(self, session: Session) -> None:  # noqa: B027  a hook
+    def before_look(self, session: Session) -> None:
         """Prepares the page for being read; nothing by default."""
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
@@ -100,7 +100,7 @@ class WebEnv(TextEnv):
                 except BadAction as error:
                     parsed, trouble = Action("none"), str(error)
                 verdict = self.judge(parsed, session)
-                self._done.append(actions.echo(action))
+                self._done.append(echo(action))
                 text = self._observation(self._goal, trouble)
         except EnvFailure:
             self._over = True

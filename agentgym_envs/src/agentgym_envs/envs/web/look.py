@@ -32,8 +32,7 @@ class NotShown(LookupError):
 def elements(text: str) -> list[Element]:
     """Returns the elements of an observation, in its order."""
     return [
-        Element(int(number), role, ast.literal_eval(name), told, len(tabs))
-        for tabs, number, role, name, told in LINE.findall(text)
+        Element(int(number), role, ast.literal_eval(name), told, len(tabs)) for tabs, number, role, name, told in LINE.findall(text)
     ]
 
 

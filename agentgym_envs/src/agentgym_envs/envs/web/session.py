@@ -61,7 +61,12 @@ class Session:
         self._origins: set[str] = set()
         with chromium.deadline(seconds):
             self.context = chromium.browser.new_context(
-                viewport=VIEWPORT, accept_downloads=False, service_workers="block", locale="en-US", timezone_id="UTC", storage_state=state
+                viewport=VIEWPORT,
+                accept_downloads=False,
+                service_workers="block",
+                locale="en-US",
+                timezone_id="UTC",
+                storage_state=state,
             )
             self.context.set_default_timeout(1000 * seconds)
             self.context.route("**/*", self._answer)
@@ -132,7 +137,9 @@ class Session:
 
     def begin(self) -> None:
         """Forgets the episode before: all but one tab, its history, cookies and storage, counts, element ids."""
-        if not self._origins <= {"/".join(self.page.url.split("/")[:3])}:  # a tab keeps what each origin has stored for the session, out of our reach
+        if not self._origins <= {
+            "/".join(self.page.url.split("/")[:3])
+        }:  # a tab keeps what each origin has stored for the session, out of our reach
             self.context.new_page()
         for page in self.context.pages:
             if page is not self.page:

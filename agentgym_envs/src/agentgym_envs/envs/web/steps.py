@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from agentgym_envs.envs.web.look import Element, elements, find
+from agentgym_envs.envs.web.look import Element, find
 
 Step = Sequence[Any]
 """``[verb, role, name, text, {"after": …, "nth": …}]``; ``goto`` and ``stop`` have a text only. JSON-able."""
@@ -15,13 +15,8 @@ def click(name: str, role: str = "link", **where: Any) -> Step:
 
 
 def fill(name: str, text: Any, role: str = "textbox", *, enter: bool = False, **where: Any) -> Step:
-    """Types into an empty field."""
-    return ["enter" if enter else "type", role, name, str(text), where]
-
-
-def replace(name: str, text: Any, role: str = "textbox", **where: Any) -> Step:
-    """Replaces what a field holds."""
-    return ["replace", role, name, str(text), where]
+    """Makes a field hold a text."""
+    return ["enter" if enter else "fill", role, name, str(text), where]
 
 
 def choose(name: str, option: str, **where: Any) -> Step:
@@ -60,15 +55,14 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
         yield f"click [{element.id}]"
     elif verb == "select":
         yield f"select [{element.id}] [{content}]"
-    elif verb == "replace":
-        yield f"type [{element.id}] [] [0]"
+    else:
+        yield from filling(element, content, enter=verb == "enter")
+
+
+def filling(field: Element, text: str, *, enter: bool = False) -> Iterator[str]:
+    """Yields the actions that make a field hold a text, whatever it holds now."""
+    if "value: " in field.told:
+        yield f"type [{field.id}] [] [0]"
         yield "press [Control+a]"
         yield "press [Delete]"
-        yield f"type [{element.id}] [{content}] [0]"
-    else:
-        yield f"type [{element.id}] [{content}] [{int(verb == 'enter')}]"
-
-
-def shown(text: str, name: str) -> bool:
-    """Says whether an element of this name is on the page."""
-    return any(e.name == name for e in elements(text))
+    yield f"type [{field.id}] [{text}] [{int(enter)}]"

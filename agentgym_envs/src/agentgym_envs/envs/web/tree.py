@@ -8,12 +8,62 @@ Node = Mapping[str, Any]
 
 # Roles that say nothing unless the node has a name.
 SILENT = frozenset(
-    "generic img image list strong emphasis paragraph banner contentinfo navigation main Section SectionHeader SectionFooter "
-    "LabelText Legend listitem DescriptionList LayoutTable LayoutTableRow LayoutTableCell "
-    "MenuListPopup form figure article region complementary row rowgroup cell gridcell table search group code".split()
+    [
+        "generic",
+        "img",
+        "image",
+        "list",
+        "strong",
+        "emphasis",
+        "paragraph",
+        "banner",
+        "contentinfo",
+        "navigation",
+        "main",
+        "Section",
+        "SectionHeader",
+        "SectionFooter",
+        "LabelText",
+        "Legend",
+        "listitem",
+        "DescriptionList",
+        "LayoutTable",
+        "LayoutTableRow",
+        "LayoutTableCell",
+        "MenuListPopup",
+        "form",
+        "figure",
+        "article",
+        "region",
+        "complementary",
+        "row",
+        "rowgroup",
+        "cell",
+        "gridcell",
+        "table",
+        "search",
+        "group",
+        "code",
+    ]
 )
 MUTE = frozenset(("InlineTextBox", "LineBreak", "ListMarker", "none"))
-UNTOLD = frozenset("focusable editable readonly level settable multiline invalid live atomic relevant busy root url".split())
+UNTOLD = frozenset(
+    [
+        "focusable",
+        "editable",
+        "readonly",
+        "level",
+        "settable",
+        "multiline",
+        "invalid",
+        "live",
+        "atomic",
+        "relevant",
+        "busy",
+        "root",
+        "url",
+    ]
+)
 
 
 def describe(node: Node) -> str:

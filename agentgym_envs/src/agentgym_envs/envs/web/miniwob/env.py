@@ -32,8 +32,21 @@ START = """seed => {
 }"""
 # Pages whose own reset leaves something of the episode before: the test of resets has found them.
 LEFTOVERS = frozenset(
-    "book-flight book-flight-nodelay click-pie click-pie-nodelay scroll-text scroll-text-2 search-engine stock-market "
-    "use-autocomplete use-autocomplete-nodelay use-colorwheel use-colorwheel-2 use-spinner".split()
+    [
+        "book-flight",
+        "book-flight-nodelay",
+        "click-pie",
+        "click-pie-nodelay",
+        "scroll-text",
+        "scroll-text-2",
+        "search-engine",
+        "stock-market",
+        "use-autocomplete",
+        "use-autocomplete-nodelay",
+        "use-colorwheel",
+        "use-colorwheel-2",
+        "use-spinner",
+    ]
 )
 QUIET = "#reward-display, #click-canvas, #sync-task-cover { display: none !important }"
 

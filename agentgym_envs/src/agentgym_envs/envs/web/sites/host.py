@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask
+from werkzeug.datastructures import Headers
 from werkzeug.serving import make_server
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
@@ -73,7 +74,7 @@ class Host:
             base_url=f"http://{url.netloc}",
             query_string=url.query,
             method=request.method,
-            headers=dict(request.headers),
+            headers=Headers(list(request.headers.items())),
             input_stream=io.BytesIO(request.body),
         ).get_environ()
         environ |= {"CONTENT_LENGTH": str(len(request.body)), DATABASE: self.database(SITES[name].tables), HOSTS: ORIGINS}

@@ -61,6 +61,11 @@ def task_set(tasks: list[dict[str, Any]]) -> TaskSet:
     An id is the sites and WebArena's ``task_id``: ``shopping-21``, ``gitlab+reddit-552``.
     """
     return TaskSet(
-        Task(id=f"{'+'.join(t['sites'])}-{t['task_id']}", split=split_of(f"webarena {t.get('intent_template_id', t['task_id'])}"), difficulty=len(t["sites"]), data=t)
+        Task(
+            id=f"{'+'.join(t['sites'])}-{t['task_id']}",
+            split=split_of(f"webarena {t.get('intent_template_id', t['task_id'])}"),
+            difficulty=len(t["sites"]),
+            data=t,
+        )
         for t in tasks
     )

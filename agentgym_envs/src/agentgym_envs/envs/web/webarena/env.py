@@ -32,7 +32,12 @@ class WebArenaEnv(WebEnv):
     """
 
     def __init__(
-        self, *, config: str | os.PathLike[str] | None = None, logins: str | os.PathLike[str] = ".", judge: Judge | None = None, **kwargs: Any
+        self,
+        *,
+        config: str | os.PathLike[str] | None = None,
+        logins: str | os.PathLike[str] = ".",
+        judge: Judge | None = None,
+        **kwargs: Any,
     ):
         self._tasks, self._logins, self._judge = read_tasks(config), Path(logins), judge
         self.urls = site_urls()

@@ -25,8 +25,9 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
         return request.get(f"{urls['SHOPPING']}/rest/V1/{path}", headers={"Authorization": f"Bearer {token}"}).json()
 
     def latest_order() -> str:
-        newest = "orders?searchCriteria[sortOrders][0][field]=created_at&searchCriteria[sortOrders][0][direction]=DESC&searchCriteria[pageSize]=1"
-        return f"{urls['SHOPPING']}/sales/order/view/order_id/{int(shop(newest)['items'][0]['increment_id'])}/"
+        order = "searchCriteria[sortOrders][0][field]=created_at&searchCriteria[sortOrders][0][direction]=DESC"
+        newest = shop(f"orders?{order}&searchCriteria[pageSize]=1")["items"][0]
+        return f"{urls['SHOPPING']}/sales/order/view/order_id/{int(newest['increment_id'])}/"
 
     def latest_review(sku: str) -> Any:
         reviews = shop(f"products/{quote(sku)}/reviews")

@@ -7,7 +7,14 @@ from agentgym_envs.envs.web.look import elements, find
 from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
 
 
-@script("email-inbox", "email-inbox-delete", "email-inbox-important", "email-inbox-noscroll", "email-inbox-reply", "email-inbox-star-reply")
+@script(
+    "email-inbox",
+    "email-inbox-delete",
+    "email-inbox-important",
+    "email-inbox-noscroll",
+    "email-inbox-reply",
+    "email-inbox-star-reply",
+)
 @script("email-inbox-forward", "email-inbox-forward-nl", "email-inbox-forward-nl-turk", "email-inbox-nl-turk")
 def _mail(page: Page) -> Iterator[str]:
     known = page.ask("core.currentFields || null") if "-nl" in page.name else None
@@ -25,12 +32,12 @@ def _mail(page: Page) -> Iterator[str]:
         to = fields.get("to") or re.findall(r"to (\w+)\.", page.goal)[0]
         yield f"click [{shown.id}]"
         yield page.click("Forward", role="StaticText")
-        yield page.type(to)
+        yield from page.fill(to)
         yield page.click("send-forward")
     else:
         yield f"click [{shown.id}]"
         yield page.click("Reply", role="StaticText")
-        yield page.type(fields.get("message") or page.quoted[0])
+        yield from page.fill(fields.get("message") or page.quoted[0])
         yield page.click("send-reply")
 
 
@@ -46,7 +53,8 @@ def _post(page: Page) -> Iterator[str]:
         yield page.click(page.quoted[0].lower(), role="image", nth=nth)
         return
     yield page.click("more", role="image", nth=nth)
-    yield f"click [{next(e for e in elements(page.text) if e.name in (page.quoted[0], f'{page.quoted[0]} {user[0]}') and e.id > 6).id}]"
+    names = (page.quoted[0], f"{page.quoted[0]} {user[0]}")
+    yield f"click [{next(e for e in elements(page.text) if e.name in names and e.id > 6).id}]"
 
 
 @script("social-media-all", "social-media-some")
@@ -73,7 +81,7 @@ def _contact(page: Page) -> Iterator[str]:
 def _search(page: Page) -> Iterator[str]:
     place = re.search(r"the (\d+)\w\w search result", page.goal)
     assert place is not None
-    yield page.type(page.quoted[0])
+    yield from page.fill(page.quoted[0])
     yield page.click("Search", role="button")
     number, nth = divmod(int(place[1]) - 1, 3)
     if number:
@@ -94,10 +102,10 @@ def _terminal(page: Page) -> Iterator[str]:
 @script("login-user-popup")
 def _login(page: Page) -> Iterator[str]:
     for nth, text in enumerate(page.quoted[:2]):
-        yield page.type(text, nth=nth)
+        yield from page.fill(text, nth=nth)
         if any(e.name == "Cancel" for e in page.all("button")):
             yield page.click("Cancel", role="button")
-            yield from page.replace(text, role="textbox", nth=nth)
+            yield from page.fill(text, role="textbox", nth=nth)
     yield page.click("OK", role="button")
 
 
@@ -115,7 +123,7 @@ def _word(page: Page) -> Iterator[str]:
     number = re.search(r"(\d+)\w\w word", page.goal)
     assert number is not None
     words = page.ask("document.querySelector('#area p').textContent").split()
-    yield page.type(words[int(number[1]) - 1].strip(".,"))
+    yield from page.fill(words[int(number[1]) - 1].strip(".,"))
     yield page.click("Submit", role="button")
 
 
@@ -171,6 +179,8 @@ def _editor(page: Page) -> Iterator[str]:
         colour = re.search(r"the color (\w+)", page.goal)
         assert colour is not None
         yield f"click [{next(e for e in page.all('image') if 'ql-color-label' in e.name).id}]"
-        value = page.ask(f"(() => {{ const c = COLOR_MAP[{colour[1]!r}][0].match(/\\w\\w/g).map(h => parseInt(h, 16)); return c.join(', ') }})()")
+        value = page.ask(
+            f"(() => {{ const c = COLOR_MAP[{colour[1]!r}][0].match(/\\w\\w/g).map(h => parseInt(h, 16)); return c.join(', ') }})()"
+        )
         yield f"click [{next(e for e in elements(page.text) if f'rgb({value})' in e.name).id}]"
     yield page.click("Submit", role="button")

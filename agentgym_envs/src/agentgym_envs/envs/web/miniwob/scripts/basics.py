@@ -55,7 +55,7 @@ def _checkboxes(page: Page) -> Iterator[str]:
     wanted = re.search(r"Select (.*) and click", page.goal)
     assert wanted is not None
     for name in wanted[1].split(", ") if wanted[1] != "nothing" else []:
-        yield page.click(name, role="checkbox")
+        yield from page.check(name)
     yield page.click("Submit", role="button")
 
 
@@ -71,28 +71,28 @@ def _choose_list(page: Page) -> Iterator[str]:
 
 @script("enter-text", "enter-text-dynamic")
 def _enter_text(page: Page) -> Iterator[str]:
-    yield page.type(page.quoted[0])
+    yield from page.fill(page.quoted[0])
     yield page.click("Submit", role="button")
 
 
 @script("enter-text-2")
 def _enter_in_case(page: Page) -> Iterator[str]:
     text = page.quoted[0]
-    yield page.type(text.upper() if "upper case" in page.goal else text.lower())
+    yield from page.fill(text.upper() if "upper case" in page.goal else text.lower())
     yield page.click("Submit", role="button")
 
 
 @script("enter-password")
 def _enter_password(page: Page) -> Iterator[str]:
     for nth in range(2):
-        yield page.type(page.quoted[0], nth=nth)
+        yield from page.fill(page.quoted[0], nth=nth)
     yield page.click("Submit", role="button")
 
 
 @script("login-user")
 def _login(page: Page) -> Iterator[str]:
     for nth, text in enumerate(page.quoted[:2]):
-        yield page.type(text, nth=nth)
+        yield from page.fill(text, nth=nth)
     yield page.click("Login", role="button")
 
 
@@ -121,7 +121,7 @@ def _enter_date(page: Page) -> Iterator[str]:
 def _arithmetic(page: Page) -> Iterator[str]:
     left, sign, right = page.ask("document.querySelector('#math-problem').textContent").split()[:3]
     value = {"+": int(left) + int(right), "-": int(left) - int(right), "x": int(left) * int(right)}[sign]
-    yield page.type(str(value))
+    yield from page.fill(str(value))
     yield page.click("Submit", role="button")
 
 
@@ -177,9 +177,7 @@ def _coordinate(page: Page) -> Iterator[str]:
 
 @script("identify-shape")
 def _identify(page: Page) -> Iterator[str]:
-    tag, points = page.ask(
-        "(() => { const e = document.querySelector('#area_svg > *'); return [e.tagName, (e.getAttribute('points') || '').trim()] })()"
-    )
+    tag = page.ask("document.querySelector('#area_svg > *').tagName")
     text = page.ask("document.querySelector('#area_svg').textContent").strip()
     kind = {"circle": "Circle", "rect": "Rectangle", "polygon": "Triangle"}.get(tag) or ("Number" if text.isdigit() else "Letter")
     yield page.click(kind, role="button")
@@ -188,12 +186,12 @@ def _identify(page: Page) -> Iterator[str]:
 @script("navigate-tree")
 def _tree(page: Page) -> Iterator[str]:
     path = page.ask(
-        """(() => { const wanted = %s; const path = [];
+        """wanted => { const path = [];
         let e = [...document.querySelectorAll('#tree span')].find(s => s.textContent === wanted);
         for (; e && e.id !== 'tree'; e = e.parentElement)
           if (e.tagName === 'LI') path.unshift(e.querySelector(':scope > span').textContent);
-        return path })()"""
-        % repr(page.quoted[0])
+        return path }""",
+        page.quoted[0],
     )
     for name in path:
         yield page.click(name, role="StaticText", nth=page.text.count(f"StaticText '{name}'") - 1)
@@ -213,7 +211,7 @@ def _table(page: Page) -> Iterator[str]:
     wanted = re.search(r"value of (.*) into", page.goal)
     labels = [wanted[1]] if wanted else page.ask("[...document.querySelectorAll('#form label')].map(e => e.textContent)")
     for nth, label in enumerate(labels):
-        yield page.type(table[label.strip().rstrip(":")], nth=nth)
+        yield from page.fill(table[label.strip().rstrip(":")], nth=nth)
     yield page.click("Submit", role="button")
 
 
@@ -222,13 +220,13 @@ def _algebra(page: Page) -> Iterator[str]:
     text = page.ask("document.querySelector('#math-problem').textContent")
     left, right = re.sub(r"\s", "", text).split("=")
     value = next(x for x in range(-500, 501) if eval(left.replace("x", f"({x})"), {}) == int(right))
-    yield page.type(str(value))
+    yield from page.fill(str(value))
     yield page.click("Submit", role="button")
 
 
 @script("text-transform")
 def _captcha(page: Page) -> Iterator[str]:
-    yield page.type(page.ask("document.querySelector('#captcha').textContent").strip())
+    yield from page.fill(page.ask("document.querySelector('#captcha').textContent").strip())
     yield page.click("Submit", role="button")
 
 
@@ -239,5 +237,5 @@ def _unicode(page: Page) -> Iterator[str]:
 
 @script("visual-addition")
 def _blocks(page: Page) -> Iterator[str]:
-    yield page.type(str(page.ask("document.querySelectorAll('.addition-block').length")))
+    yield from page.fill(str(page.ask("document.querySelectorAll('.addition-block').length")))
     yield page.click("Submit", role="button")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from agentgym_envs.envs.web.look import elements, find
 from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
 
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 
 
 @script("guess-number")
@@ -14,7 +14,7 @@ def _guess(page: Page) -> Iterator[str]:
     low, high = 0, 9
     while True:
         guess = (low + high) // 2
-        yield from page.replace(str(guess), role="spinbutton")
+        yield from page.fill(str(guess), role="spinbutton")
         yield page.click("Submit", role="button")
         if "lower than" in page.text:
             high = guess - 1
@@ -65,7 +65,7 @@ def _radio_and_text(page: Page) -> Iterator[str]:
     wanted = re.search(r"the (\d)\w\w radio button and enter the number \"(-?\d+)\" into the (\d)", page.goal)
     assert wanted is not None
     yield page.click(role="radio", nth=int(wanted[1]) - 1)
-    yield page.type(wanted[2], nth=int(wanted[3]) - 1)
+    yield from page.fill(wanted[2], nth=int(wanted[3]) - 1)
     yield page.click("Submit", role="button")
 
 
@@ -105,7 +105,7 @@ def _flight(page: Page) -> Iterator[str]:
     assert wanted is not None
     kind, origin, destination, date = wanted.groups()
     for field, place in (("From:", origin), ("To:", destination)):
-        yield page.type(place, name=field)
+        yield from page.fill(place, name=field)
         name = next(e.name for e in elements(page.text) if re.search(rf"{re.escape(place)}.*\(|\({re.escape(place)}\)", e.name))
         yield page.click(name)
     month, day, _ = (int(n) for n in date.split("/"))
@@ -135,10 +135,10 @@ def _ticket(page: Page) -> Iterator[str]:
 
 @script("use-autocomplete", "use-autocomplete-nodelay")
 def _autocomplete(page: Page) -> Iterator[str]:
-    begin, end = (page.quoted + [""])[:2]
+    begin, end = [*page.quoted, ""][:2]
     names = page.ask("ui_utils.COUNTRIES")
     name = next(n for n in names if n.startswith(begin) and n.endswith(end))
-    yield page.type(name)
+    yield from page.fill(name)
     yield f"click [{[e for e in elements(page.text) if e.name == name][-1].id}]"
     yield page.click("Submit", role="button")
 
@@ -150,7 +150,7 @@ def _colour(page: Page) -> Iterator[str]:
         f"ui_utils.colorNameToHex({name!r}) || (() => {{ const c = getComputedStyle(document.querySelector('.cc')).backgroundColor;"
         " return '#' + c.match(/\\d+/g).map(n => (+n).toString(16).padStart(2, '0')).join('') })()"
     )
-    yield from page.replace(colour[1:], role="textbox")
+    yield from page.fill(colour[1:], role="textbox")
     yield "press [Tab]"  # the picker covers the button
     yield "press [Enter]"
 
@@ -165,7 +165,7 @@ def _film(page: Page) -> Iterator[str]:
         const row = e.closest('tr, p, .row, .field, .ui-entry'); return row.textContent.toLowerCase() })"""
     )
     for nth, label in enumerate(labels):
-        yield page.type(next(v for k, v in values.items() if k in label or (k == "year" and "date" in label)), nth=nth)
+        yield from page.fill(next(v for k, v in values.items() if k in label or (k == "year" and "date" in label)), nth=nth)
     yield f"click [{next(e for e in elements(page.text) if e.name in ('Submit', 'Search', 'Go!')).id}]"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agentgym_envs.envs.web.look import Element, elements, find
+from agentgym_envs.envs.web.steps import filling
 
 
 class Page:
@@ -41,21 +42,19 @@ class Page:
         """Returns a click on an element: see :func:`agentgym_envs.envs.web.look.find`."""
         return f"click [{find(self.text, name, **where).id}]"
 
-    def type(self, text: str, **where: Any) -> str:
-        """Returns typing into a field."""
-        return f"type [{find(self.text, role='textbox', **where).id}] [{text}] [0]"
+    def fill(self, text: str, name: str | None = None, role: str = "textbox", **where: Any) -> Iterator[str]:
+        """Yields the actions that make a field hold a text."""
+        yield from filling(find(self.text, name, role=role, **where), text)
 
-    def replace(self, text: str, **where: Any) -> Iterator[str]:
-        """Yields the actions that replace what a field holds."""
-        field = find(self.text, **where).id
-        yield f"type [{field}] [] [0]"
-        yield "press [Control+a]"
-        yield "press [Delete]"
-        yield f"type [{field}] [{text}] [0]"
+    def check(self, name: str) -> Iterator[str]:
+        """Yields the click that ticks a box, unless it is ticked."""
+        box = find(self.text, name, role="checkbox")
+        if "checked: True" not in box.told:
+            yield f"click [{box.id}]"
 
-    def ask(self, expression: str) -> Any:
-        """Evaluates JavaScript in the page."""
-        return self._env.session.page.evaluate(expression)
+    def ask(self, expression: str, argument: Any = None) -> Any:
+        """Evaluates JavaScript in the page; a function is called with the argument."""
+        return self._env.session.page.evaluate(expression, argument)
 
 
 Script = Callable[[Page], Iterator[str]]

@@ -7,9 +7,11 @@ from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
 
 DRAWN = """[...document.querySelectorAll('#area_svg > *')].map(e => {
   const glyph = e.tagName === 'text' ? e.textContent : '';
-  const size = +(parseFloat(e.getAttribute('font-size')) || e.getAttribute('width') || 2 * e.getAttribute('r') || e.getBBox().width);
-  const name = {rect: 'rectangle', circle: 'circle', polygon: 'triangle'}[e.tagName];
-  return [size > 15 ? 'large' : 'small', e.getAttribute('fill'), glyph || name, glyph ? (/\\d/.test(glyph) ? 'digit' : 'letter') : 'shape'];
+  const size = +(parseFloat(e.getAttribute('font-size')) || e.getAttribute('width') || 2 * e.getAttribute('r')
+    || e.getBBox().width);
+  const name = glyph || {rect: 'rectangle', circle: 'circle', polygon: 'triangle'}[e.tagName];
+  const kind = !glyph ? 'shape' : /\\d/.test(glyph) ? 'digit' : 'letter';
+  return [size > 15 ? 'large' : 'small', e.getAttribute('fill'), name, kind];
 })"""
 
 

@@ -31,7 +31,9 @@ ISSUES = (
 def create_app() -> Flask:
     """Returns the application."""
     app = make_app(SITE)
-    app.jinja_env.globals["labels_of"] = lambda key: rows("SELECT l.* FROM issue_labels JOIN labels l ON l.id = label_id WHERE issue_id = ?", key)
+    app.jinja_env.globals["labels_of"] = lambda key: rows(
+        "SELECT l.* FROM issue_labels JOIN labels l ON l.id = label_id WHERE issue_id = ?", key
+    )
     _explore(app)
     _project(app)
     _issues(app)
@@ -52,10 +54,14 @@ def _explore(app: Flask) -> None:
     @app.route("/")
     @app.route("/projects")
     def projects() -> str:
-        condition, values = where({"language = ?": request.args.get("language"), "p.name LIKE ?": f"%{request.args.get('name', '')}%"})
+        condition, values = where(
+            {"language = ?": request.args.get("language"), "p.name LIKE ?": f"%{request.args.get('name', '')}%"}
+        )
         order = ORDERS.get(request.args.get("sort", "stars"), ORDERS["stars"])
         languages = [r[0] for r in rows("SELECT DISTINCT language FROM projects ORDER BY language")]
-        return render_template("code/projects.html", found=page(PROJECT, PROJECTS + condition, order, values, size=12), languages=languages)
+        return render_template(
+            "code/projects.html", found=page(PROJECT, PROJECTS + condition, order, values, size=12), languages=languages
+        )
 
     @app.route("/search")
     def search() -> str:
@@ -76,7 +82,10 @@ def _explore(app: Flask) -> None:
     def person(login: str) -> str:
         found = row("SELECT * FROM people WHERE login = ?", login)
         own = rows(f"SELECT {PROJECT} FROM {PROJECTS} owner_id = ? ORDER BY p.name", found["id"])
-        part = rows("SELECT p.name, role FROM members m JOIN projects p ON p.id = m.project_id WHERE person_id = ? ORDER BY p.name", found["id"])
+        part = rows(
+            "SELECT p.name, role FROM members m JOIN projects p ON p.id = m.project_id WHERE person_id = ? ORDER BY p.name",
+            found["id"],
+        )
         commits = value("SELECT count(*) FROM commits WHERE author_id = ?", found["id"])
         return render_template("code/person.html", person=found, own=own, part=part, commits=commits)
 
@@ -97,7 +106,11 @@ def _explore(app: Flask) -> None:
             key = run(sql, name, user(), field("description"), field("visibility") or "Public", str(TODAY))
             run("INSERT INTO members VALUES (?, ?, 'Owner')", key, user())
             if field("readme"):
-                run("INSERT INTO files (project_id, path, content) VALUES (?, 'README.md', ?)", key, f"# {name}\n\n{field('description')}\n")
+                run(
+                    "INSERT INTO files (project_id, path, content) VALUES (?, 'README.md', ?)",
+                    key,
+                    f"# {name}\n\n{field('description')}\n",
+                )
             return back("The project has been created.", "project", name=name)
         return render_template("code/new_project.html")
 
@@ -109,7 +122,10 @@ def _project(app: Flask) -> None:
         files = rows("SELECT * FROM files WHERE project_id = ? ORDER BY path", found["id"])
         starred = value("SELECT 1 FROM stars WHERE project_id = ? AND person_id = ?", found["id"], user())
         readme = next((f["content"] for f in files if f["path"] == "README.md"), "")
-        last = rows("SELECT c.*, a.name AS author FROM commits c JOIN people a ON a.id = author_id WHERE project_id = ? ORDER BY made DESC, c.id DESC LIMIT 1", found["id"])
+        last = rows(
+            "SELECT c.*, a.name AS author FROM commits c JOIN people a ON a.id = author_id WHERE project_id = ? ORDER BY made DESC, c.id DESC LIMIT 1",
+            found["id"],
+        )
         return render_template("code/project.html", project=found, files=files, starred=starred, readme=readme, last=last)
 
     @app.route("/p/<name>/star", methods=["POST"])
@@ -130,14 +146,24 @@ def _project(app: Flask) -> None:
                 return back("You may not change this project.", "file", name=name, path=path)
             run("UPDATE files SET content = ? WHERE id = ?", request.form.get("content", "").replace("\r\n", "\n"), content["id"])
             return back("The file has been changed.", "file", name=name, path=path)
-        return render_template("code/file.html", project=found, file=content, writable=_may_write(found), edit=request.args.get("edit"))
+        return render_template(
+            "code/file.html", project=found, file=content, writable=_may_write(found), edit=request.args.get("edit")
+        )
 
     @app.route("/p/<name>/commits")
     def commits(name: str) -> str:
         found = _find(name)
-        authors = rows("SELECT DISTINCT a.id, a.name FROM commits c JOIN people a ON a.id = author_id WHERE project_id = ? ORDER BY a.name", found["id"])
+        authors = rows(
+            "SELECT DISTINCT a.id, a.name FROM commits c JOIN people a ON a.id = author_id WHERE project_id = ? ORDER BY a.name",
+            found["id"],
+        )
         condition, values = where({"project_id = ?": found["id"], "author_id = ?": number("author")})
-        listed = page("c.*, a.name AS author, a.login", f"commits c JOIN people a ON a.id = author_id WHERE {condition}", "made DESC, c.id DESC", values)
+        listed = page(
+            "c.*, a.name AS author, a.login",
+            f"commits c JOIN people a ON a.id = author_id WHERE {condition}",
+            "made DESC, c.id DESC",
+            values,
+        )
         return render_template("code/commits.html", project=found, found=listed, authors=authors)
 
     @app.route("/p/<name>/commit/<sha>")
@@ -170,7 +196,13 @@ def _issues(app: Flask) -> None:
             }
         )
         order = "i.opened, i.id" if request.args.get("sort") == "old" else "i.opened DESC, i.id DESC"
-        return render_template("code/issues.html", project=found, found=page(ISSUE, ISSUES + condition, order, values), merge=merge, **choices(found["id"]))
+        return render_template(
+            "code/issues.html",
+            project=found,
+            found=page(ISSUE, ISSUES + condition, order, values),
+            merge=merge,
+            **choices(found["id"]),
+        )
 
     @app.route("/p/<name>/issues")
     def issues(name: str) -> str:
@@ -188,7 +220,17 @@ def _issues(app: Flask) -> None:
                 return back("An issue needs a title.", "new_issue", name=name)
             last = value("SELECT max(number) FROM issues WHERE project_id = ?", found["id"]) or 0
             sql = "INSERT INTO issues (project_id, number, title, body, author_id, assignee_id, milestone_id, opened) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            key = run(sql, found["id"], last + 1, field("title", 200), field("body"), user(), number("assignee"), number("milestone"), str(TODAY))
+            key = run(
+                sql,
+                found["id"],
+                last + 1,
+                field("title", 200),
+                field("body"),
+                user(),
+                number("assignee"),
+                number("milestone"),
+                str(TODAY),
+            )
             if label := number("label"):
                 run("INSERT INTO issue_labels VALUES (?, ?)", key, label)
             return back("The issue has been opened.", "issue", name=name, place=last + 1)
@@ -200,8 +242,13 @@ def _issues(app: Flask) -> None:
         thing = row(f"SELECT {ISSUE} FROM {ISSUES} i.project_id = ? AND i.number = ?", found["id"], place)
         if request.method == "POST":
             return _change(found, thing)
-        comments = rows("SELECT c.*, a.name AS author, a.login FROM comments c JOIN people a ON a.id = author_id WHERE issue_id = ? ORDER BY written, c.id", thing["id"])
-        return render_template("code/issue.html", project=found, issue=thing, comments=comments, writable=_may_write(found), **choices(found["id"]))
+        comments = rows(
+            "SELECT c.*, a.name AS author, a.login FROM comments c JOIN people a ON a.id = author_id WHERE issue_id = ? ORDER BY written, c.id",
+            thing["id"],
+        )
+        return render_template(
+            "code/issue.html", project=found, issue=thing, comments=comments, writable=_may_write(found), **choices(found["id"])
+        )
 
 
 def _change(project: sqlite3.Row, issue: sqlite3.Row) -> Any:
@@ -211,7 +258,13 @@ def _change(project: sqlite3.Row, issue: sqlite3.Row) -> Any:
     if how == "comment":
         if not field("body"):
             return back("A comment needs some text.", **where_to)
-        run("INSERT INTO comments (issue_id, author_id, body, written) VALUES (?, ?, ?, ?)", issue["id"], user(), field("body"), str(TODAY))
+        run(
+            "INSERT INTO comments (issue_id, author_id, body, written) VALUES (?, ?, ?, ?)",
+            issue["id"],
+            user(),
+            field("body"),
+            str(TODAY),
+        )
         return back("The comment has been added.", **where_to)
     if not _may_write(project) and issue["author_id"] != user():
         return back("You may not change this project.", **where_to)
@@ -219,7 +272,9 @@ def _change(project: sqlite3.Row, issue: sqlite3.Row) -> Any:
         run("UPDATE issues SET state = ? WHERE id = ?", how, issue["id"])
         return back(f"It is {how} now.", **where_to)
     if how == "fields":
-        run("UPDATE issues SET assignee_id = ?, milestone_id = ? WHERE id = ?", number("assignee"), number("milestone"), issue["id"])
+        run(
+            "UPDATE issues SET assignee_id = ?, milestone_id = ? WHERE id = ?", number("assignee"), number("milestone"), issue["id"]
+        )
         return back("The changes have been saved.", **where_to)
     label = number("label")
     if label is None:
@@ -271,7 +326,9 @@ def _settings(app: Flask) -> None:
             if field("role") != "Remove":
                 run("INSERT INTO members VALUES (?, ?, ?)", found["id"], who[0]["id"], field("role"))
             return back("The members have been changed.", "members", name=name)
-        listed = rows("SELECT a.*, role FROM members m JOIN people a ON a.id = person_id WHERE m.project_id = ? ORDER BY a.name", found["id"])
+        listed = rows(
+            "SELECT a.*, role FROM members m JOIN people a ON a.id = person_id WHERE m.project_id = ? ORDER BY a.name", found["id"]
+        )
         return render_template("code/members.html", project=found, members=listed, roles=ROLES, mine=found["owner_id"] == user())
 
     @app.route("/p/<name>/settings", methods=["GET", "POST"])
@@ -282,6 +339,11 @@ def _settings(app: Flask) -> None:
         if request.method == "POST":
             if field("visibility") not in ("Public", "Internal", "Private"):
                 return back("Choose who can see the project.", "settings", name=name)
-            run("UPDATE projects SET description = ?, visibility = ? WHERE id = ?", field("description"), field("visibility"), found["id"])
+            run(
+                "UPDATE projects SET description = ?, visibility = ? WHERE id = ?",
+                field("description"),
+                field("visibility"),
+                found["id"],
+            )
             return back("The settings have been saved.", "settings", name=name)
         return render_template("code/settings.html", project=found)

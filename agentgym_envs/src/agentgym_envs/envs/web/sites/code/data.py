@@ -40,7 +40,9 @@ def fill(db: sqlite3.Connection) -> None:
     for project, (name, description, language) in enumerate(PROJECTS, 1):
         owner = ME if name in MINE else rng.randint(2, 42)
         created = TODAY - timedelta(days=rng.randint(500, 1500))
-        add(db, "projects", (project, name, owner, description, language, rng.choice(("Public",) * 5 + ("Internal",)), str(created)))
+        add(
+            db, "projects", (project, name, owner, description, language, rng.choice(("Public",) * 5 + ("Internal",)), str(created))
+        )
         team = [owner, *rng.sample([n for n in range(2, 43) if n != owner], rng.randint(3, 8))]
         add(db, "members", *[(project, who, "Owner" if who == owner else rng.choice(ROLES[:-1])) for who in team])
         add(db, "stars", *[(project, who) for who in rng.sample(range(2, 43), rng.randint(1, 38))])
@@ -48,7 +50,10 @@ def fill(db: sqlite3.Connection) -> None:
             db.execute("INSERT INTO labels (project_id, name, colour) VALUES (?, ?, ?)", (project, label, colour))
         for n in range(3):
             due = str(TODAY + timedelta(days=40 * n - 30))
-            db.execute("INSERT INTO milestones (project_id, title, due) VALUES (?, ?, ?)", (project, f"{1 + project % 3}.{n + project % 5}", due))
+            db.execute(
+                "INSERT INTO milestones (project_id, title, due) VALUES (?, ?, ?)",
+                (project, f"{1 + project % 3}.{n + project % 5}", due),
+            )
         _files(db, rng, project, name, description, language)
         _history(db, rng, project, team)
         _issues(db, rng, project, team)
@@ -64,10 +69,20 @@ def _files(db: sqlite3.Connection, rng: random.Random, project: int, name: str, 
         f"## Settings\n\nThe default port is {rng.randint(3000, 9800)}. Set {name.upper()}_HOME to change the data folder.\n\n## License\n\n{licence}\n"
     )
     parts = rng.sample([p.replace(" ", "_") for p in PARTS[:8]], 4)
-    code = {p: f"// {p.replace('_', ' ')} of {name}\n\nlimit = {rng.randint(8, 512)}\n\nfunction run(input) {{\n  return input.slice(0, limit)\n}}\n" for p in parts}
+    code = {
+        p: f"// {p.replace('_', ' ')} of {name}\n\nlimit = {rng.randint(8, 512)}\n\nfunction run(input) {{\n  return input.slice(0, limit)\n}}\n"
+        for p in parts
+    }
     if language == "Python":
-        code = {p: f'"""The {p.replace("_", " ")} of {name}."""\n\nLIMIT = {rng.randint(8, 512)}\n\n\ndef run(items):\n    return items[:LIMIT]\n' for p in parts}
-    files = {"README.md": readme, "LICENSE": f"{licence} licence\n", "CHANGELOG.md": f"# Changes\n\n## {version}\n\n- First stable release\n"}
+        code = {
+            p: f'"""The {p.replace("_", " ")} of {name}."""\n\nLIMIT = {rng.randint(8, 512)}\n\n\ndef run(items):\n    return items[:LIMIT]\n'
+            for p in parts
+        }
+    files = {
+        "README.md": readme,
+        "LICENSE": f"{licence} licence\n",
+        "CHANGELOG.md": f"# Changes\n\n## {version}\n\n- First stable release\n",
+    }
     files |= {f"src/{p}.{end}": text for p, text in code.items()}
     for path, content in sorted(files.items()):
         db.execute("INSERT INTO files (project_id, path, content) VALUES (?, ?, ?)", (project, path, content))
@@ -77,8 +92,18 @@ def _history(db: sqlite3.Connection, rng: random.Random, project: int, team: lis
     for ago in sorted((rng.randint(0, 420) for _ in range(rng.randint(25, 70))), reverse=True):
         message = rng.choice(COMMITS).format(p=rng.choice(PARTS))
         sha = hashlib.sha1(f"{project} {ago} {message} {rng.random()}".encode()).hexdigest()[:8]
-        values = (project, sha, rng.choice(team), message, str(TODAY - timedelta(days=ago)), rng.randint(1, 240), rng.randint(0, 90))
-        db.execute("INSERT INTO commits (project_id, sha, author_id, message, made, added, removed) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        values = (
+            project,
+            sha,
+            rng.choice(team),
+            message,
+            str(TODAY - timedelta(days=ago)),
+            rng.randint(1, 240),
+            rng.randint(0, 90),
+        )
+        db.execute(
+            "INSERT INTO commits (project_id, sha, author_id, message, made, added, removed) VALUES (?, ?, ?, ?, ?, ?, ?)", values
+        )
 
 
 def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list[int]) -> None:
@@ -104,4 +129,7 @@ def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list
         add(db, "issue_labels", *[(key, label) for label in rng.sample(labels, rng.choice((0, 1, 1, 2)))])
         for _ in range(rng.choice((0, 0, 1, 2, 3))):
             written = str(TODAY - timedelta(days=rng.randint(0, ago)))
-            db.execute("INSERT INTO comments (issue_id, author_id, body, written) VALUES (?, ?, ?, ?)", (key, rng.randint(2, 42), rng.choice(REPLIES), written))
+            db.execute(
+                "INSERT INTO comments (issue_id, author_id, body, written) VALUES (?, ?, ?, ?)",
+                (key, rng.randint(2, 42), rng.choice(REPLIES), written),
+            )

@@ -15,7 +15,20 @@ PROJECTS = (
     ("nightjar", "Sound event recorder", "C"), ("osprey", "Feature flags server", "Go"),
 )  # fmt: skip
 EXTENSIONS = {"Python": "py", "Go": "go", "Rust": "rs", "TypeScript": "ts", "Java": "java", "C": "c"}
-PARTS = ("parser", "cache", "config loader", "command line", "scheduler", "exporter", "retry logic", "logging", "tests", "documentation", "installer", "search index")
+PARTS = (
+    "parser",
+    "cache",
+    "config loader",
+    "command line",
+    "scheduler",
+    "exporter",
+    "retry logic",
+    "logging",
+    "tests",
+    "documentation",
+    "installer",
+    "search index",
+)
 COMMITS = (
     "Fix off-by-one error in the {p}", "Make the {p} faster for large inputs", "Remove dead code from the {p}", "Document the {p}", "Add tests for the {p}",
     "Rename variables in the {p}", "Handle empty input in the {p}", "Cache results in the {p}", "Report errors of the {p} with context", "Split the {p} into modules",
@@ -25,7 +38,14 @@ ISSUES = (
     "Wrong exit status when the {p} fails", "The {p} is slow on network drives", "Allow the {p} to be switched off", "Flaky test in the {p}", "The {p} swallows errors",
     "Unicode names break the {p}", "Add a dry run to the {p}", "The {p} loses its settings after an update", "Show progress in the {p}",
 )  # fmt: skip
-LABELS = (("bug", "#d73a4a"), ("feature", "#0e8a16"), ("documentation", "#0075ca"), ("performance", "#a2670a"), ("good first issue", "#7057ff"), ("security", "#8b1a2b"))
+LABELS = (
+    ("bug", "#d73a4a"),
+    ("feature", "#0e8a16"),
+    ("documentation", "#0075ca"),
+    ("performance", "#a2670a"),
+    ("good first issue", "#7057ff"),
+    ("security", "#8b1a2b"),
+)
 TEXTS = (
     "Seen with the latest release on a fresh machine. Steps: install, run once with the default settings, look at the output.",
     "This has come up several times in the chat, so it deserves an issue of its own.",

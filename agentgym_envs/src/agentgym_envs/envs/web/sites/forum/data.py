@@ -22,7 +22,7 @@ CREATE INDEX comments_of ON comments (post_id);
 CREATE INDEX posts_of ON posts (community_id);
 """
 ME, MINE = 1, ("coffee", "diy")  # who is logged in, and the communities that they moderate
-ENDINGS = "reads,rides,_maker,42,_outside,sings,1987,_at_home,builds,_north,walks,77".split(",")
+ENDINGS = ["reads", "rides", "_maker", "42", "_outside", "sings", "1987", "_at_home", "builds", "_north", "walks", "77"]
 
 
 def fill(db: sqlite3.Connection) -> None:
@@ -32,7 +32,9 @@ def fill(db: sqlite3.Connection) -> None:
     names = ["juniper_fox", *dict.fromkeys(rng.choice(FIRST).lower() + rng.choice(ENDINGS) for _ in range(170))][:130]
     for n, name in enumerate(names, 1):
         joined = TODAY - timedelta(days=rng.randint(30, 2000))
-        bio = rng.choice(("", "", "Mostly here to learn.", "Curious about everything.", "Ask me about my garden.", "Slow and steady."))
+        bio = rng.choice(
+            ("", "", "Mostly here to learn.", "Curious about everything.", "Ask me about my garden.", "Slow and steady.")
+        )
         add(db, "people", (n, name, "harbor2026" if n == ME else password(name), bio, str(joined), f"{name}@mail.test"))
     start = datetime(TODAY.year, TODAY.month, TODAY.day)
     post = comment = 0
@@ -44,14 +46,38 @@ def fill(db: sqlite3.Connection) -> None:
             author = rng.randint(2, len(names)) if rng.random() > 0.012 else ME
             written = start - timedelta(minutes=rng.randint(60, 500_000))
             shown = title[0].upper() + title[1:]
-            add(db, "posts", (post, place, author, shown, rng.choice(BODIES), written.isoformat(" ", "minutes"), int(rng.lognormvariate(2.6, 1.1)) - 3))
-            replies = []
+            add(
+                db,
+                "posts",
+                (
+                    post,
+                    place,
+                    author,
+                    shown,
+                    rng.choice(BODIES),
+                    written.isoformat(" ", "minutes"),
+                    int(rng.lognormvariate(2.6, 1.1)) - 3,
+                ),
+            )
+            replies: list[int] = []
             for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 9))):
                 comment += 1
                 after = written + timedelta(minutes=rng.randint(5, 50))
                 parent = rng.choice(replies) if replies and rng.random() < 0.4 else None
                 writer = rng.randint(2, len(names))
-                add(db, "comments", (comment, post, parent, writer, rng.choice(COMMENTS), after.isoformat(" ", "minutes"), int(rng.lognormvariate(1, 1)) - 1))
+                add(
+                    db,
+                    "comments",
+                    (
+                        comment,
+                        post,
+                        parent,
+                        writer,
+                        rng.choice(COMMENTS),
+                        after.isoformat(" ", "minutes"),
+                        int(rng.lognormvariate(1, 1)) - 1,
+                    ),
+                )
                 replies.append(comment)
         if name in MINE:
             add(db, "moderators", (ME, place))

@@ -84,7 +84,10 @@ def _read(app: Flask) -> None:
     def post(key: int) -> str:
         found = row(f"SELECT {POST} FROM {TABLES} p.id = ?", key)
         order = "score DESC, k.id" if request.args.get("sort", "top") == "top" else "written DESC, k.id"
-        comments = rows(f"SELECT k.*, a.name AS author FROM comments k JOIN people a ON a.id = author_id WHERE post_id = ? ORDER BY {order}", key)
+        comments = rows(
+            f"SELECT k.*, a.name AS author FROM comments k JOIN people a ON a.id = author_id WHERE post_id = ? ORDER BY {order}",
+            key,
+        )
         below: dict[int | None, list[Any]] = {}
         for comment in comments:
             below.setdefault(comment["parent_id"], []).append(comment)
@@ -96,7 +99,8 @@ def _read(app: Flask) -> None:
         found = row("SELECT * FROM people WHERE name = ?", name)
         karma = value("SELECT coalesce(sum(score), 0) FROM posts WHERE author_id = ?", found["id"])
         comments = rows(
-            "SELECT k.*, p.title FROM comments k JOIN posts p ON p.id = post_id WHERE k.author_id = ? ORDER BY k.written DESC LIMIT 15", found["id"]
+            "SELECT k.*, p.title FROM comments k JOIN posts p ON p.id = post_id WHERE k.author_id = ? ORDER BY k.written DESC LIMIT 15",
+            found["id"],
         )
         total = value("SELECT count(*) FROM comments WHERE author_id = ?", found["id"])
         return _list("forum/person.html", {"author_id = ?": found["id"]}, person=found, karma=karma, comments=comments, total=total)

@@ -21,7 +21,18 @@ TOWNS = (
     "Wexcombe", "Aldermere", "Port Linnet", "Haverby", "Stonebridge", "Little Marrow", "Quillan", "Eastmoor", "Fennick", "Oakhollow",
     "Saltwick", "Bramley Cross", "Upper Tarn", "Greywater",
 )  # fmt: skip
-STREETS = "High Street,Church Lane,Mill Road,Elm Avenue,Quay Street,Bridge Street,Park Road,Castle Hill,Market Row,Station Road".split(",")
+STREETS = [
+    "High Street",
+    "Church Lane",
+    "Mill Road",
+    "Elm Avenue",
+    "Quay Street",
+    "Bridge Street",
+    "Park Road",
+    "Castle Hill",
+    "Market Row",
+    "Station Road",
+]
 KINDS = {
     "cafe": ("{t} Coffee House", "The Copper Kettle", "Café {s}", "Second Cup {t}"),
     "restaurant": ("The {s} Table", "Osteria {t}", "{t} Noodle Bar", "The Old Granary {t}"),
@@ -94,7 +105,7 @@ def _highways(db: sqlite3.Connection, centres: list[tuple[float, float]]) -> Non
 
 
 def _places(db: sqlite3.Connection, rng: random.Random, town: int, town_name: str) -> None:
-    taken: set[str] = set(r[0] for r in db.execute("SELECT name FROM places"))
+    taken: set[str] = {r[0] for r in db.execute("SELECT name FROM places")}
     nodes = db.execute("SELECT id FROM nodes WHERE in_town = ?", (town,)).fetchall()
     for category, patterns in KINDS.items():
         for pattern in patterns if category not in PLACED_ONCE else patterns[:1]:

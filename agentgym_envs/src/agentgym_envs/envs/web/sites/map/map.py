@@ -8,7 +8,21 @@ from flask import Flask, render_template, request
 
 from agentgym_envs.envs.web.sites.map.data import KINDS, ME
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
-from agentgym_envs.envs.web.sites.site import Site, back, database, field, make_app, number, page, row, rows, run, user, value, where
+from agentgym_envs.envs.web.sites.site import (
+    Site,
+    back,
+    database,
+    field,
+    make_app,
+    number,
+    page,
+    row,
+    rows,
+    run,
+    user,
+    value,
+    where,
+)
 
 SITE = Site(
     name="map",
@@ -40,13 +54,20 @@ def matching(words: str) -> list[sqlite3.Row]:
     exact = rows(f"SELECT {PLACE} FROM {PLACES} lower(p.name) = lower(?)", words.strip())
     if exact or not words.strip():
         return exact
-    condition, values = where({f"(p.name || ' ' || address || ' ' || t.name || ' ' || category) LIKE ? /* {n} */": f"%{w}%" for n, w in enumerate(words.split())})
+    condition, values = where(
+        {
+            f"(p.name || ' ' || address || ' ' || t.name || ' ' || category) LIKE ? /* {n} */": f"%{w}%"
+            for n, w in enumerate(words.split())
+        }
+    )
     return rows(f"SELECT {PLACE} FROM {PLACES} {condition} ORDER BY p.name LIMIT 40", *values)
 
 
 def _chart() -> dict[str, Any]:
     """Returns what a drawing of the county needs."""
-    roads = rows("SELECT a.x AS x1, a.y AS y1, b.x AS x2, b.y AS y2, kind FROM roads JOIN nodes a ON a.id = a JOIN nodes b ON b.id = b WHERE kind <> 'street'")
+    roads = rows(
+        "SELECT a.x AS x1, a.y AS y1, b.x AS x2, b.y AS y2, kind FROM roads JOIN nodes a ON a.id = a JOIN nodes b ON b.id = b WHERE kind <> 'street'"
+    )
     return {"roads": roads, "towns": rows("SELECT * FROM towns")}
 
 
@@ -74,7 +95,9 @@ def _find(app: Flask) -> None:
     def town(key: int) -> str:
         found = row("SELECT * FROM towns WHERE id = ?", key)
         condition, values = where({"p.town_id = ?": key, "category = ?": request.args.get("category")})
-        listed = page(PLACE, PLACES + condition, "rating DESC, p.name" if request.args.get("sort") == "rating" else "p.name", values, size=15)
+        listed = page(
+            PLACE, PLACES + condition, "rating DESC, p.name" if request.args.get("sort") == "rating" else "p.name", values, size=15
+        )
         return render_template("map/town.html", town=found, found=listed, kinds=sorted(KINDS))
 
 
@@ -97,7 +120,9 @@ def _go(app: Flask) -> None:
         if len(centres) == 1 and category in KINDS:
             centre = (centres[0]["x"], centres[0]["y"])
             others = rows(f"SELECT {PLACE} FROM {PLACES} category = ? AND p.id <> ?", category, centres[0]["id"])
-            listed = sorted(((round(dist(centre, (o["x"], o["y"])), 2), o) for o in others), key=lambda pair: (pair[0], pair[1]["name"]))[:10]
+            listed = sorted(
+                ((round(dist(centre, (o["x"], o["y"])), 2), o) for o in others), key=lambda pair: (pair[0], pair[1]["name"])
+            )[:10]
         return render_template("map/nearby.html", text=text, category=category, centres=centres, listed=listed, kinds=sorted(KINDS))
 
 

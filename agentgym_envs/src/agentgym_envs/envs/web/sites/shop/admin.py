@@ -7,7 +7,21 @@ from flask import Flask, render_template, request
 
 from agentgym_envs.envs.web.sites.shop.catalogue import STATUSES
 from agentgym_envs.envs.web.sites.shop.data import refresh_ratings
-from agentgym_envs.envs.web.sites.site import Site, back, database, field, make_app, number, page, row, rows, run, user, value, where
+from agentgym_envs.envs.web.sites.site import (
+    Site,
+    back,
+    database,
+    field,
+    make_app,
+    number,
+    page,
+    row,
+    rows,
+    run,
+    user,
+    value,
+    where,
+)
 
 SITE = Site(
     name="admin",
@@ -51,7 +65,9 @@ def _dashboard(app: Flask) -> None:
             ("Products out of stock", value("SELECT count(*) FROM products WHERE stock = 0")),
             ("Customers", value("SELECT count(*) FROM customers")),
         ]
-        last = rows("SELECT o.*, c.name FROM orders o JOIN customers c ON c.id = customer_id ORDER BY placed DESC, o.id DESC LIMIT 8")
+        last = rows(
+            "SELECT o.*, c.name FROM orders o JOIN customers c ON c.id = customer_id ORDER BY placed DESC, o.id DESC LIMIT 8"
+        )
         return render_template("admin/home.html", figures=figures, last=last)
 
     @app.route("/search")
@@ -76,7 +92,9 @@ def _products(app: Flask) -> None:
                 **({least[0]: least[1]} if least else {}),
             }
         )
-        found = page("p.*, c.name AS category", f"products p JOIN categories c ON c.id = category_id WHERE {condition}", "p.name", values)
+        found = page(
+            "p.*, c.name AS category", f"products p JOIN categories c ON c.id = category_id WHERE {condition}", "p.name", values
+        )
         return render_template("admin/products.html", found=found, categories=rows("SELECT id, name FROM categories ORDER BY name"))
 
     @app.route("/products/<int:key>", methods=["GET", "POST"])
@@ -89,7 +107,9 @@ def _products(app: Flask) -> None:
                 price = -1
             stock, weight = number("stock"), number("weight")
             if price < 0 or stock is None or weight is None or not field("name"):
-                return back("The price, the stock and the weight must be numbers, and the name may not be empty.", "product", key=key)
+                return back(
+                    "The price, the stock and the weight must be numbers, and the name may not be empty.", "product", key=key
+                )
             sql = "UPDATE products SET name = ?, price = ?, stock = ?, weight = ?, description = ?, enabled = ? WHERE id = ?"
             run(sql, field("name"), price, stock, weight, field("description"), int(bool(field("enabled"))), key)
             return back("The product has been saved.", "product", key=key)
@@ -107,7 +127,9 @@ def _orders(app: Flask) -> None:
                 "c.name LIKE ?": f"%{request.args['customer']}%" if request.args.get("customer") else None,
             }
         )
-        found = page("o.*, c.name", f"orders o JOIN customers c ON c.id = customer_id WHERE {condition}", "placed DESC, o.id DESC", values)
+        found = page(
+            "o.*, c.name", f"orders o JOIN customers c ON c.id = customer_id WHERE {condition}", "placed DESC, o.id DESC", values
+        )
         return render_template("admin/orders.html", found=found, statuses=STATUSES)
 
     @app.route("/orders/<int:key>", methods=["GET", "POST"])
@@ -117,9 +139,16 @@ def _orders(app: Flask) -> None:
             if field("status") not in STATUSES:
                 return back("Choose a status.", "order", key=key)
             parts = [field(k) for k in ("status", "tracking", "note", "street", "city", "state", "zip")]
-            run("UPDATE orders SET status = ?, tracking = ?, note = ?, street = ?, city = ?, state = ?, zip = ? WHERE id = ?", *parts, key)
+            run(
+                "UPDATE orders SET status = ?, tracking = ?, note = ?, street = ?, city = ?, state = ?, zip = ? WHERE id = ?",
+                *parts,
+                key,
+            )
             return back("The order has been saved.", "order", key=key)
-        items = rows("SELECT p.id, p.name, p.sku, i.quantity, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?", key)
+        items = rows(
+            "SELECT p.id, p.name, p.sku, i.quantity, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?",
+            key,
+        )
         return render_template("admin/order.html", order=found, items=items, statuses=STATUSES)
 
 
@@ -144,7 +173,11 @@ def _people(app: Flask) -> None:
         if request.method == "POST":
             if field("group") not in GROUPS or "@" not in field("email") or not field("name"):
                 return back("A customer needs a name, a valid e-mail address and a group.", "customer", key=key)
-            run("UPDATE customers SET name = ?, email = ?, phone = ?, grp = ? WHERE id = ?", *[field(k) for k in ("name", "email", "phone", "group")], key)
+            run(
+                "UPDATE customers SET name = ?, email = ?, phone = ?, grp = ? WHERE id = ?",
+                *[field(k) for k in ("name", "email", "phone", "group")],
+                key,
+            )
             return back("The customer has been saved.", "customer", key=key)
         orders = rows("SELECT * FROM orders WHERE customer_id = ? ORDER BY placed DESC, id DESC", key)
         return render_template("admin/customer.html", customer=found, orders=orders, groups=GROUPS)
@@ -169,7 +202,9 @@ def _people(app: Flask) -> None:
             }
         )
         tables = f"reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = r.customer_id WHERE {condition}"
-        return render_template("admin/reviews.html", found=page("r.*, p.name AS product, c.name AS author", tables, "written DESC, r.id", values))
+        return render_template(
+            "admin/reviews.html", found=page("r.*, p.name AS product, c.name AS author", tables, "written DESC, r.id", values)
+        )
 
     @app.route("/discounts", methods=["GET", "POST"])
     def discounts() -> Any:
@@ -177,7 +212,12 @@ def _people(app: Flask) -> None:
             percent = number("percent", 1, 90)
             if percent is None or not field("code"):
                 return back("A discount needs a code and a percentage from 1 to 90.", "discounts")
-            run("INSERT INTO discounts (code, percent, ends, active) VALUES (?, ?, ?, 1)", field("code").upper(), percent, field("ends"))
+            run(
+                "INSERT INTO discounts (code, percent, ends, active) VALUES (?, ?, ?, 1)",
+                field("code").upper(),
+                percent,
+                field("ends"),
+            )
             return back(f"The discount {field('code').upper()} has been added.", "discounts")
         if request.method == "POST":
             found = row("SELECT * FROM discounts WHERE id = ?", number("discount") or 0)
@@ -190,8 +230,16 @@ def _reports(app: Flask) -> None:
     @app.route("/reports")
     def reports() -> str:
         begin, end = (_date(request.args.get(key, ""), other) for key, other in (("from", "2026-01-01"), ("to", "2026-06-15")))
-        totals = row(f"SELECT count(*) AS orders, coalesce(sum(total), 0) AS total, coalesce(round(avg(total)), 0) AS mean {SALES}", begin, end)
-        months = rows(f"SELECT substr(placed, 1, 7) AS month, count(*) AS orders, sum(total) AS total {SALES} GROUP BY month ORDER BY month", begin, end)
+        totals = row(
+            f"SELECT count(*) AS orders, coalesce(sum(total), 0) AS total, coalesce(round(avg(total)), 0) AS mean {SALES}",
+            begin,
+            end,
+        )
+        months = rows(
+            f"SELECT substr(placed, 1, 7) AS month, count(*) AS orders, sum(total) AS total {SALES} GROUP BY month ORDER BY month",
+            begin,
+            end,
+        )
         best = rows(
             f"SELECT p.id, p.name, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS total FROM order_items i JOIN products p ON p.id = i.product_id"
             f" WHERE i.order_id IN (SELECT o.id {SALES}) GROUP BY p.id ORDER BY sold DESC, total DESC LIMIT 10", begin, end,

@@ -38,7 +38,16 @@ CREATE INDEX items_of ON order_items (order_id);
 CREATE INDEX reviews_of ON reviews (product_id);
 CREATE INDEX orders_of ON orders (customer_id);
 """
-STREETS = "Maple Street,Harbor Road,Second Avenue,Orchard Lane,Mill Street,Chestnut Avenue,Station Road,Lakeview Drive".split(",")
+STREETS = [
+    "Maple Street",
+    "Harbor Road",
+    "Second Avenue",
+    "Orchard Lane",
+    "Mill Street",
+    "Chestnut Avenue",
+    "Station Road",
+    "Lakeview Drive",
+]
 ME = 1  # the customer of an episode
 
 
@@ -81,7 +90,11 @@ def _products(db: sqlite3.Connection, rng: random.Random) -> None:
                 colour = rng.choice(COLOURS)
                 text = f"{variant} {kind.lower()} by {brand} in {colour.lower()}. Made to be used every day and easy to clean; two-year guarantee."
                 sku = f"{category[:2].upper()}-{1000 + 7 * number}"
-                add(db, "products", (number, sku, f"{brand} {variant} {kind}", place, brand, colour, price, stock, rng.randint(1, 90) * 50, text))
+                add(
+                    db,
+                    "products",
+                    (number, sku, f"{brand} {variant} {kind}", place, brand, colour, price, stock, rng.randint(1, 90) * 50, text),
+                )
 
 
 def _customers(db: sqlite3.Connection, rng: random.Random) -> None:
@@ -90,7 +103,13 @@ def _customers(db: sqlite3.Connection, rng: random.Random) -> None:
         login = name.lower().replace(" ", ".").replace("ö", "o")
         city, state = rng.choice(TOWNS)
         joined = TODAY - timedelta(days=rng.randint(20, 900))
-        address = (f"{rng.randint(2, 480)} {rng.choice(STREETS)}", city, state, f"{rng.randint(10000, 98999)}", f"555-01{rng.randint(10, 99)}")
+        address = (
+            f"{rng.randint(2, 480)} {rng.choice(STREETS)}",
+            city,
+            state,
+            f"{rng.randint(10000, 98999)}",
+            f"555-01{rng.randint(10, 99)}",
+        )
         group = rng.choice(("General", "General", "General", "Wholesale", "VIP"))
         secret = "linden2026" if n == ME else password(login)
         add(db, "customers", (n, name, login, secret, f"{login}@mail.test", *address, str(joined), int(rng.random() < 0.4), group))
@@ -126,7 +145,9 @@ def _reviews(db: sqlite3.Connection, rng: random.Random) -> None:
         for who in rng.sample(range(2, customers + 1), rng.choice((0, 1, 2, 3, 4, 5, 7, 9))):
             number += 1
             mood = rng.random()
-            stars, texts = (rng.choice((4, 5)), PRAISE) if mood < taste else (3, MIXED) if mood < taste + 0.15 else (rng.choice((1, 2)), BLAME)
+            stars, texts = (
+                (rng.choice((4, 5)), PRAISE) if mood < taste else (3, MIXED) if mood < taste + 0.15 else (rng.choice((1, 2)), BLAME)
+            )
             status = rng.choice(("approved",) * 14 + ("pending",))
             written = TODAY - timedelta(days=rng.randint(1, 600))
             add(db, "reviews", (number, product, who, stars, *rng.choice(texts), str(written), status))

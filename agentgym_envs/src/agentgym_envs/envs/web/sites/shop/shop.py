@@ -6,7 +6,22 @@ from flask import Flask, redirect, render_template, request, url_for
 
 from agentgym_envs.envs.web.sites.shop.catalogue import SHIPPING
 from agentgym_envs.envs.web.sites.shop.data import ME
-from agentgym_envs.envs.web.sites.site import TODAY, Site, back, database, field, make_app, number, page, row, rows, run, user, value, where
+from agentgym_envs.envs.web.sites.site import (
+    TODAY,
+    Site,
+    back,
+    database,
+    field,
+    make_app,
+    number,
+    page,
+    row,
+    rows,
+    run,
+    user,
+    value,
+    where,
+)
 
 SITE = Site(
     name="shop",
@@ -14,7 +29,13 @@ SITE = Site(
     colour="#0f766e",
     tables="shop",
     people="SELECT id, name, login, password FROM customers",
-    places=(("Departments", "departments"), ("Cart", "cart"), ("Wish list", "wishlist"), ("My account", "account"), ("Contact", "contact")),
+    places=(
+        ("Departments", "departments"),
+        ("Cart", "cart"),
+        ("Wish list", "wishlist"),
+        ("My account", "account"),
+        ("Contact", "contact"),
+    ),
     user=ME,
 )
 ORDERS = {
@@ -157,8 +178,8 @@ def _buy(app: Flask) -> None:
                 return back(f"{found['name']} was taken off your wish list.", "wishlist")
             run("INSERT OR IGNORE INTO wishlist VALUES (?, ?)", user(), found["id"])
             return back(f"{found['name']} is on your wish list.", "wishlist")
-        found = rows("SELECT p.* FROM wishlist JOIN products p ON p.id = product_id WHERE customer_id = ? ORDER BY p.name", user())
-        return render_template("shop/wishlist.html", products=found)
+        wished = rows("SELECT p.* FROM wishlist JOIN products p ON p.id = product_id WHERE customer_id = ? ORDER BY p.name", user())
+        return render_template("shop/wishlist.html", products=wished)
 
     @app.route("/product/<int:key>/review", methods=["POST"])
     def review(key: int) -> Any:
@@ -195,7 +216,10 @@ def _account(app: Flask) -> None:
     @app.route("/orders/<int:key>", methods=["GET", "POST"])
     def order(key: int) -> Any:
         found = row("SELECT * FROM orders WHERE id = ? AND customer_id = ?", key, user())
-        items = rows("SELECT p.id, p.name, p.sku, i.quantity, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?", key)
+        items = rows(
+            "SELECT p.id, p.name, p.sku, i.quantity, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?",
+            key,
+        )
         if request.method == "POST":
             if field("how") == "again":
                 for item in items:

@@ -8,7 +8,7 @@ from typing import Any
 from agentgym_envs.envs.web.sites.shop.admin import GROUPS, SALES
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, money
 from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, replace, search, stop
+from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 ADMIN = ORIGINS["admin"]
 CUSTOMERS = "SELECT c.*, (SELECT count(*) FROM orders WHERE customer_id = c.id) AS orders FROM customers c WHERE "
@@ -34,7 +34,7 @@ def _periods(rng: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def _report(begin: str, end: str) -> list[Step]:
-    return [click("Reports"), replace("From", begin), replace("To", end), click("Show", "button")]
+    return [click("Reports"), fill("From", begin), fill("To", end), click("Show", "button")]
 
 
 @template("admin", "find", "How many orders has the customer {customer} placed? Answer with the number.")
@@ -85,7 +85,11 @@ def _sales(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"begin": begin, "end": end}, holds(total), [*_report(begin, end), stop(total)])
 
 
-@template("admin", "find", "How many orders were placed from {begin} to {end}, cancelled and returned ones left out? Answer with the number.")
+@template(
+    "admin",
+    "find",
+    "How many orders were placed from {begin} to {end}, cancelled and returned ones left out? Answer with the number.",
+)
 def _number(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         count = world.value("shop", f"SELECT count(*) {SALES}", begin, end)
@@ -136,8 +140,16 @@ def _group_count(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("admin", "find", "How many {category} products have fewer than 10 pieces in stock? Answer with the number.")
 def _low(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "shop", "SELECT c.name, sum(stock < 10) AS n FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id"):
-        steps = [click("Products"), choose("Category", r["name"]), choose("Stock", "Fewer than 10"), click("Filter", "button"), stop(r["n"])]
+    for r in world.mixed(
+        rng, "shop", "SELECT c.name, sum(stock < 10) AS n FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id"
+    ):
+        steps = [
+            click("Products"),
+            choose("Category", r["name"]),
+            choose("Stock", "Fewer than 10"),
+            click("Filter", "button"),
+            stop(r["n"]),
+        ]
         yield Made({"category": r["name"]}, answer(r["n"]), steps)
 
 
@@ -164,7 +176,9 @@ def _show_report(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("admin", "navigate", "List all {status} orders of the customer {customer}.")
 def _list_orders(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "shop", "SELECT status, c.name FROM orders JOIN customers c ON c.id = customer_id GROUP BY status, c.id"):
+    for r in world.mixed(
+        rng, "shop", "SELECT status, c.name FROM orders JOIN customers c ON c.id = customer_id GROUP BY status, c.id"
+    ):
         steps = [click("Orders"), choose("Status", r["status"]), fill("Customer", r["name"]), click("Filter", "button"), stop()]
         url = f"{ADMIN}/orders?status={r['status']}&customer={r['name'].replace(' ', '+')}"
         yield Made({"status": r["status"].lower(), "customer": r["name"]}, ends_at(url), steps)
@@ -174,7 +188,7 @@ def _list_orders(world: World, rng: random.Random) -> Iterator[Made]:
 def _price(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", "SELECT * FROM products"):
         cents = p["price"] + rng.choice((-200, 150, 300, 1000))
-        steps = [*_product(p), replace("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop()]
+        steps = [*_product(p), fill("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop()]
         values = {"product": p["name"], "price": f"{cents / 100:.2f}"}
         yield Made(values, becomes("shop", f"SELECT price FROM products WHERE id = {p['id']}", cents), steps)
 
@@ -183,8 +197,12 @@ def _price(world: World, rng: random.Random) -> Iterator[Made]:
 def _arrived(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", "SELECT * FROM products"):
         count = rng.randint(2, 30) * 5
-        steps = [*_product(p), replace("Stock", p["stock"] + count), click("Save", "button"), stop()]
-        yield Made({"product": p["name"], "count": count}, becomes("shop", f"SELECT stock FROM products WHERE id = {p['id']}", p["stock"] + count), steps)
+        steps = [*_product(p), fill("Stock", p["stock"] + count), click("Save", "button"), stop()]
+        yield Made(
+            {"product": p["name"], "count": count},
+            becomes("shop", f"SELECT stock FROM products WHERE id = {p['id']}", p["stock"] + count),
+            steps,
+        )
 
 
 @template("admin", "change", "Hide the {product} from the shop.")
@@ -203,7 +221,13 @@ def _shipped(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"order": o["id"], "number": number}, becomes("shop", sql, f"Shipped {number}"), steps)
 
 
-NOTES = ("Customer asked for gift wrapping", "Call before delivery", "Leave at the back door", "Address confirmed by telephone", "Send the invoice by post")
+NOTES = (
+    "Customer asked for gift wrapping",
+    "Call before delivery",
+    "Leave at the back door",
+    "Address confirmed by telephone",
+    "Send the invoice by post",
+)
 
 
 @template("admin", "change", "Add the internal note “{note}” to order #{order}.")
@@ -219,7 +243,11 @@ def _regroup(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", CUSTOMERS + "1"):
         group = rng.choice([g for g in GROUPS if g != c["grp"]])
         steps = [*_customer(c["name"]), choose("Group", group), click("Save", "button"), stop()]
-        yield Made({"customer": c["name"], "group": group}, becomes("shop", f"SELECT grp FROM customers WHERE id = {c['id']}", group), steps)
+        yield Made(
+            {"customer": c["name"], "group": group},
+            becomes("shop", f"SELECT grp FROM customers WHERE id = {c['id']}", group),
+            steps,
+        )
 
 
 def _pending(world: World, rng: random.Random) -> Iterator[tuple[Any, int]]:
@@ -234,7 +262,14 @@ def _pending(world: World, rng: random.Random) -> Iterator[tuple[Any, int]]:
 def _moderate(world: World, rng: random.Random, button: str, wanted: str) -> Iterator[Made]:
     for r, same in _pending(world, rng):
         if same == 1:
-            steps = [click("Reviews"), choose("Status", "pending"), fill("Product", r["product"]), click("Filter", "button"), click(button, "button"), stop()]
+            steps = [
+                click("Reviews"),
+                choose("Status", "pending"),
+                fill("Product", r["product"]),
+                click("Filter", "button"),
+                click(button, "button"),
+                stop(),
+            ]
             sql = f"SELECT coalesce((SELECT status FROM reviews WHERE id = {r['id']}), 'gone')"
             yield Made({"author": r["author"], "product": r["product"]}, becomes("shop", sql, wanted), steps)
 
@@ -271,7 +306,11 @@ def _nobody(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made({"customer": name}, nothing("There is no such customer."), [search(name), stop("N/A")])
 
 
-@template("admin shop", "change", "Look up in the shop which {category} product is the cheapest, and set its stock to {count} in the admin.")
+@template(
+    "admin shop",
+    "change",
+    "Look up in the shop which {category} product is the cheapest, and set its stock to {count} in the admin.",
+)
 def _restock(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
         found = world.rows("shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price", c["id"])
@@ -279,12 +318,20 @@ def _restock(world: World, rng: random.Random) -> Iterator[Made]:
         if found[0]["price"] < found[1]["price"]:
             steps = [
                 goto(ORIGINS["shop"]), click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), click("Apply", "button"),
-                goto(ADMIN), *_product(found[0]), replace("Stock", count), click("Save", "button"), stop(),
+                goto(ADMIN), *_product(found[0]), fill("Stock", count), click("Save", "button"), stop(),
             ]  # fmt: skip
-            yield Made({"category": c["name"], "count": count}, becomes("shop", f"SELECT stock FROM products WHERE id = {found[0]['id']}", count), steps)
+            yield Made(
+                {"category": c["name"], "count": count},
+                becomes("shop", f"SELECT stock FROM products WHERE id = {found[0]['id']}", count),
+                steps,
+            )
 
 
-@template("admin code", "change", "Open an issue in the code host's project {project} with the title “Restock {sku}” and the name of the product with this SKU as its description.")
+@template(
+    "admin code",
+    "change",
+    "Open an issue in the code host's project {project} with the title “Restock {sku}” and the name of the product with this SKU as its description.",
+)
 def _issue(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", "SELECT * FROM products WHERE stock = 0"):
         project = rng.choice(("tidepool", "inkwell", "glasswing", "osprey"))

@@ -75,7 +75,9 @@ def _variable(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("code", "find", "What is the value of the limit in {path} of the project {project}? Answer with the number.")
 def _limit(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "code", "SELECT p.name, path, content FROM files JOIN projects p ON p.id = project_id WHERE path LIKE 'src/%'"):
+    for r in world.mixed(
+        rng, "code", "SELECT p.name, path, content FROM files JOIN projects p ON p.id = project_id WHERE path LIKE 'src/%'"
+    ):
         found = re.search(r"(?i)limit = (\d+)", r["content"])
         assert found is not None
         steps = [*_project(r["name"]), click(r["path"]), stop(found[1])]
@@ -127,18 +129,24 @@ def _commits(world: World, rng: random.Random) -> Iterator[Made]:
 def _added(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
         last = world.rows("code", "SELECT * FROM commits WHERE project_id = ? ORDER BY made DESC, id DESC LIMIT 1", p["id"])[0]
-        yield Made({"project": p["name"]}, answer(last["added"]), [*_project(p["name"]), click(last["message"]), stop(last["added"])])
+        yield Made(
+            {"project": p["name"]}, answer(last["added"]), [*_project(p["name"]), click(last["message"]), stop(last["added"])]
+        )
 
 
 @template("code", "find", "When is the milestone {milestone} of {project} due? Answer like 2026-06-02.")
 def _due(world: World, rng: random.Random) -> Iterator[Made]:
     for m in world.mixed(rng, "code", "SELECT m.*, p.name FROM milestones m JOIN projects p ON p.id = project_id"):
-        yield Made({"project": m["name"], "milestone": m["title"]}, holds(m["due"]), [*_tab(m["name"], "Milestones"), stop(m["due"])])
+        yield Made(
+            {"project": m["name"], "milestone": m["title"]}, holds(m["due"]), [*_tab(m["name"], "Milestones"), stop(m["due"])]
+        )
 
 
 @template("code", "find", "What role does {person} have in {project}?")
 def _role(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = "SELECT p.name, a.name AS person, role FROM members JOIN people a ON a.id = person_id JOIN projects p ON p.id = project_id"
+    sql = (
+        "SELECT p.name, a.name AS person, role FROM members JOIN people a ON a.id = person_id JOIN projects p ON p.id = project_id"
+    )
     for r in world.mixed(rng, "code", sql):
         yield Made({"project": r["name"], "person": r["person"]}, answer(r["role"]), [*_tab(r["name"], "Members"), stop(r["role"])])
 
@@ -146,7 +154,9 @@ def _role(world: World, rng: random.Random) -> Iterator[Made]:
 @template("code", "find", "What is the title of the oldest open issue of {project}?")
 def _oldest(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
-        title = world.value("code", "SELECT title FROM issues WHERE project_id = ? AND merge = 0 AND state = 'open' ORDER BY opened, id", p["id"])
+        title = world.value(
+            "code", "SELECT title FROM issues WHERE project_id = ? AND merge = 0 AND state = 'open' ORDER BY opened, id", p["id"]
+        )
         steps = [*_tab(p["name"], "Issues"), choose("Sort by", "Oldest"), click("Filter", "button"), stop(title)]
         yield Made({"project": p["name"]}, holds(title), steps)
 
@@ -180,7 +190,9 @@ def _star(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"project": p["name"]}, becomes("code", sql, 1), [*_project(p["name"]), click("Star", "button"), stop()])
 
 
-@template("code", "change", "Open an issue in {project} with the title “{title}”, the description “{body}” and the label “{label}”.")
+@template(
+    "code", "change", "Open an issue in {project} with the title “{title}”, the description “{body}” and the label “{label}”."
+)
 def _new_issue(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
         title = rng.choice(("Typo on the start page", "Please add a changelog", "Build fails on macOS", "Dark mode is too dark"))
@@ -194,13 +206,19 @@ def _new_issue(world: World, rng: random.Random) -> Iterator[Made]:
             f"SELECT title || '|' || body || '|' || l.name FROM issues i JOIN issue_labels ON issue_id = i.id JOIN labels l ON l.id = label_id"
             f" WHERE i.project_id = {p['id']} AND author_id = {ME} AND opened = '{TODAY}'"
         )
-        yield Made({"project": p["name"], "title": title, "body": body, "label": label}, becomes("code", sql, f"{title}|{body}|{label}"), steps)
+        yield Made(
+            {"project": p["name"], "title": title, "body": body, "label": label},
+            becomes("code", sql, f"{title}|{body}|{label}"),
+            steps,
+        )
 
 
 @template("code", "change", "Comment “{text}” on the issue “{title}” of {project}.")
 def _comment(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + "merge = 0"):
-        text = rng.choice(("I see this on Debian as well.", "Fixed on my branch.", "Is anybody working on this?", "Could you attach a log?"))
+        text = rng.choice(
+            ("I see this on Debian as well.", "Fixed on my branch.", "Is anybody working on this?", "Could you attach a log?")
+        )
         steps = [*_issue(i), fill("Add a comment", text), click("Comment", "button"), stop()]
         sql = f"SELECT body FROM comments WHERE issue_id = {i['id']} AND author_id = {ME}"
         yield Made({"title": i["title"], "project": i["project"], "text": text}, becomes("code", sql, text), steps)
@@ -210,22 +228,44 @@ def _comment(world: World, rng: random.Random) -> Iterator[Made]:
 def _close(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + f"merge = 0 AND i.state = 'open' AND p.name IN {MINE}"):
         steps = [*_issue(i), click("Close issue", "button"), stop()]
-        yield Made({"title": i["title"], "project": i["project"]}, becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", "closed"), steps)
+        yield Made(
+            {"title": i["title"], "project": i["project"]},
+            becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", "closed"),
+            steps,
+        )
 
 
 @template("code", "change", "Merge the merge request “{title}” in my project {project}.")
 def _merge(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + f"merge = 1 AND i.state = 'open' AND p.name IN {MINE}"):
         steps = [*_issue(i), click("Merge", "button"), stop()]
-        yield Made({"title": i["title"], "project": i["project"]}, becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", "merged"), steps)
+        yield Made(
+            {"title": i["title"], "project": i["project"]},
+            becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", "merged"),
+            steps,
+        )
 
 
-@template("code", "change", "Assign the issue “{title}” in my project {project} to {person} and put it into the milestone {milestone}.")
+@template(
+    "code", "change", "Assign the issue “{title}” in my project {project} to {person} and put it into the milestone {milestone}."
+)
 def _assign(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + f"merge = 0 AND i.state = 'open' AND p.name IN {MINE} AND assignee_id IS NULL"):
-        who = rng.choice(world.rows("code", "SELECT a.* FROM members JOIN people a ON a.id = person_id WHERE project_id = ? ORDER BY a.id", i["project_id"]))
+        who = rng.choice(
+            world.rows(
+                "code",
+                "SELECT a.* FROM members JOIN people a ON a.id = person_id WHERE project_id = ? ORDER BY a.id",
+                i["project_id"],
+            )
+        )
         milestone = rng.choice(world.rows("code", "SELECT * FROM milestones WHERE project_id = ? ORDER BY id", i["project_id"]))
-        steps = [*_issue(i), choose("Assignee", who["name"]), choose("Milestone", milestone["title"]), click("Save", "button"), stop()]
+        steps = [
+            *_issue(i),
+            choose("Assignee", who["name"]),
+            choose("Milestone", milestone["title"]),
+            click("Save", "button"),
+            stop(),
+        ]
         values = {"title": i["title"], "project": i["project"], "person": who["name"], "milestone": milestone["title"]}
         sql = f"SELECT assignee_id || ' ' || milestone_id FROM issues WHERE id = {i['id']}"
         yield Made(values, becomes("code", sql, f"{who['id']} {milestone['id']}"), steps)
@@ -245,13 +285,20 @@ def _label(world: World, rng: random.Random) -> Iterator[Made]:
 def _create(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         name = f"{rng.choice(('paper', 'river', 'cloud', 'stone', 'field'))}-{rng.choice(('box', 'line', 'works', 'kit', 'log'))}"
-        visibility, text = rng.choice(("Internal", "Private")), rng.choice(("Notes of the team", "Scripts for the office", "An experiment", "Slides and handouts"))
+        visibility, text = (
+            rng.choice(("Internal", "Private")),
+            rng.choice(("Notes of the team", "Scripts for the office", "An experiment", "Slides and handouts")),
+        )
         steps = [
             click("New project"), fill("Name", name), fill("Description", text), choose("Visibility", visibility), click("Start with a README", "checkbox"),
             click("Create project", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT description || '|' || visibility || '|' || path FROM projects p JOIN files f ON f.project_id = p.id WHERE name = '{name}' AND owner_id = {ME}"
-        yield Made({"name": name, "visibility": visibility.lower(), "text": text}, becomes("code", sql, f"{text}|{visibility}|README.md"), steps)
+        yield Made(
+            {"name": name, "visibility": visibility.lower(), "text": text},
+            becomes("code", sql, f"{text}|{visibility}|README.md"),
+            steps,
+        )
 
 
 @template("code", "change", "Add {person} to my project {project} as {role}.")
@@ -260,7 +307,13 @@ def _member(world: World, rng: random.Random) -> Iterator[Made]:
         project = world.rows("code", PROJECTS + "p.name = ?", rng.choice(MINE))[0]
         sql = "SELECT * FROM people WHERE id NOT IN (SELECT person_id FROM members WHERE project_id = ?) ORDER BY id"
         who, role = rng.choice(world.rows("code", sql, project["id"])), rng.choice(("Guest", "Reporter", "Developer", "Maintainer"))
-        steps = [*_tab(project["name"], "Members"), fill("Name or user name", who["login"]), choose("Role", role), click("Save member", "button"), stop()]
+        steps = [
+            *_tab(project["name"], "Members"),
+            fill("Name or user name", who["login"]),
+            choose("Role", role),
+            click("Save member", "button"),
+            stop(),
+        ]
         sql = f"SELECT role FROM members WHERE project_id = {project['id']} AND person_id = {who['id']}"
         yield Made({"person": who["name"], "project": project["name"], "role": role}, becomes("code", sql, role), steps)
 
@@ -268,8 +321,18 @@ def _member(world: World, rng: random.Random) -> Iterator[Made]:
 @template("code", "change", "Add the milestone {title}, due on {due}, to my project {project}.")
 def _milestone(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
-        project, title, due = rng.choice(MINE), f"{rng.randint(4, 9)}.{rng.randint(0, 9)}", str(TODAY + timedelta(days=rng.randint(20, 300)))
-        steps = [*_tab(project, "Milestones"), fill("Title", title), fill("Due (YYYY-MM-DD)", due), click("Add milestone", "button"), stop()]
+        project, title, due = (
+            rng.choice(MINE),
+            f"{rng.randint(4, 9)}.{rng.randint(0, 9)}",
+            str(TODAY + timedelta(days=rng.randint(20, 300))),
+        )
+        steps = [
+            *_tab(project, "Milestones"),
+            fill("Title", title),
+            fill("Due (YYYY-MM-DD)", due),
+            click("Add milestone", "button"),
+            stop(),
+        ]
         sql = f"SELECT due FROM milestones m JOIN projects p ON p.id = project_id WHERE p.name = '{project}' AND title = '{title}'"
         yield Made({"project": project, "title": title, "due": due}, becomes("code", sql, due), steps)
 
@@ -281,7 +344,11 @@ def _no_project(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"project": name}, nothing("There is no such project."), [search(name), stop("N/A")])
 
 
-@template("code forum", "change", "Set the status of my profile to the title of the post with the most points in the forum's c/{community}.")
+@template(
+    "code forum",
+    "change",
+    "Set the status of my profile to the title of the post with the most points in the forum's c/{community}.",
+)
 def _status(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "forum", "SELECT * FROM communities"):
         best = world.rows("forum", "SELECT * FROM posts WHERE community_id = ? ORDER BY score DESC LIMIT 2", c["id"])
@@ -290,4 +357,6 @@ def _status(world: World, rng: random.Random) -> Iterator[Made]:
                 goto(ORIGINS["forum"]), click("Communities"), click(f"c/{c['name']}"), choose("Sort by", "Highest score"), click("Sort", "button"),
                 goto(CODE), click("Profile"), fill("Status", best[0]["title"]), click("Save", "button"), stop(),
             ]  # fmt: skip
-            yield Made({"community": c["name"]}, becomes("code", f"SELECT status FROM people WHERE id = {ME}", best[0]["title"]), steps)
+            yield Made(
+                {"community": c["name"]}, becomes("code", f"SELECT status FROM people WHERE id = {ME}", best[0]["title"]), steps
+            )

@@ -10,7 +10,7 @@ from agentgym_envs.envs.web.sites.forum.data import ME, MINE
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, replace, search, stop
+from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 FORUM = ORIGINS["forum"]
 # Titles that lead to one post when they are searched for.
@@ -48,7 +48,11 @@ def _points(world: World, rng: random.Random) -> Iterator[Made]:
 @template("forum", "find", "Who wrote the best comment, by points, on the post “{title}”?")
 def _best_comment(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "forum", POSTS + "comments > 2"):
-        found = world.rows("forum", "SELECT score, name FROM comments JOIN people a ON a.id = author_id WHERE post_id = ? ORDER BY score DESC", p["id"])
+        found = world.rows(
+            "forum",
+            "SELECT score, name FROM comments JOIN people a ON a.id = author_id WHERE post_id = ? ORDER BY score DESC",
+            p["id"],
+        )
         if found[0]["score"] > found[1]["score"]:
             yield Made({"title": p["title"]}, answer(found[0]["name"]), [*_post(p), stop(found[0]["name"])])
 
@@ -56,13 +60,17 @@ def _best_comment(world: World, rng: random.Random) -> Iterator[Made]:
 @template("forum", "find", "How many members does c/{community} have? Answer with the number.")
 def _members(world: World, rng: random.Random) -> Iterator[Made]:
     for name in _names(rng):
-        count = world.value("forum", "SELECT count(*) FROM subscriptions JOIN communities ON id = community_id WHERE name = ?", name)
+        count = world.value(
+            "forum", "SELECT count(*) FROM subscriptions JOIN communities ON id = community_id WHERE name = ?", name
+        )
         yield Made({"community": name}, answer(count), [*_community(name), stop(count)])
 
 
 @template("forum", "find", "How many points has {person} got for posts in all? Answer with the number.")
 def _karma(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "forum", "SELECT name, sum(score) AS n FROM posts JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 30"):
+    for r in world.mixed(
+        rng, "forum", "SELECT name, sum(score) AS n FROM posts JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 30"
+    ):
         steps = [goto(f"{FORUM}/u/{r['name']}"), stop(r["n"])]
         yield Made({"person": r["name"]}, answer(r["n"]), steps)
 
@@ -77,7 +85,9 @@ def _joined(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "find", "How many comments has {person} written in all? Answer with the number.")
 def _comments_of(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "forum", "SELECT name, count(*) AS n FROM comments JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 8"):
+    for r in world.mixed(
+        rng, "forum", "SELECT name, count(*) AS n FROM comments JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 8"
+    ):
         yield Made({"person": r["name"]}, answer(r["n"]), [goto(f"{FORUM}/u/{r['name']}"), stop(r["n"])])
 
 
@@ -127,7 +137,9 @@ def _about(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "find", "How many posts has {person} written? Answer with the number.")
 def _posts_of(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "forum", "SELECT name, count(*) AS n FROM posts JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 5"):
+    for r in world.mixed(
+        rng, "forum", "SELECT name, count(*) AS n FROM posts JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 5"
+    ):
         yield Made({"person": r["name"]}, answer(r["n"]), [goto(f"{FORUM}/u/{r['name']}"), stop(r["n"])])
 
 
@@ -146,7 +158,9 @@ def _open_author(world: World, rng: random.Random) -> Iterator[Made]:
 @template("forum", "navigate", "List the posts of c/{community} with the {order} first.")
 def _sorted(world: World, rng: random.Random) -> Iterator[Made]:
     for name in _names(rng):
-        key, label, words = rng.choice((("top", "Highest score", "highest score"), ("old", "Oldest", "oldest"), ("talk", "Most comments", "most comments")))
+        key, label, words = rng.choice(
+            (("top", "Highest score", "highest score"), ("old", "Oldest", "oldest"), ("talk", "Most comments", "most comments"))
+        )
         steps = [*_community(name), choose("Sort by", label), click("Sort", "button"), stop()]
         yield Made({"community": name, "order": words}, ends_at(f"{FORUM}/c/{name}?sort={key}"), steps)
 
@@ -175,7 +189,14 @@ TEXTS = (
 
 
 def _submit(community: str, title: str, body: str) -> list[Step]:
-    return [click("Submit"), choose("Community", community), fill("Title", title), fill("Text", body), click("Submit post", "button"), stop()]
+    return [
+        click("Submit"),
+        choose("Community", community),
+        fill("Title", title),
+        fill("Text", body),
+        click("Submit post", "button"),
+        stop(),
+    ]
 
 
 def _posted(community: str, title: str, body: str) -> dict[str, Any]:
@@ -190,7 +211,13 @@ def _write(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"community": name, "title": title, "body": body}, _posted(name, title, body), _submit(name, title, body))
 
 
-REMARKS = ("Thank you, this helped me a lot.", "Have you tried it the other way round?", "I will try that on Sunday.", "Which size do you recommend?", "Same here.")
+REMARKS = (
+    "Thank you, this helped me a lot.",
+    "Have you tried it the other way round?",
+    "I will try that on Sunday.",
+    "Which size do you recommend?",
+    "Same here.",
+)
 
 
 @template("forum", "change", "Comment “{text}” on the post “{title}”.")
@@ -234,14 +261,18 @@ def _upvote_comment(world: World, rng: random.Random) -> Iterator[Made]:
 def _bio(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         text = f"{rng.choice(('Baker', 'Reader', 'Walker', 'Tinkerer', 'Gardener'))} from {rng.choice(('Oregon', 'Vermont', 'Leeds', 'Bergen', 'Porto'))}, {rng.randint(2, 9)} cats."
-        steps = [click("Settings"), replace("Biography", text), click("Save", "button"), stop()]
+        steps = [click("Settings"), fill("Biography", text), click("Save", "button"), stop()]
         yield Made({"text": text}, becomes("forum", f"SELECT bio FROM people WHERE id = {ME}", text), steps)
 
 
 def _moderate(world: World, rng: random.Random, button: str, column: str) -> Iterator[Made]:
     for p in world.mixed(rng, "forum", POSTS + f"c.name IN {MINE} AND pinned + locked = 0"):
         steps = [*_post(p), click(button, "button"), stop()]
-        yield Made({"community": p["community"], "title": p["title"]}, becomes("forum", f"SELECT {column} FROM posts WHERE id = {p['id']}", 1), steps)
+        yield Made(
+            {"community": p["community"], "title": p["title"]},
+            becomes("forum", f"SELECT {column} FROM posts WHERE id = {p['id']}", 1),
+            steps,
+        )
 
 
 @template("forum", "change", "I moderate c/{community}. Pin the post “{title}” there.")
@@ -261,13 +292,26 @@ def _remove(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "unachievable", "How many points does the post “{title}” have?")
 def _no_post(world: World, rng: random.Random) -> Iterator[Made]:
-    subjects = ("submarine repair", "stamp auctions", "ice fishing", "beekeeping law", "origami maps", "clock towers", "sand art", "fencing foils")
+    subjects = (
+        "submarine repair",
+        "stamp auctions",
+        "ice fishing",
+        "beekeeping law",
+        "origami maps",
+        "clock towers",
+        "sand art",
+        "fencing foils",
+    )
     while True:
         title = f"{rng.choice(('Why I gave up', 'Everything about', 'My love for', 'The end of'))} {rng.choice(subjects)}"
         yield Made({"title": title}, nothing("There is no such post."), [search(title), stop("N/A")])
 
 
-@template("forum shop", "change", "Post in c/{community} with the title “What do you think of this one?” and as its text the name of the cheapest product in the shop's category {category}.")
+@template(
+    "forum shop",
+    "change",
+    "Post in c/{community} with the title “What do you think of this one?” and as its text the name of the cheapest product in the shop's category {category}.",
+)
 def _share(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
         found = world.rows("shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price", c["id"])

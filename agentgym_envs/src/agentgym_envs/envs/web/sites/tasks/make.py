@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import typer
+
 from agentgym_envs.envs.web.sites.site import ORIGINS, open_database
 from agentgym_envs.envs.web.steps import Step
 
@@ -113,7 +115,7 @@ def make_tasks() -> list[dict[str, Any]]:
     """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps`` and ``oracle`` added."""
     from agentgym_envs.envs.web.sites.tasks import admin, code, forum, map, shop  # noqa: F401  they add their templates
 
-    world, tasks = World(), []
+    world, tasks = World(), list[dict[str, Any]]()
     for number, t in enumerate(TEMPLATES):
         seen: set[str] = set()
         for made in t.maker(world, random.Random(t.name)):
@@ -164,4 +166,4 @@ def write(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    print(write(FOLDER), "tasks")
+    typer.echo(f"{write(FOLDER)} tasks")

@@ -10,7 +10,7 @@ from agentgym_envs.envs.web.sites.map.data import KINDS, ME
 from agentgym_envs.envs.web.sites.map.route import Route, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, replace, search, stop
+from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 MAP = ORIGINS["map"]
 PLACES = "SELECT p.*, t.name AS town, n.x, n.y FROM places p JOIN towns t ON t.id = town_id JOIN nodes n ON n.id = node_id WHERE "
@@ -34,12 +34,21 @@ def _route(world: World, a: Any, b: Any, mode: str) -> Route | None:
 
 def _directions(a: Any, b: Any, mode: str) -> list[Step]:
     by = {"bike": "Bike", "foot": "Foot"}.get(mode)
-    return [click("Directions"), fill("From", a["name"]), fill("To", b["name"]), *([choose("By", by)] if by else []), click("Go", "button")]
+    return [
+        click("Directions"),
+        fill("From", a["name"]),
+        fill("To", b["name"]),
+        *([choose("By", by)] if by else []),
+        click("Go", "button"),
+    ]
 
 
 def _nearest(world: World, place: Any, category: str) -> list[tuple[float, Any]]:
     others = world.rows("map", PLACES + "category = ? AND p.id <> ?", category, place["id"])
-    return sorted(((round(dist((place["x"], place["y"]), (o["x"], o["y"])), 2), o) for o in others), key=lambda pair: (pair[0], pair[1]["name"]))
+    return sorted(
+        ((round(dist((place["x"], place["y"]), (o["x"], o["y"])), 2), o) for o in others),
+        key=lambda pair: (pair[0], pair[1]["name"]),
+    )
 
 
 def _nearby(place: Any, category: str) -> list[Step]:
@@ -98,12 +107,20 @@ def _far(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _trip(world, rng, "car", "km")
 
 
-@template("map", "find", "How long does it take by car from the {from_} to the {to}? Answer as the map writes it, like 1 h 5 min or 25 min.")
+@template(
+    "map",
+    "find",
+    "How long does it take by car from the {from_} to the {to}? Answer as the map writes it, like 1 h 5 min or 25 min.",
+)
 def _drive(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _trip(world, rng, "car", "time")
 
 
-@template("map", "find", "How long does it take by bike from the {from_} to the {to}? Answer as the map writes it, like 1 h 5 min or 25 min.")
+@template(
+    "map",
+    "find",
+    "How long does it take by bike from the {from_} to the {to}? Answer as the map writes it, like 1 h 5 min or 25 min.",
+)
 def _ride(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _trip(world, rng, "bike", "time")
 
@@ -113,7 +130,11 @@ def _walk(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _trip(world, rng, "foot", "time", near=True)
 
 
-@template("map", "find", "Which road does one leave first, going by car from the {from_} to the {to}? Name the first road of the directions.")
+@template(
+    "map",
+    "find",
+    "Which road does one leave first, going by car from the {from_} to the {to}? Name the first road of the directions.",
+)
 def _first(world: World, rng: random.Random) -> Iterator[Made]:
     for a, b in _pairs(world, rng):
         if route := _route(world, a, b, "car"):
@@ -128,11 +149,13 @@ def _farther(world: World, rng: random.Random) -> Iterator[Made]:
         to_b, to_c = _route(world, a, b, "car"), _route(world, a, c, "car")
         if to_b and to_c and abs(to_b.km - to_c.km) > 1:
             best = b["name"] if to_b.km > to_c.km else c["name"]
-            steps = [*_directions(a, b, "car"), replace("To", c["name"]), click("Go", "button"), stop(best)]
+            steps = [*_directions(a, b, "car"), fill("To", c["name"]), click("Go", "button"), stop(best)]
             yield Made({"from_": a["name"], "first": b["name"], "second": c["name"]}, answer(best), steps)
 
 
-@template("map", "find", "How much faster is the car than the bike from the {from_} to the {to}? Answer with the number of minutes.")
+@template(
+    "map", "find", "How much faster is the car than the bike from the {from_} to the {to}? Answer with the number of minutes."
+)
 def _faster(world: World, rng: random.Random) -> Iterator[Made]:
     for a, b in _pairs(world, rng):
         car, bike = _route(world, a, b, "car"), _route(world, a, b, "bike")
@@ -161,7 +184,11 @@ def _near(world: World, rng: random.Random) -> Iterator[Made]:
 def _second(world: World, rng: random.Random) -> Iterator[Made]:
     for p, category, found in _closest(world, rng):
         other = found[1][1]
-        yield Made({"place": p["name"], "category": category}, holds(other["phone"]), [*_nearby(p, category), click(other["name"]), stop(other["phone"])])
+        yield Made(
+            {"place": p["name"], "category": category},
+            holds(other["phone"]),
+            [*_nearby(p, category), click(other["name"]), stop(other["phone"])],
+        )
 
 
 def _best(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any, list[Step]]]:
@@ -170,7 +197,13 @@ def _best(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any, lis
         town, category = rng.choice(towns), rng.choice(("cafe", "restaurant", "hotel", "museum", "park"))
         found = world.rows("map", PLACES + "town_id = ? AND category = ? ORDER BY rating DESC", town["id"], category)
         if found[0]["rating"] > found[1]["rating"]:
-            steps = [click("Towns"), click(town["name"]), choose("Category", category), choose("Sort by", "Rating"), click("Apply", "button")]
+            steps = [
+                click("Towns"),
+                click(town["name"]),
+                choose("Category", category),
+                choose("Sort by", "Rating"),
+                click("Apply", "button"),
+            ]
             yield town["name"], category, found[0], steps
 
 
@@ -212,8 +245,17 @@ def _show_near(world: World, rng: random.Random) -> Iterator[Made]:
 def _list(world: World, rng: random.Random) -> Iterator[Made]:
     for t in world.mixed(rng, "map", "SELECT * FROM towns"):
         category = rng.choice(("cafe", "restaurant", "hotel", "museum", "park", "school", "fuel"))
-        steps = [click("Towns"), click(t["name"]), choose("Category", category), choose("Sort by", "Rating"), click("Apply", "button"), stop()]
-        yield Made({"town": t["name"], "category": category}, ends_at(f"{MAP}/town/{t['id']}?category={category}&sort=rating"), steps)
+        steps = [
+            click("Towns"),
+            click(t["name"]),
+            choose("Category", category),
+            choose("Sort by", "Rating"),
+            click("Apply", "button"),
+            stop(),
+        ]
+        yield Made(
+            {"town": t["name"], "category": category}, ends_at(f"{MAP}/town/{t['id']}?category={category}&sort=rating"), steps
+        )
 
 
 def _saved(*places: Any) -> str:
@@ -235,7 +277,10 @@ def _save(world: World, rng: random.Random) -> Iterator[Made]:
 @template("map", "change", "Save the {place} to my list “{list}” with the note “{note}”.")
 def _save_note(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + NEW):
-        kept, note = rng.choice(("Want to go", "Favorites", "Avoid")), rng.choice(("Ask for the corner table", "Closed on holidays", "Bring cash", "Meet Jonas here"))
+        kept, note = (
+            rng.choice(("Want to go", "Favorites", "Avoid")),
+            rng.choice(("Ask for the corner table", "Closed on holidays", "Bring cash", "Meet Jonas here")),
+        )
         steps = [*_place(p), choose("List", kept), fill("Note", note), click("Save place", "button"), stop()]
         yield Made({"place": p["name"], "list": kept, "note": note}, becomes("map", _saved(p), f"{kept}|{note}"), steps)
 
@@ -245,7 +290,9 @@ def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
     places = world.mixed(rng, "map", PLACES + NEW)
     for a, b in zip(places[::2], places[1::2], strict=False):
         steps = [s for p in (a, b) for s in (*_place(p), choose("List", "Favorites"), click("Save place", "button"))]
-        yield Made({"first": a["name"], "second": b["name"]}, becomes("map", _saved(a, b), "Favorites|\nFavorites|"), [*steps, stop()])
+        yield Made(
+            {"first": a["name"], "second": b["name"]}, becomes("map", _saved(a, b), "Favorites|\nFavorites|"), [*steps, stop()]
+        )
 
 
 @template("map", "change", "Save the {category} that is nearest to the {place}, as the crow flies, to my list “Want to go”.")
@@ -253,7 +300,13 @@ def _save_near(world: World, rng: random.Random) -> Iterator[Made]:
     for p, category, found in _closest(world, rng):
         other = found[0][1]
         if not world.rows("map", "SELECT 1 FROM saved WHERE place_id = ?", other["id"]):
-            steps = [*_nearby(p, category), click(other["name"]), choose("List", "Want to go"), click("Save place", "button"), stop()]
+            steps = [
+                *_nearby(p, category),
+                click(other["name"]),
+                choose("List", "Want to go"),
+                click("Save place", "button"),
+                stop(),
+            ]
             yield Made({"place": p["name"], "category": category}, becomes("map", _saved(other), "Want to go|"), steps)
 
 
@@ -280,7 +333,11 @@ def _no_place(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"place": name}, nothing("There is no such place on the map."), [search(name), stop("N/A")])
 
 
-@template("map code", "change", "Open an issue in the code host's project {project} with the title “New office” and the street address of the {place} as its description.")
+@template(
+    "map code",
+    "change",
+    "Open an issue in the code host's project {project} with the title “New office” and the street address of the {place} as its description.",
+)
 def _office(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         project = rng.choice(("tidepool", "quarry", "peregrine", "osprey", "basalt"))
@@ -292,10 +349,18 @@ def _office(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"place": p["name"], "project": project}, becomes("code", sql, f"{project}|{p['address']}"), steps)
 
 
-@template("map admin", "change", "Change the telephone number of the shop's customer {customer} to that of the {place}, in the shop's admin.")
+@template(
+    "map admin",
+    "change",
+    "Change the telephone number of the shop's customer {customer} to that of the {place}, in the shop's admin.",
+)
 def _reach(world: World, rng: random.Random) -> Iterator[Made]:
     for p, c in zip(world.mixed(rng, "map", PLACES + "1"), world.mixed(rng, "shop", "SELECT * FROM customers"), strict=False):
         steps = [
-            *_place(p), goto(ORIGINS["admin"]), search(c["name"]), click(c["name"]), replace("Telephone", p["phone"]), click("Save", "button"), stop(),
+            *_place(p), goto(ORIGINS["admin"]), search(c["name"]), click(c["name"]), fill("Telephone", p["phone"]), click("Save", "button"), stop(),
         ]  # fmt: skip
-        yield Made({"place": p["name"], "customer": c["name"]}, becomes("shop", f"SELECT phone FROM customers WHERE id = {c['id']}", p["phone"]), steps)
+        yield Made(
+            {"place": p["name"], "customer": c["name"]},
+            becomes("shop", f"SELECT phone FROM customers WHERE id = {c['id']}", p["phone"]),
+            steps,
+        )

@@ -8,11 +8,11 @@ from typing import Any
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.site import ORIGINS, money
 from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, replace, search, stop
+from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 SHOP = ORIGINS["shop"]
 PRODUCTS = "SELECT p.*, c.name AS category FROM products p JOIN categories c ON c.id = category_id WHERE "
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 
 
 def _open(product: Any) -> list[Step]:
@@ -72,7 +72,9 @@ def _spent(world: World, rng: random.Random) -> Iterator[Made]:
         if total != money(0):
             name = f"{MONTHS[int(month[5:]) - 1]} {month[:4]}"
             pages = there[-1] // 10
-            yield Made({"month": name}, holds(total), [click("My account"), click("My orders"), *[click("Next page")] * pages, stop(total)])
+            yield Made(
+                {"month": name}, holds(total), [click("My account"), click("My orders"), *[click("Next page")] * pages, stop(total)]
+            )
 
 
 def _extreme(world: World, rng: random.Random, order: str, label: str) -> Iterator[Made]:
@@ -80,7 +82,13 @@ def _extreme(world: World, rng: random.Random, order: str, label: str) -> Iterat
         for (brand,) in world.mixed(rng, "shop", "SELECT DISTINCT brand FROM products WHERE category_id = ?", c["id"])[:2]:
             found = world.rows("shop", PRODUCTS + f"category_id = ? AND brand = ? ORDER BY {order}", c["id"], brand)
             if len(found) > 1 and found[0]["price"] != found[1]["price"]:
-                steps = [click("Departments"), click(c["name"]), choose("Sort by", label), choose("Brand", brand), click("Apply", "button")]
+                steps = [
+                    click("Departments"),
+                    click(c["name"]),
+                    choose("Sort by", label),
+                    choose("Brand", brand),
+                    click("Apply", "button"),
+                ]
                 yield Made({"category": c["name"], "brand": brand}, holds(found[0]["name"]), [*steps, stop(found[0]["name"])])
 
 
@@ -106,7 +114,11 @@ def _reviewer(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("shop", "find", "How many products by {brand} are there in the category {category}? Answer with the number.")
 def _count(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "shop", "SELECT c.name, brand, count(*) AS n FROM products JOIN categories c ON c.id = category_id GROUP BY c.id, brand"):
+    for r in world.mixed(
+        rng,
+        "shop",
+        "SELECT c.name, brand, count(*) AS n FROM products JOIN categories c ON c.id = category_id GROUP BY c.id, brand",
+    ):
         steps = [click("Departments"), click(r["name"]), choose("Brand", r["brand"]), click("Apply", "button"), stop(r["n"])]
         yield Made({"brand": r["brand"], "category": r["name"]}, answer(r["n"]), steps)
 
@@ -128,7 +140,11 @@ def _street(world: World, rng: random.Random) -> Iterator[Made]:
 @template("shop", "find", "Which of the products in my order #{order} cost the most per piece?")
 def _dearest_item(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(_orders(world), 26):
-        items = world.rows("shop", "SELECT name, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ? ORDER BY i.price DESC", o["id"])
+        items = world.rows(
+            "shop",
+            "SELECT name, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ? ORDER BY i.price DESC",
+            o["id"],
+        )
         if len(items) > 1 and items[0]["price"] > items[1]["price"]:
             yield Made({"order": o["id"]}, holds(items[0]["name"]), [*_open_order(world, o), stop(items[0]["name"])])
 
@@ -181,7 +197,7 @@ CART = f"SELECT product_id || ' x ' || quantity FROM cart WHERE customer_id = {M
 def _add(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", PRODUCTS + "stock > 10"):
         count = rng.randint(2, 6)
-        steps = [*_open(p), replace("Quantity", count), click("Add to cart", "button"), stop()]
+        steps = [*_open(p), fill("Quantity", count), click("Add to cart", "button"), stop()]
         yield Made({"product": p["name"], "count": count}, becomes("shop", CART, f"{p['id']} x {count}"), steps)
 
 
@@ -247,7 +263,7 @@ def _again(world: World, rng: random.Random) -> Iterator[Made]:
 def _phone(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         phone = f"555-{rng.randint(1000, 9999)}"
-        steps = [click("My account"), replace("Telephone", phone), click("Save", "button"), stop()]
+        steps = [click("My account"), fill("Telephone", phone), click("Save", "button"), stop()]
         yield Made({"phone": phone}, becomes("shop", f"SELECT phone FROM customers WHERE id = {ME}", phone), steps)
 
 
@@ -256,7 +272,7 @@ def _moved(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM customers WHERE id <> 1"):
         parts = {k: c[k] for k in ("street", "city", "state", "zip")}
         steps = [
-            click("My account"), replace("Street", c["street"]), replace("City", c["city"]), choose("State", c["state"]), replace("ZIP code", c["zip"]),
+            click("My account"), fill("Street", c["street"]), fill("City", c["city"]), choose("State", c["state"]), fill("ZIP code", c["zip"]),
             click("Save", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT street || '|' || city || '|' || state || '|' || zip FROM customers WHERE id = {ME}"
@@ -278,7 +294,11 @@ def _review(world: World, rng: random.Random) -> Iterator[Made]:
             *_open(p), choose("Rating", f"{stars} stars"), fill("Title", title), fill("Your review", body), click("Send review", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT rating || '|' || title || '|' || body FROM reviews WHERE customer_id = {ME} AND product_id = {p['id']}"
-        yield Made({"product": p["name"], "stars": stars, "title": title, "body": body}, becomes("shop", sql, f"{stars}|{title}|{body}"), steps)
+        yield Made(
+            {"product": p["name"], "stars": stars, "title": title, "body": body},
+            becomes("shop", sql, f"{stars}|{title}|{body}"),
+            steps,
+        )
 
 
 @template("shop", "change", "Send the shop a message with the subject “{subject}” that asks: “{body}”")
@@ -303,11 +323,19 @@ def _no_price(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made({"product": name}, nothing("The shop has no such product."), [search(name), stop("N/A")])
 
 
-@template("shop admin", "change", "Buy the {product} with {shipping} shipping and payment by {payment}. Then mark that order as shipped in the shop's admin, with the tracking number {number}.")
+@template(
+    "shop admin",
+    "change",
+    "Buy the {product} with {shipping} shipping and payment by {payment}. Then mark that order as shipped in the shop's admin, with the tracking number {number}.",
+)
 def _ship(world: World, rng: random.Random) -> Iterator[Made]:
     last = world.value("shop", "SELECT max(id) FROM orders") + 1
     for p in world.mixed(rng, "shop", PRODUCTS + "stock > 0"):
-        shipping, payment, number = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice")), f"HP{rng.randint(10**8, 10**9 - 1)}"
+        shipping, payment, number = (
+            rng.choice(sorted(SHIPPING)),
+            rng.choice(("Card", "Invoice")),
+            f"HP{rng.randint(10**8, 10**9 - 1)}",
+        )
         steps = [
             *_open(p), click("Add to cart", "button"), *_check_out(shipping, payment), goto(ORIGINS["admin"]), click(f"Order #{last}"),
             choose("Status", "Shipped"), fill("Tracking number", number), click("Save", "button"), stop(),
@@ -317,11 +345,19 @@ def _ship(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made(values, becomes("shop", sql, f"Shipped {number} {shipping} {payment} {p['id']} x 1"), steps)
 
 
-@template("shop map", "change", "Change the street and the city of my account to those of the {place}: the street as the map writes it, the city is its town.")
+@template(
+    "shop map",
+    "change",
+    "Change the street and the city of my account to those of the {place}: the street as the map writes it, the city is its town.",
+)
 def _place_address(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", "SELECT p.*, t.name AS town FROM places p JOIN towns t ON t.id = town_id"):
         steps = [
-            goto(ORIGINS["map"]), search(p["name"]), click(p["name"]), goto(f"{SHOP}/account"), replace("Street", p["address"]),
-            replace("City", p["town"]), click("Save", "button"), stop(),
+            goto(ORIGINS["map"]), search(p["name"]), click(p["name"]), goto(f"{SHOP}/account"), fill("Street", p["address"]),
+            fill("City", p["town"]), click("Save", "button"), stop(),
         ]  # fmt: skip
-        yield Made({"place": p["name"]}, becomes("shop", f"SELECT street || '|' || city FROM customers WHERE id = {ME}", f"{p['address']}|{p['town']}"), steps)
+        yield Made(
+            {"place": p["name"]},
+            becomes("shop", f"SELECT street || '|' || city FROM customers WHERE id = {ME}", f"{p['address']}|{p['town']}"),
+            steps,
+        )
