@@ -115,6 +115,16 @@ class _Process:
 process = _Process()
 
 
+def own_executable() -> str:
+    """Returns where Playwright keeps its own Chromium, whether it is there or not."""
+    if process.playwright is not None:
+        return str(process.playwright.chromium.executable_path)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        return str(playwright.chromium.executable_path)
+
+
 def find(executable: str | None, own: str) -> str:
     """Returns the browser to start: the one asked for, Playwright's own, or the system's.
 

@@ -4,6 +4,8 @@ import os
 import random
 import re
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -77,34 +79,41 @@ class WebEnv(TextEnv):
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Opens the task's page in this environment's own tabs."""
-        session = self._running()
         self._done = []
-        with session.chromium.deadline(self.timeout):
-            session.begin()
-            goal = self.open(task, rng, session)
-            session.settle()
-            session.forget_history()
-            return self._observation(goal, ""), goal
+        with self._kept_clean():
+            session = self._running()
+            with session.chromium.deadline(self.timeout):
+                session.begin()
+                goal = self.open(task, rng, session)
+                session.settle()
+                session.forget_history()
+                return self._observation(goal, ""), goal
+
+    @contextmanager
+    def _kept_clean(self) -> Iterator[None]:
+        """Gives up the tabs in which something has failed: the next episode gets new ones."""
+        try:
+            yield
+        except EnvFailure:
+            self._over = True
+            self.close()
+            raise
 
     def act(self, action: str) -> Outcome:
         """Carries out a WebArena action."""
         session = self.session
         assert session is not None
         trouble = ""
-        try:
-            with session.chromium.deadline(self.timeout):
-                try:
-                    parsed = actions.parse(action)
-                    if parsed.name != "stop":
-                        session.perform(parsed)
-                except BadAction as error:
-                    parsed, trouble = Action("none"), str(error)
-                verdict = self.judge(parsed, session)
-                self._done.append(echo(action))
-                text = self._observation(self._goal, trouble)
-        except EnvFailure:
-            self._over = True
-            raise
+        with self._kept_clean(), session.chromium.deadline(self.timeout):
+            try:
+                parsed = actions.parse(action)
+                if parsed.name != "stop":
+                    session.perform(parsed)
+            except BadAction as error:
+                parsed, trouble = Action("none"), str(error)
+            verdict = self.judge(parsed, session)
+            self._done.append(echo(action))
+            text = self._observation(self._goal, trouble)
         extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.page.url, **verdict.extra}
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 

@@ -4,8 +4,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 
-from agentgym_envs.envs.web.chromium import find
+from agentgym_envs.envs.web.chromium import find, own_executable
 from agentgym_envs.errors import MissingBrowser, MissingExtra
 
 SYSTEM = {
@@ -26,12 +27,9 @@ def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
         MissingBrowser: that did not work; says which command installs the system's browser.
         MissingExtra: Playwright is not installed.
     """
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError as error:
-        raise MissingExtra("a browser", "web") from error
-    with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
+    if find_spec("playwright") is None:
+        raise MissingExtra("a browser", "web")
+    own = own_executable()
     try:
         return find(None, own)
     except MissingBrowser:

@@ -4,17 +4,19 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.chromium import Chromium
 from agentgym_envs.envs.web.tree import render
-from agentgym_envs.errors import EnvTimeout
+from agentgym_envs.errors import EnvFailure, EnvTimeout
 
 VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
 DIALOGS = 50  # an action may open; a page that opens more is ended
 TABS = 20  # an episode may have open; more are closed at once
+COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
 LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
 KEYS = {"ctrl": "Control", "cmd": "Meta", "command": "Meta", "esc": "Escape", "return": "Enter", "del": "Delete"}
 
@@ -55,7 +57,8 @@ class Session:
         self.blocked: Counter[str] = Counter()
         """Aborted requests of the episode: a URL's origin, "websocket", "download"."""
         self.dialogs: list[str] = []
-        self._pending, self._moving = 0, False
+        self._pending: set[Any] = set()
+        self._redirected, self._episodes = False, 0
         self._numbers: dict[Any, tuple[int, dict[int, int]]] = {}
         self._cdp: dict[Any, Any] = {}
         self._origins: set[str] = set()
@@ -74,12 +77,10 @@ class Session:
             self.tabs: list[Any] = []
             self.context.on("page", self._adopt)
             self.context.on("console", self._hear)
-            for event, change in (("request", 1), ("requestfinished", -1), ("requestfailed", -1)):
-                self.context.on(event, lambda _, change=change: self._count(change))
+            self.context.on("request", lambda request: self._pending.add(request))
+            for event in ("requestfinished", "requestfailed"):
+                self.context.on(event, lambda request: self._pending.discard(request))
             self.page = self.context.new_page()
-
-    def _count(self, change: int) -> None:
-        self._pending += change
 
     def _hear(self, message: Any) -> None:
         if message.text.startswith("Service Worker registration blocked"):
@@ -111,12 +112,12 @@ class Session:
     def _answer(self, route: Any) -> None:
         request = route.request
         if request.is_navigation_request():
-            self._moving = False
+            self._redirected = False
         origin = "/".join(request.url.split("/")[:3])[:200]
         answer = self.serve(Request(request.method, request.url, request.headers, request.post_data_buffer or b""))
         if isinstance(answer, Reply) and 300 <= answer.status < 400:
             # The browser would follow the address past this function. A script sends it there instead.
-            self._moving = True
+            self._redirected = True
             kept = {k: v for k, v in answer.headers.items() if k.lower() == "set-cookie"}
             target = json.dumps(urljoin(request.url, answer.headers["Location"])).replace("<", "\\u003c")
             body = f"<script>location.replace({target})</script>"
@@ -149,10 +150,14 @@ class Session:
             self.cdp().send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
             if self.page.url.startswith(origin):
                 self.cdp().send("DOMStorage.clear", {"storageId": {"securityOrigin": origin, "isLocalStorage": False}})
+        self._episodes += 1
+        if self._episodes % COLLECT == 0:
+            self.cdp().send("HeapProfiler.collectGarbage")
         self._origins.clear()
         self.blocked.clear()
         self.dialogs.clear()
         self._numbers.clear()
+        self._pending.clear()
         self.page.mouse.move(0, 0)
 
     def forget_history(self) -> None:
@@ -198,17 +203,14 @@ class Session:
         quiet, ready = 0, ""
         while quiet < 2 and time.monotonic() < end:
             try:
-                ready = self.page.evaluate(
-                    "() => new Promise(done => { const c = new MessageChannel();"
-                    " c.port1.onmessage = () => done(document.readyState); c.port2.postMessage(0) })"
-                )
+                ready = self.page.evaluate(READY)
             except Error as error:
                 if not self.chromium.alive:
                     raise
-                if "destroyed" not in error.message and "navigat" not in error.message and "closed" not in error.message:
+                if not any(word in error.message for word in ("destroyed", "navigat", "closed")):
                     raise
                 ready = "navigating"
-            quiet = quiet + 1 if ready == "complete" and self._pending <= 0 and not self._moving else 0
+            quiet = quiet + 1 if ready == "complete" and not self._pending and not self._redirected else 0
         if ready in ("loading", "navigating"):
             raise EnvTimeout(f"{self.page.url[:200]} did not load within {LOAD:g} s")
 
@@ -340,9 +342,10 @@ class Session:
         self.page.go_forward(wait_until="commit")
 
     def close(self) -> None:
-        """Closes the tabs and forgets their cookies and storage."""
+        """Closes the tabs and forgets their cookies and storage; ends the browser if a tab will not close."""
         if self.chromium.alive:
-            self.context.close()
+            with suppress(EnvFailure), self.chromium.deadline(self.seconds):
+                self.context.close()
 
 
 # The first of some points where nothing else covers the element; 0 if there is none, or in a frame, which has points of its own.
@@ -355,6 +358,11 @@ FREE = """function(points) {
   };
   return Math.max(0, points.findIndex(free));
 }"""
+READY = """() => new Promise(done => {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => done(document.readyState);
+  channel.port2.postMessage(0);
+})"""  # after what the page has queued; its clock may stand still
 SELECT = """function(wanted) {
   if (this.tagName !== 'SELECT') return 'is no drop-down list';
   const clean = text => text.replace(/\\s+/g, ' ').trim();

@@ -129,6 +129,14 @@ def where(conditions: Mapping[str, Any]) -> tuple[str, list[Any]]:
     return " AND ".join(given) or "1", list(given.values())
 
 
+def add(db: sqlite3.Connection, table: str, *rows: tuple[Any, ...]) -> None:
+    """Adds rows whose values stand in the table's order; columns that are left out keep their default."""
+    columns = [r[1] for r in db.execute(f"PRAGMA table_info({table})")]
+    for values in rows:
+        names = ", ".join(columns[: len(values)])
+        db.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})", values)
+
+
 def password(login: str) -> str:
     """Returns the password of everybody who is not a demonstration user."""
     return hashlib.sha256(login.encode()).hexdigest()[:8]

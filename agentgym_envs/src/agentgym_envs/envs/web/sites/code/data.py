@@ -7,8 +7,7 @@ from datetime import timedelta
 
 from agentgym_envs.envs.web.sites.code.projects import COMMITS, EXTENSIONS, ISSUES, LABELS, PARTS, PROJECTS, REPLIES, ROLES, TEXTS
 from agentgym_envs.envs.web.sites.people import full_names
-from agentgym_envs.envs.web.sites.shop.data import add
-from agentgym_envs.envs.web.sites.site import TODAY, password
+from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, login TEXT, password TEXT, bio TEXT, status TEXT DEFAULT '');

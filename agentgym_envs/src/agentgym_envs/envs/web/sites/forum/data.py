@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from agentgym_envs.envs.web.sites.forum.topics import BODIES, COMMENTS, COMMUNITIES, TITLES
 from agentgym_envs.envs.web.sites.people import FIRST
-from agentgym_envs.envs.web.sites.shop.data import add
-from agentgym_envs.envs.web.sites.site import TODAY, password
+from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, password TEXT, bio TEXT, joined TEXT, email TEXT);

@@ -4,7 +4,7 @@ import random
 import sqlite3
 from math import dist
 
-from agentgym_envs.envs.web.sites.shop.data import add
+from agentgym_envs.envs.web.sites.site import add
 
 SCHEMA = """
 CREATE TABLE towns (id INTEGER PRIMARY KEY, name TEXT, x REAL, y REAL, population INT);

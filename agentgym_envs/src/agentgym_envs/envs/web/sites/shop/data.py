@@ -3,7 +3,6 @@
 import random
 import sqlite3
 from datetime import date, timedelta
-from typing import Any
 
 from agentgym_envs.envs.web.sites.people import TOWNS, full_names
 from agentgym_envs.envs.web.sites.shop.catalogue import (
@@ -16,7 +15,7 @@ from agentgym_envs.envs.web.sites.shop.catalogue import (
     PRAISE,
     SHIPPING,
 )
-from agentgym_envs.envs.web.sites.site import TODAY, password
+from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
 SCHEMA = """
 CREATE TABLE categories (id INTEGER PRIMARY KEY, name TEXT, department TEXT);
@@ -66,14 +65,6 @@ def fill(db: sqlite3.Connection) -> None:
     for product in rng.sample(range(1, 361), 4):
         add(db, "wishlist", (ME, product))
     db.commit()
-
-
-def add(db: sqlite3.Connection, table: str, *rows: tuple[Any, ...]) -> None:
-    """Adds rows whose values stand in the table's order; columns that are left out keep their default."""
-    columns = [r[1] for r in db.execute(f"PRAGMA table_info({table})")]
-    for values in rows:
-        names = ", ".join(columns[: len(values)])
-        db.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})", values)
 
 
 def _products(db: sqlite3.Connection, rng: random.Random) -> None:

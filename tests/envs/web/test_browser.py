@@ -1,0 +1,392 @@
+"""The browser runtime, on pages that the tests write: what an agent sees and does, isolation, faults."""
+
+import http.server
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+from pages import ORIGIN, PagesEnv
+
+from agentgym_envs.envs.web import chromium, install
+from agentgym_envs.envs.web import session as sessions
+from agentgym_envs.envs.web.look import elements, find
+from agentgym_envs.envs.web.session import Reply
+from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture
+def make():
+    made = []
+
+    def build(pages, **kwargs):
+        made.append(PagesEnv({"/": pages} if isinstance(pages, str) else pages, **kwargs))
+        return made[-1]
+
+    yield build
+    for env in made:
+        env.close()
+
+
+def click(env, name, **where):
+    return env.step(f"click [{find(env._text, name, **where).id}]")
+
+
+def test_an_observation_has_webarenas_parts(make):
+    env = make("<title>Home</title><h1>Welcome</h1><a href=/x>It's here</a><input aria-label=Name>")
+    text, info = env.reset(seed=1)
+    assert text.splitlines() == [
+        "Tab 0 (current): Home",
+        "",
+        "[1] RootWebArea 'Home' focused: True",
+        "\t[2] heading 'Welcome'",
+        "\t[3] link \"It's here\"",
+        "\t[4] textbox 'Name' required: False",
+        "",
+        f"URL: {ORIGIN}/",
+        "OBJECTIVE: look around",
+        "PREVIOUS ACTION: None",
+    ]
+    text, _, _, _, info = env.step("click [99]")
+    assert text.splitlines()[-2:] == ["PREVIOUS ACTION: click [99]", "ERROR: there is no element [99] on this page"]
+    assert info["invalid"]
+    assert info["url"] == f"{ORIGIN}/"
+
+
+def test_an_element_keeps_its_id_while_the_page_changes(make):
+    env = make("<button onclick=\"document.body.prepend(Object.assign(document.createElement('p'), {textContent: 'first'}))\">Add</button>")
+    env.reset(seed=1)
+    button = find(env._text, "Add").id
+    for _ in range(3):
+        click(env, "Add")
+        assert find(env._text, "Add").id == button
+    new = [e.id for e in elements(env._text) if e.name == "first"]
+    assert len(set(new)) == 3
+    assert min(new) > button
+
+
+def test_fields_lists_and_keys(make):
+    env = make(
+        "<form action=/sent><input name=a aria-label=A><select name=b aria-label=B><option>one<option value=2>two</select>"
+        "<input type=checkbox name=c aria-label=C></form>",
+    )
+    env.pages["/sent"] = "<title>Sent</title>"
+    env.reset(seed=1)
+    chooser = find(env._text, "B").id
+    said = env.step(f"select [{chooser}] [three]")[0].splitlines()[-1]
+    assert said == f"ERROR: element [{chooser}] has no option 'three', only one, two"
+    env.step(f"select [{chooser}] [two]")
+    click(env, "C")
+    env.step("press [ctrl+k]")
+    assert "ERROR: 'Nonsense' is no key" in env.step("press [Nonsense]")[0]
+    *_, info = env.step(f"type [{find(env._text, 'A').id}] [x y] [1]")
+    assert info["url"] == f"{ORIGIN}/sent?a=x+y&b=2&c=on"
+
+
+def test_tabs_dialogs_history_and_scrolling(make):
+    env = make(
+        {
+            "/": "<title>One</title><a href=/two target=_blank>open</a><button onclick=\"alert('Careful')\">warn</button><div style=height:3000px></div>",
+            "/two": "<title>Two</title><a href=/three>on</a>",
+            "/three": "<title>Three</title>",
+        },
+        history=2,
+    )
+    env.reset(seed=1)
+    assert "DIALOG: alert: Careful (accepted)" in click(env, "warn")[0]
+    assert click(env, "open")[0].startswith("Tab 0: One | Tab 1 (current): Two")
+    assert click(env, "on")[4]["url"] == f"{ORIGIN}/three"
+    assert env.step("go_back")[4]["url"] == f"{ORIGIN}/two"
+    assert env.step("go_forward")[4]["url"] == f"{ORIGIN}/three"
+    assert env.step("tab_focus [0]")[0].startswith("Tab 0 (current): One | Tab 1: Three")
+    text = env.step("tab_focus [5]")[0]
+    assert "ERROR: there is no tab 5: the last is 1" in text
+    assert "PREVIOUS ACTION: tab_focus [0]; tab_focus [5]" in text
+    env.step("scroll [down]")
+    assert env.session.page.evaluate("scrollY") == 720
+    env.step("tab_focus [1]")
+    assert env.step("close_tab")[0].startswith("Tab 0 (current): One\n")
+    assert env.step("close_tab")[4]["url"] == "about:blank"
+    assert env.step(f"goto [{ORIGIN}/two]")[4]["url"] == f"{ORIGIN}/two"
+    assert "http and https addresses only" in env.step("goto [file:///etc/passwd]")[0]
+
+
+def test_the_viewport_and_the_cut(make):
+    page = "<a href=/a>above</a><div style=height:2000px></div><a href=/b>below</a>"
+    assert [e.name for e in elements(make(page).reset(seed=1)[0])] == ["", "above", "below"]
+    env = make(page, viewport=True)
+    assert [e.name for e in elements(env.reset(seed=1)[0])] == ["", "above"]
+    for _ in range(3):
+        env.step("scroll [down]")
+    assert [e.name for e in elements(env._text)] == ["", "below"]
+    long = make("".join(f"<p>paragraph number {i}</p>" for i in range(400)), max_length=1000)
+    text = long.reset(seed=1)[0]
+    assert "more characters; scroll" in text
+    assert len(text) < 1300
+
+
+def test_a_click_meets_what_has_scrolled_into_view_and_what_is_not_covered(make):
+    env = make(
+        "<div style='height:200px;overflow:auto'><div style=height:900px></div><button onclick=document.title='deep'>Deep</button></div>"
+        "<div style='position:relative'><button style='width:200px' onclick=document.title='wide'>Wide</button>"
+        "<div style='position:absolute;left:60px;top:0;width:90px;height:30px;background:red'></div></div>"
+    )
+    env.reset(seed=1)
+    click(env, "Deep")
+    assert env.session.page.title() == "deep"
+    click(env, "Wide")
+    assert env.session.page.title() == "wide"
+
+
+class Outside(http.server.BaseHTTPRequestHandler):
+    hits: list = []
+    hang = threading.Event()
+
+    def do_GET(self):
+        self.hits.append(self.path)
+        if self.path == "/hang":
+            self.hang.wait(60)
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        if self.path == "/worker":  # this machine's own addresses count as secure, where service workers exist
+            self.wfile.write(b"<script>navigator.serviceWorker.register('/w.js')</script>")
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def outside():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Outside)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Outside.hits.clear()
+    Outside.hang.clear()
+    yield f"http://127.0.0.1:{server.server_port}"
+    Outside.hang.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_nothing_but_the_tasks_own_pages_can_be_reached(make, outside):
+    socket = outside.replace("http", "ws")
+    env = make(
+        {
+            "/": f"<img src={outside}/image><link rel=stylesheet href={outside}/style><iframe src={outside}/frame></iframe>"
+            f"<script>fetch('{outside}/fetch').catch(() => 0); navigator.sendBeacon('{outside}/beacon');"
+            f"new WebSocket('{socket}/socket'); </script>"
+            f"<a href={outside}/link>leave</a><a href=/away>away</a><a href='data:text/plain,x' download=x.txt>save</a>"
+            f"<form action={outside}/form method=post><button>send</button></form>",
+            "/away": Reply(302, {"Location": f"{outside}/redirected"}, b""),
+        }
+    )
+    env.reset(seed=1)
+    for name in ("leave", "send", "save"):
+        click(env, name)
+    *_, info = click(env, "away")
+    assert "about" in info["url"] or info["url"].startswith(ORIGIN)
+    *_, info = env.step(f"goto [{outside}/goto]")
+    assert info["invalid"]
+    assert Outside.hits == []
+    assert info["blocked"][outside] >= 8
+    assert {"websocket", "download"} <= set(info["blocked"])
+
+
+def test_service_workers_are_refused(make, outside):
+    env = make(f"<a href={outside}/worker>go</a>", outside=(outside,))
+    env.reset(seed=1)
+    *_, info = click(env, "go")
+    assert info["blocked"] == {"service worker": 1}
+
+
+def test_a_redirect_stays_within_the_task(make):
+    env = make({"/": "<a href=/old>go</a>", "/old": Reply(302, {"Location": "/new?x=<b>"}, b""), "/new": "<title>New</title>"})
+    env.reset(seed=1)
+    *_, info = click(env, "go")
+    assert info["url"] == f"{ORIGIN}/new?x=%3Cb%3E"
+    assert env.session.page.title() == "New"
+    assert env.step("go_back")[4]["url"] == f"{ORIGIN}/"
+
+
+STORE = """<title>-</title><script>
+document.title = [localStorage.x, sessionStorage.x, document.cookie, history.length > 1].join('|');
+localStorage.x = sessionStorage.x = 'seen'; document.cookie = 'x=seen';
+</script><a href=/?more>again</a>"""
+
+
+def test_an_episode_sees_nothing_of_another(make):
+    env, other = make(STORE), make(STORE)
+    env.reset(seed=1)
+    click(env, "again")
+    assert env.session.page.title() == "seen|seen|x=seen|true"
+    for fresh in (env, other):
+        fresh.reset(seed=2)
+        assert fresh.session.page.title().startswith("|||")
+        assert fresh.step("go_back")[4]["url"] in (f"{ORIGIN}/", "about:blank")
+        assert fresh.session.chromium is env.session.chromium
+
+
+def test_a_page_that_loops_for_ever_ends_its_episode_and_no_other(make):
+    env, neighbour = make("<button onclick='while (true) {}'>hang</button>", timeout=3), make("<h1>calm</h1>")
+    env.reset(seed=1)
+    start = time.monotonic()
+    with pytest.raises(EnvTimeout, match="did not answer within 3 s"):
+        click(env, "hang")
+    assert time.monotonic() - start < 10
+    assert "hang" in env.reset(seed=2)[0]
+    assert "calm" in neighbour.reset(seed=1)[0]
+
+
+def test_a_flood_of_dialogs_ends_the_episode(make):
+    env = make("<button onclick='while (true) alert(1)'>flood</button>", timeout=3)
+    env.reset(seed=1)
+    with pytest.raises(EnvTimeout):
+        click(env, "flood")
+    assert "flood" in env.reset(seed=2)[0]
+
+
+def test_a_flood_of_tabs_is_stopped(make):
+    env = make("<button onclick='for (let i = 0; i < 60; i++) window.open(\"/\")'>flood</button>")
+    env.reset(seed=1)
+    *_, info = click(env, "flood")
+    assert len(env.session.tabs) <= sessions.TABS
+    assert info["blocked"]["tab"] >= 40
+    env.reset(seed=2)
+    assert len(env.session.tabs) == 1
+
+
+def test_a_killed_browser_is_an_error_and_comes_back(make):
+    env, neighbour = make("<h1>one</h1>"), make("<h1>two</h1>")
+    env.reset(seed=1)
+    neighbour.reset(seed=1)
+    os.kill(env.session.chromium.pid, signal.SIGKILL)
+    with pytest.raises(EnvRaised, match="the browser ended"):
+        env.step("scroll [down]")
+    assert "one" in env.reset(seed=2)[0]
+    with pytest.raises(EnvRaised):
+        neighbour.step("scroll [down]")
+    assert "two" in neighbour.reset(seed=2)[0]
+    assert neighbour.session.chromium is env.session.chromium
+
+
+def test_a_page_that_never_loads_is_an_error(make, outside):
+    env = make(f"<a href={outside}/hang>slow</a>", outside=(outside,), timeout=3)
+    env.reset(seed=1)
+    with pytest.raises(EnvTimeout, match="within 3 s"):
+        click(env, "slow")
+    assert "slow" in env.reset(seed=2)[0]
+
+
+def test_a_page_that_never_finishes_is_an_error(make, monkeypatch):
+    monkeypatch.setattr(sessions, "LOAD", 2.0)
+    env = make("<button onclick='document.open()'>slow</button>")
+    env.reset(seed=1)
+    with pytest.raises(EnvTimeout, match="did not load within 2 s"):
+        click(env, "slow")
+    assert "slow" in env.reset(seed=2)[0]
+
+
+def test_close_leaves_no_process(make):
+    before = {p.pid for p in psutil.Process().children(recursive=True)}
+    env, other = make("<p>a"), make("<p>b")
+    env.reset(seed=1)
+    other.reset(seed=1)
+    pid = env.session.chromium.pid
+    env.close()
+    env.close()
+    assert psutil.pid_exists(pid)
+    other.close()
+    left = [p for p in psutil.Process().children(recursive=True) if p.pid not in before and p.status() != psutil.STATUS_ZOMBIE]
+    assert left == []
+
+
+def test_no_browser_outlives_a_killed_parent(tmp_path):
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[1]); from pages import PagesEnv\n"
+        "env = PagesEnv({'/': '<p>a'}); env.reset(seed=1); print(env.session.chromium.pid, flush=True); time.sleep(60)"
+    )
+    support = os.path.join(os.path.dirname(__file__), "../../support")
+    parent = subprocess.Popen([sys.executable, "-c", code, support], stdout=subprocess.PIPE, text=True)
+    pid = int(parent.stdout.readline())
+    assert psutil.pid_exists(pid)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.slow
+def test_memory_and_processes_do_not_grow(make):
+    env = make("<h1>a</h1><a href=/>again</a>")
+
+    def size():
+        return sum(p.memory_info().rss for p in psutil.Process(env.session.chromium.pid).children(recursive=True))
+
+    counts = []
+    for episode in range(300):
+        env.reset(seed=episode)
+        click(env, "again")
+        if episode in (99, 299):
+            counts.append((size(), len(psutil.Process(env.session.chromium.pid).children(recursive=True))))
+    (before, processes), (after, processes_after) = counts
+    assert after < 1.25 * before + 20e6
+    assert processes_after <= processes + 1
+
+
+def test_a_missing_browser_is_named(make, monkeypatch):
+    with pytest.raises(MissingBrowser, match="'no-such-browser' is not a program"):
+        make("<p>", browser="no-such-browser").reset(seed=1)
+    monkeypatch.setattr(chromium.shutil, "which", lambda name: None)
+    with pytest.raises(MissingBrowser, match="agentgym install web"):
+        chromium.find(None, "/nowhere/chromium")
+
+
+def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
+    own = tmp_path / "own"
+    monkeypatch.setattr(chromium.shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert chromium.find("mine", str(own)) == "mine"
+    assert chromium.find(None, str(own)) == "/usr/bin/chromium"
+    own.touch()
+    assert chromium.find(None, str(own)) == str(own)
+
+
+def test_the_installer_tries_playwright_then_names_the_systems_command(monkeypatch):
+    tried = []
+
+    def none(executable, own):
+        raise MissingBrowser("none")
+
+    monkeypatch.setattr(install, "find", none)
+    monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
+    with pytest.raises(MissingBrowser, match="sudo apt-get install --yes chromium"):
+        install.install_browser(lambda command: tried.append(command) or 1)
+    assert tried == [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    found = iter([MissingBrowser("none"), "/there/chromium"])
+
+    def later(executable, own):
+        answer = next(found)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(install, "find", later)
+    assert install.install_browser(lambda command: 0) == "/there/chromium"
+
+
+def test_screenshots_are_kept(make, tmp_path):
+    env = make("<p>a", screenshots=tmp_path)
+    env.reset(options={"task_id": "page-0"})
+    env.step("scroll [down]")
+    assert [p.name for p in sorted(tmp_path.iterdir())] == ["page-0-0.png", "page-0-1.png"]
+    assert all(p.read_bytes().startswith(b"\x89PNG") for p in tmp_path.iterdir())

@@ -1,0 +1,108 @@
+"""The action language, the tree as text, and what scripts read out of it: no browser is needed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentgym_envs.envs.web import look, steps, tree
+from agentgym_envs.envs.web.actions import TOOLS, Action, BadAction, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("click [12]", Action("click", 12)),
+        ("  click  [ 12 ] ", Action("click", 12)),
+        ("hover [3]", Action("hover", 3)),
+        ("type [7] [red shoes] [1]", Action("type", 7, "red shoes", True)),
+        ("type [7] [red shoes] [0]", Action("type", 7, "red shoes", False)),
+        ("type [7] [red shoes]", Action("type", 7, "red shoes", True)),  # WebArena presses Enter unless told not to
+        ("type [7] [a [nested] one] [0]", Action("type", 7, "a [nested] one", False)),
+        ("type [7] [two\nlines] [0]", Action("type", 7, "two\nlines", False)),
+        ("type [7] [] [0]", Action("type", 7, "", False)),
+        ("select [4] [Price, lowest first]", Action("select", 4, "Price, lowest first")),
+        ("press [Control+a]", Action("press", text="Control+a")),
+        ("scroll [down]", Action("scroll", text="down")),
+        ("scroll [direction=up]", Action("scroll", text="up")),
+        ("new_tab", Action("new_tab")),
+        ("tab_focus [1]", Action("tab_focus", 1)),
+        ("close_tab", Action("close_tab")),
+        ("goto [http://a.test/b?c=d]", Action("goto", text="http://a.test/b?c=d")),
+        ("go_back", Action("go_back")),
+        ("go_forward", Action("go_forward")),
+        ("stop [$12.50]", Action("stop", text="$12.50")),
+        ("stop []", Action("stop")),
+        ("stop", Action("stop")),
+    ],
+)
+def test_actions_are_read(text, action):
+    assert parse(text) == action
+
+
+@pytest.mark.parametrize("text", ["", "click", "click 12", "click [x]", "click [1] [2]", "scroll [left]", "fly [3]", "Click [1]", "stop [", "goto []"])
+def test_what_is_no_action_says_so(text):
+    with pytest.raises(BadAction, match="is no action|is not of the form"):
+        parse(text)
+
+
+def test_every_tool_writes_an_action_of_its_name():
+    values = {"id": 3, "text": "x", "press_enter": 0, "option": "y", "keys": "Enter", "direction": "up", "index": 1, "url": "http://a.test", "answer": "z"}
+    for name, template in TOOLS.items():
+        assert parse(template.format(**values)).name == name
+
+
+def node(key, role, name="", children=(), **more):
+    return {
+        "nodeId": str(key), "backendDOMNodeId": 100 + key, "role": {"value": role}, "name": {"value": name},
+        "childIds": [str(c) for c in children], "ignored": False, **more,
+    }  # fmt: skip
+
+
+def test_the_tree_is_written_as_webarena_writes_it():
+    checked = [{"name": "checked", "value": {"value": "true"}}, {"name": "focusable", "value": {"value": True}}]
+    nodes = [
+        node(1, "RootWebArea", "Shop", [2, 3, 6]),
+        node(2, "generic", "", [4]),  # says nothing: its child moves up
+        node(3, "link", "It's new", [5]),
+        node(4, "heading", "Hello"),
+        node(5, "StaticText", "It's new"),  # repeats the link's name
+        node(6, "checkbox", "Agree", properties=checked),
+    ]
+    numbers = {}
+    text = tree.render(nodes, lambda dom: numbers.setdefault(dom, len(numbers) + 1))
+    assert text == "[1] RootWebArea 'Shop'\n\t[2] heading 'Hello'\n\t[3] link \"It's new\"\n\t[4] checkbox 'Agree' checked: True"
+    assert numbers == {101: 1, 104: 2, 103: 3, 106: 4}
+
+
+def test_only_what_is_visible_is_written():
+    nodes = [node(1, "RootWebArea", "Shop", [2, 3]), node(2, "link", "above"), node(3, "link", "below")]
+    assert "below" not in tree.render(nodes, lambda dom: dom, visible={101, 102})
+
+
+def test_a_cut_keeps_whole_lines_and_counts_what_is_missing():
+    text = "\n".join(f"[{i}] link 'x'" for i in range(100))
+    cut = tree.cut(text, 50)
+    kept, _, mark = cut.rpartition("\n")
+    assert text.startswith(kept) and len(kept) <= 50
+    assert f"{len(text) - len(kept):,} more characters" in mark
+    assert tree.cut(text, len(text)) == text
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Zl", "Zp", "Zs", "Cc"]), min_size=1, max_size=30))
+def test_scripts_find_every_name_that_is_shown(name):
+    text = tree.render([node(1, "RootWebArea", "R", [2]), node(2, "button", name)], lambda dom: dom)
+    shown = look.elements(text)
+    assert [(e.id, e.role, e.depth) for e in shown] == [(101, "RootWebArea", 0), (102, "button", 1)]
+    assert look.find(text, name, role="button").id == 102
+
+
+def test_elements_are_found_by_name_role_order_and_neighbour():
+    text = "[1] RootWebArea 'R'\n\t[2] button 'Add'\n\t[3] StaticText 'Lamp'\n\t[4] button 'Add'\n\t[5] textbox 'Note' value: 'old'"
+    assert look.find(text, "Add").id == 2
+    assert look.find(text, "Add", nth=1).id == 4
+    assert look.find(text, "Add", after="Lamp").id == 4
+    with pytest.raises(look.NotShown, match="button 'Remove' number 0 is not shown"):
+        look.find(text, "Remove", role="button")
+    assert [*steps.actions_of(steps.click("Add", "button", after="Lamp"), lambda: text)] == ["click [4]"]
+    wanted = ["type [5] [] [0]", "press [Control+a]", "press [Delete]", "type [5] [new] [0]"]
+    assert [*steps.actions_of(steps.fill("Note", "new"), lambda: text)] == wanted
