@@ -13,6 +13,17 @@ from agentgym_envs.hostile import hostile_actions
 from agentgym_envs.tasks import SPLITS
 from agentgym_envs.testing import check_text_env
 
+SCRIPTED = (
+    "click-test-2",
+    "click-link",
+    "enter-text",
+    "choose-list",
+    "read-table",
+    "click-checkboxes",
+    "login-user",
+    "email-inbox",
+)
+
 
 @pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v0", "agentgym/BabyAI-v0", "agentgym/Search-v0"])
 def test_environments_without_a_simulator_conform(env_id):
@@ -41,6 +52,15 @@ def test_simulators_conform(env_id):
             world.prepare(workers=None, on_item=lambda: None)
         chosen += few
     assert len(check_text_env(env_id, tasks=chosen)) == 11
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("env_id", "pages"), [("agentgym/WebSites-v0", ()), ("agentgym/MiniWoB-v0", SCRIPTED)])
+def test_web_environments_conform(env_id, pages):
+    """MiniWoB on pages whose script also goes on from the middle of an episode."""
+    kwargs = {"tasks": [f"{page}-*" for page in pages]} if pages else {}
+    assert len(check_text_env(env_id, **kwargs)) == 11
 
 
 def test_a_correct_environment_passes():

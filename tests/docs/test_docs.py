@@ -18,6 +18,8 @@ PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted((ROOT 
 # Commands of the pages that other tests or a person run: they install, train for long, or need the hub.
 ELSEWHERE = (
     "python -m",
+    "agentgym install",
+    "agentgym sites",
     "tox run",
     "agentgym-train run",
     "agentgym-train eval",

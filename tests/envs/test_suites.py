@@ -26,22 +26,30 @@ def test_the_counts_are_the_papers_and_no_task_is_counted_twice():
     seen = set()
     for family in families:
         ids = family.task_ids()
-        assert len(ids) == len(set(ids)) == (family.count if family.env_id else 0), family.name
+        assert len(ids) == len(set(ids)) == family.count, family.name
         assert not seen & {(family.env_id, i) for i in ids}
         seen |= {(family.env_id, i) for i in ids}
 
 
+def test_the_web_rows_are_webarenas_where_it_is_hosted(monkeypatch):
+    ours = {f.name: (f.env_id, f.patterns) for f in suite._families() if f.scenario == "web"}
+    assert ours["GitLab and Reddit"] == ("agentgym/WebSites-v0", ("code-*", "forum-*"))
+    monkeypatch.setenv("WEBARENA_CONFIG", "test.raw.json")
+    theirs = {f.name: (f.env_id, f.patterns) for f in suite._families() if f.scenario == "web"}
+    assert theirs["CMS"] == ("agentgym/WebArena-v0", ("shopping_admin-*",))
+
+
 @pytest.fixture
 def small(monkeypatch):
-    keep = [f for f in suite.suites["agentgym-rl"] if f.name in ("Maps", "Depth 4", "SynthLoc", "NQ")]
-    monkeypatch.setitem(suite.suites, "small", tuple(keep))
+    keep = [f for f in suite.suites["agentgym-rl"] if f.name in ("Depth 4", "SynthLoc", "NQ")]
+    elsewhere = suite.Family("web", "Intranet", 10, None, note="not hosted")
+    monkeypatch.setitem(suite.suites, "small", (elsewhere, *keep))
 
 
 def test_one_call_evaluates_family_by_family(small):
     done = []
     results = {r.family.name: r for r in suite.evaluate("small", "oracle", on_episode=done.append)}
-    assert (results["Maps"].success, results["Maps"].episodes) == (None, [])
-    assert "not hosted" in results["Maps"].family.note
+    assert (results["Intranet"].success, results["Intranet"].episodes) == (None, [])
     assert [results[n].success for n in ("NQ", "Depth 4", "SynthLoc")] == [1.0, 1.0, 1.0]
     assert done.count("SynthLoc") == 5
 
@@ -74,4 +82,4 @@ def test_the_command_prints_the_table(small):
     assert done.exit_code == 0, done.output
     rows = [[c.strip() for c in line.split("│")[1:-1]] for line in done.output.splitlines() if line.startswith("│")]
     assert ["textcraft", "Depth 4", "3/3", "1.000", "1.000", ""] in rows
-    assert any(row[:5] == ["web", "Maps", "0/10", "–", "–"] for row in rows)
+    assert any(row[:5] == ["web", "Intranet", "0/10", "–", "–"] for row in rows)

@@ -46,7 +46,7 @@ def test_an_observation_has_webarenas_parts(make):
         "",
         "[1] RootWebArea 'Home' focused: True",
         "\t[2] heading 'Welcome'",
-        "\t[3] link \"It's here\"",
+        '\t[3] link "It\'s here"',
         "\t[4] textbox 'Name' required: False",
         "",
         f"URL: {ORIGIN}/",
@@ -60,7 +60,8 @@ def test_an_observation_has_webarenas_parts(make):
 
 
 def test_an_element_keeps_its_id_while_the_page_changes(make):
-    env = make("<button onclick=\"document.body.prepend(Object.assign(document.createElement('p'), {textContent: 'first'}))\">Add</button>")
+    grow = "document.body.prepend(Object.assign(document.createElement('p'), {textContent: 'first'}))"
+    env = make(f'<button onclick="{grow}">Add</button>')
     env.reset(seed=1)
     button = find(env._text, "Add").id
     for _ in range(3):
@@ -92,7 +93,8 @@ def test_fields_lists_and_keys(make):
 def test_tabs_dialogs_history_and_scrolling(make):
     env = make(
         {
-            "/": "<title>One</title><a href=/two target=_blank>open</a><button onclick=\"alert('Careful')\">warn</button><div style=height:3000px></div>",
+            "/": "<title>One</title><a href=/two target=_blank>open</a><button onclick=\"alert('Careful')\">warn</button>"
+            "<div style=height:3000px></div>",
             "/two": "<title>Two</title><a href=/three>on</a>",
             "/three": "<title>Three</title>",
         },
@@ -133,7 +135,8 @@ def test_the_viewport_and_the_cut(make):
 
 def test_a_click_meets_what_has_scrolled_into_view_and_what_is_not_covered(make):
     env = make(
-        "<div style='height:200px;overflow:auto'><div style=height:900px></div><button onclick=document.title='deep'>Deep</button></div>"
+        "<div style='height:200px;overflow:auto'><div style=height:900px></div>"
+        "<button onclick=document.title='deep'>Deep</button></div>"
         "<div style='position:relative'><button style='width:200px' onclick=document.title='wide'>Wide</button>"
         "<div style='position:absolute;left:60px;top:0;width:90px;height:30px;background:red'></div></div>"
     )

@@ -137,5 +137,5 @@ def test_unknown_checks_are_errors(spec, message):
 
 @pytest.mark.parametrize("locator", ["func:__import__('os').system('x')", "func:missing()", "window.alert(1)", "sql:shop:SELECT 1"])
 def test_locators_run_nothing_else(locator):
-    with pytest.raises(TaskError, match="calls none of|unknown locator|needs a database"):
+    with pytest.raises(TaskError, match=r"calls none of|unknown locator|needs a database"):
         program(locator, exact_match="x")

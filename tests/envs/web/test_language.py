@@ -39,14 +39,26 @@ def test_actions_are_read(text, action):
     assert parse(text) == action
 
 
-@pytest.mark.parametrize("text", ["", "click", "click 12", "click [x]", "click [1] [2]", "scroll [left]", "fly [3]", "Click [1]", "stop [", "goto []"])
+@pytest.mark.parametrize(
+    "text", ["", "click", "click 12", "click [x]", "click [1] [2]", "scroll [left]", "fly [3]", "Click [1]", "stop [", "goto []"]
+)
 def test_what_is_no_action_says_so(text):
-    with pytest.raises(BadAction, match="is no action|is not of the form"):
+    with pytest.raises(BadAction, match=r"is no action|is not of the form"):
         parse(text)
 
 
 def test_every_tool_writes_an_action_of_its_name():
-    values = {"id": 3, "text": "x", "press_enter": 0, "option": "y", "keys": "Enter", "direction": "up", "index": 1, "url": "http://a.test", "answer": "z"}
+    values = {
+        "id": 3,
+        "text": "x",
+        "press_enter": 0,
+        "option": "y",
+        "keys": "Enter",
+        "direction": "up",
+        "index": 1,
+        "url": "http://a.test",
+        "answer": "z",
+    }
     for name, template in TOOLS.items():
         assert parse(template.format(**values)).name == name
 
@@ -83,7 +95,8 @@ def test_a_cut_keeps_whole_lines_and_counts_what_is_missing():
     text = "\n".join(f"[{i}] link 'x'" for i in range(100))
     cut = tree.cut(text, 50)
     kept, _, mark = cut.rpartition("\n")
-    assert text.startswith(kept) and len(kept) <= 50
+    assert text.startswith(kept)
+    assert len(kept) <= 50
     assert f"{len(text) - len(kept):,} more characters" in mark
     assert tree.cut(text, len(text)) == text
 

@@ -21,6 +21,11 @@ LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as
 KEYS = {"ctrl": "Control", "cmd": "Meta", "command": "Meta", "esc": "Escape", "return": "Enter", "del": "Delete"}
 
 
+def origin_of(url: str) -> str:
+    """Returns scheme, host and port of an address."""
+    return "/".join(url.split("/")[:3])[:200]
+
+
 class Reply(NamedTuple):
     """What a request gets."""
 
@@ -113,7 +118,7 @@ class Session:
         request = route.request
         if request.is_navigation_request():
             self._redirected = False
-        origin = "/".join(request.url.split("/")[:3])[:200]
+        origin = origin_of(request.url)
         answer = self.serve(Request(request.method, request.url, request.headers, request.post_data_buffer or b""))
         if isinstance(answer, Reply) and 300 <= answer.status < 400:
             # The browser would follow the address past this function. A script sends it there instead.
@@ -138,19 +143,19 @@ class Session:
 
     def begin(self) -> None:
         """Forgets the episode before: all but one tab, its history, cookies and storage, counts, element ids."""
-        if not self._origins <= {
-            "/".join(self.page.url.split("/")[:3])
-        }:  # a tab keeps what each origin has stored for the session, out of our reach
-            self.context.new_page()
+        self._episodes += 1
+        if self._episodes == 1:  # everything is new, and may hold a login
+            return
+        if self._origins - {origin_of(self.page.url)}:
+            self.context.new_page()  # a tab keeps for itself what other origins have stored for the session
         for page in self.context.pages:
             if page is not self.page:
                 page.close()
         self.context.clear_cookies()
         for origin in sorted(self._origins):
             self.cdp().send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-            if self.page.url.startswith(origin):
+            if origin_of(self.page.url) == origin:
                 self.cdp().send("DOMStorage.clear", {"storageId": {"securityOrigin": origin, "isLocalStorage": False}})
-        self._episodes += 1
         if self._episodes % COLLECT == 0:
             self.cdp().send("HeapProfiler.collectGarbage")
         self._origins.clear()

@@ -68,11 +68,6 @@ def _version(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _readme(world, rng, r"Download version (\S+),")
 
 
-@template("code", "find", "Which environment variable changes the data folder of {project}?")
-def _variable(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _readme(world, rng, r"Set (\S+) to")
-
-
 @template("code", "find", "What is the value of the limit in {path} of the project {project}? Answer with the number.")
 def _limit(world: World, rng: random.Random) -> Iterator[Made]:
     for r in world.mixed(
@@ -360,3 +355,21 @@ def _status(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made(
                 {"community": c["name"]}, becomes("code", f"SELECT status FROM people WHERE id = {ME}", best[0]["title"]), steps
             )
+
+
+@template(
+    "code shop",
+    "change",
+    "Open an issue in my project {project} whose title is the name of the most expensive product in the shop's category {category}.",
+)
+def _wish(world: World, rng: random.Random) -> Iterator[Made]:
+    for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
+        found = world.rows("shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price DESC", c["id"])
+        if found[0]["price"] > found[1]["price"]:
+            project = rng.choice(MINE)
+            steps = [
+                goto(ORIGINS["shop"]), click("Departments"), click(c["name"]), choose("Sort by", "Price, highest first"), click("Apply", "button"),
+                goto(f"{CODE}/p/{project}/issues/new"), fill("Title", found[0]["name"]), click("Open issue", "button"), stop(),
+            ]  # fmt: skip
+            sql = f"SELECT p.name || '|' || title FROM issues i JOIN projects p ON p.id = project_id WHERE author_id = {ME} AND opened = '{TODAY}'"
+            yield Made({"project": project, "category": c["name"]}, becomes("code", sql, f"{project}|{found[0]['name']}"), steps)

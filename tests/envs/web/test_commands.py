@@ -1,0 +1,61 @@
+"""``agentgym install`` and ``agentgym sites``, as a person types them."""
+
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from agentgym_envs import registry
+from agentgym_envs.cli import app
+from agentgym_envs.envs.web import install
+from agentgym_envs.errors import MissingBrowser
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_install_names_the_browser_that_is_there():
+    done = CliRunner().invoke(app, ["install", "web"])
+    assert done.exit_code == 0, done.output
+    assert Path(done.output.partition("browser: ")[2].strip()).exists()
+
+
+def test_install_says_what_is_wrong(monkeypatch):
+    def fail():
+        raise MissingBrowser("Use the system's: sudo apt-get install --yes chromium")
+
+    monkeypatch.setattr(install, "install_browser", fail)
+    done = CliRunner().invoke(app, ["install", "web"])
+    assert done.exit_code == 2
+    assert done.output.strip() == "error: Use the system's: sudo apt-get install --yes chromium"
+    assert "nothing to install for 'games'" in CliRunner().invoke(app, ["install", "games"]).output
+
+
+def test_sites_need_their_extra(monkeypatch):
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    done = CliRunner().invoke(app, ["sites"])
+    assert done.exit_code == 2
+    assert 'pip install "agentgym-envs[web]"' in done.output
+
+
+def test_sites_are_served_until_they_are_interrupted():
+    program = Path(sys.executable).parent / "agentgym"
+    served = subprocess.Popen([program, "sites", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    rows = []
+    for line in served.stdout:
+        cells = [cell.strip() for cell in line.split("│")[1:-1]]
+        rows += [cells] if len(cells) == 4 else []
+        if line.startswith("└"):
+            break
+    assert [row[0] for row in rows] == ["Harbor Supply", "Harbor Supply Admin", "Commonplace", "Forgeline", "Wayfinder"]
+    for title, address, user, password in rows:
+        assert title in urllib.request.urlopen(address).read().decode()
+        assert user
+        assert password
+    served.send_signal(signal.SIGINT)
+    rest, _ = served.communicate(timeout=20)
+    assert served.returncode == 0
+    assert rest.strip() == "bye"

@@ -1,0 +1,104 @@
+"""MiniWoB++ in our runtime: upstream's tasks, rewards and resets."""
+
+import re
+from pathlib import Path
+
+import gymnasium
+import miniwob.registration
+import pytest
+
+import agentgym_envs.envs.web as web
+from agentgym_envs.envs.web.look import find
+from agentgym_envs.envs.web.miniwob.env import LEFTOVERS
+from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS
+from agentgym_envs.envs.web.miniwob.tasks import NAMES
+
+pytestmark = pytest.mark.timeout(900)
+README = (Path(web.__file__).parent / "README.md").read_text()
+QUICK = {"button-delay", "chase-circle", "hover-shape", "moving-items", "simon-says"}  # need a hand that is quicker than an agent
+
+
+@pytest.fixture(scope="module")
+def worlds():
+    made = {reward: gymnasium.make("agentgym/MiniWoB-v0", reward=reward).unwrapped for reward in ("binary", "raw", "decayed")}
+    yield made
+    for env in made.values():
+        env.close()
+
+
+def solve(env, task_id):
+    env.reset(options={"task_id": task_id})
+    info = {"success": False}
+    for action in env.oracle():
+        *_, info = env.step(action)
+    return info["success"]
+
+
+def test_the_tasks_are_upstreams():
+    miniwob.registration.register_envs()
+    theirs = {i.partition("/")[2].rpartition("-v")[0] for i in gymnasium.registry if i.startswith("miniwob/")}
+    assert {n for n in theirs if not n.startswith("flight.")} - set(NAMES) <= QUICK
+    assert len(NAMES) == len(set(NAMES)) == 125
+    html = Path(miniwob.__file__).parent / "html/miniwob"
+    assert all((html / f"{name}.html").is_file() for name in NAMES)
+
+
+def test_the_readme_lists_the_tasks_without_a_script():
+    listed = re.search(r"Without a script, (\d+): (.*?)\n\n", README, re.S)
+    assert set(re.findall(r"`([a-z0-9-]+)`", listed[2])) == set(NAMES) - set(SCRIPTS)
+    assert int(listed[1]) == len(NAMES) - len(SCRIPTS)
+    assert len(SCRIPTS) >= 80
+
+
+@pytest.mark.slow
+def test_every_script_solves_its_page(worlds):
+    unsolved = [f"{name}-{seed}" for name in SCRIPTS for seed in (81, 91) if not solve(worlds["binary"], f"{name}-{seed}")]
+    assert unsolved == []
+
+
+def test_rewards_are_upstreams(worlds):
+    """The right person's wrong detail is worth 0.7 - 0.3; ten seconds decay evenly, an action takes half a second."""
+    for reward, wanted in (("binary", 0.0), ("raw", 0.4)):
+        env = worlds[reward]
+        env.reset(options={"task_id": "phone-book-3"})
+        name, detail = re.search(r"Find (\S+) .* their (\w+)", env.goal).groups()
+        while not re.search(rf"heading '{name}'", env.shown):
+            env.step(f"click [{find(env.shown, '>', role='link').id}]")
+        wrong = ("phone", "email", "address").index(detail) - 1
+        _, score, done, _, info = env.step(f"click [{find(env.shown, role='link', nth=wrong % 3).id}]")
+        assert (score, done, info["success"]) == (pytest.approx(wanted), True, False)
+    env = worlds["decayed"]
+    env.reset(options={"task_id": "click-test-1"})
+    env.step("scroll [down]")
+    _, score, done, _, info = env.step(f"click [{find(env.shown, 'Click Me!').id}]")
+    assert (score, done, info["success"]) == (pytest.approx(0.95), True, True)
+
+
+def test_time_only_passes_with_actions(worlds):
+    """Upstream ends a task after ten seconds; ours wait for the agent, unless the decayed reward is asked for."""
+    for reward, over in (("binary", False), ("decayed", True)):
+        env = worlds[reward]
+        env.reset(options={"task_id": "click-test-1"})
+        dones = [env.step("scroll [down]")[2] for _ in range(20)]
+        assert dones == [False] * 19 + [over]
+
+
+def test_a_wrong_answer_ends_without_reward(worlds):
+    env = worlds["raw"]
+    env.reset(options={"task_id": "click-test-2-1"})
+    wrong = "TWO" if "ONE" in env.goal else "ONE"
+    _, score, done, _, info = env.step(f"click [{find(env.shown, wrong, role='button').id}]")
+    assert (score, done, info["success"]) == (0.0, True, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["click-test", "enter-text", "click-option", "use-slider", "email-inbox", "social-media", *sorted(LEFTOVERS)]
+)
+def test_a_reset_leaves_nothing_of_the_episode_before(worlds, name):
+    env = gymnasium.make("agentgym/MiniWoB-v0").unwrapped
+    fresh = env.reset(options={"task_id": f"{name}-5"})[0]
+    for before in (3, 4):
+        solve(env, f"{name}-{before}")
+        assert env.reset(options={"task_id": f"{name}-5"})[0] == fresh
+    env.close()

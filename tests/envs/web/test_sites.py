@@ -1,0 +1,202 @@
+"""Our own sites: tasks, oracles, private episodes, pages without a dead link."""
+
+import collections
+import http.cookiejar
+import json
+import re
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+
+import gymnasium
+import pytest
+
+from agentgym_envs.envs.web.evaluators import Scene, evaluate
+from agentgym_envs.envs.web.session import Request
+from agentgym_envs.envs.web.sites import host as hosts
+from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
+from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
+from agentgym_envs.envs.web.sites.tasks import make as making
+from agentgym_envs.tasks import SPLITS
+
+pytestmark = pytest.mark.timeout(900)
+TASKS = making.load()
+
+
+def test_there_are_enough_tasks_of_every_kind():
+    by_site = collections.Counter(t["sites"][0] for t in TASKS)
+    templates = {(t["sites"][0], t["intent_template_id"]) for t in TASKS}
+    assert len(TASKS) >= 1500
+    assert collections.Counter(site for site, _ in templates) == dict.fromkeys(ORIGINS, 30)
+    assert len({t["intent_template_id"] for t in TASKS if len(t["sites"]) > 1}) >= 10
+    assert set(by_site) == set(ORIGINS)
+    assert {t["kind"] for t in TASKS} == set(making.KINDS)
+    assert len({t["intent"] for t in TASKS}) == len(TASKS)
+    for task in TASKS:
+        assert {"sites", "task_id", "require_login", "start_url", "intent", "eval", "intent_template_id"} <= set(task)
+        assert task["steps"] == len(task["oracle"]) > 0
+        assert task["split"] in SPLITS
+
+
+def test_the_files_are_what_the_templates_make(tmp_path):
+    code = "import sys, pathlib; from agentgym_envs.envs.web.sites.tasks.make import write; write(pathlib.Path(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env={"PYTHONHASHSEED": "77", "PATH": ""})
+    for name in ORIGINS:
+        assert json.loads((tmp_path / f"{name}.json").read_text()) == [t for t in TASKS if t["sites"][0] == name], name
+
+
+class StartPage:
+    def __init__(self, url):
+        self.url = url
+
+
+@pytest.fixture(scope="module")
+def snapshots():
+    return {tables: open_database(hosts.snapshot(tables)) for tables in hosts.FILL}
+
+
+def passed(task, answer, snapshots):
+    def query(locator):
+        tables, _, sql = locator.partition(":")
+        return "\n".join(" | ".join(map(str, row)) for row in snapshots[tables].execute(sql))
+
+    return evaluate(task, answer, Scene(StartPage(task["start_url"]), query=query)).success
+
+
+def test_doing_nothing_solves_nothing(snapshots):
+    assert [t["name"] for t in TASKS if passed(t, "", snapshots)] == []
+
+
+def test_random_answers_solve_next_to_nothing(snapshots):
+    """Answers of other tasks, numbers, words and N/A in turn."""
+    answers = [t["oracle"][-1][1] for t in TASKS]
+    guesses = [*(answers[i * 37 % len(answers)] for i in range(20)), *map(str, range(10)), "yes", "no", "N/A"]
+    solved = sum(passed(t, guesses[i % len(guesses)], snapshots) for i, t in enumerate(TASKS))
+    assert solved / len(TASKS) < 0.03
+
+
+@pytest.mark.slow
+def test_the_oracle_solves_an_instance_of_every_template():
+    env = gymnasium.make("agentgym/WebSites-v0", split="test", max_episode_steps=-1)
+    first = {}
+    for task_id in env.unwrapped.task_ids:
+        first.setdefault(task_id.rpartition("-")[0], task_id)
+    unsolved = []
+    for task_id in first.values():
+        env.reset(options={"task_id": task_id})
+        info = {"success": False}
+        for action in env.unwrapped.oracle():
+            *_, info = env.step(action)
+        if not info["success"]:
+            unsolved.append(task_id)
+    env.close()
+    assert unsolved == []
+    assert len(first) >= 145  # two templates have too few instances for a test
+
+
+def cart(env):
+    return env._host.database("shop").execute("SELECT count(*) FROM cart").fetchone()[0]
+
+
+def test_episodes_are_private_and_start_from_the_snapshot():
+    one, two = (gymnasium.make("agentgym/WebSites-v0").unwrapped for _ in range(2))
+    task = next(
+        t["name"] for t in TASKS if t["name"].startswith("shop-") and "into my cart" in t["intent"] and t["split"] == "train"
+    )
+    two.reset(options={"task_id": task})
+    one.reset(options={"task_id": task})
+    for action in one.oracle():
+        *_, info = one.step(action)
+    assert info["success"]
+    two.step("scroll [down]")
+    assert (cart(one) > 0, cart(two)) == (True, 0)
+    one.reset(options={"task_id": task})
+    assert cart(one) == 0
+    one.close()
+    two.close()
+
+
+def test_no_link_is_dead():
+    """Follows the links of every site from its start page, signed in."""
+    host = hosts.Host()
+    cookies = {c["url"]: f"{c['name']}={c['value']}" for c in host.cookies()}
+    for name, origin in ORIGINS.items():
+        queue, seen = collections.deque([origin + "/"]), {origin + "/"}
+        for _ in range(250):
+            if not queue:
+                break
+            url = queue.popleft()
+            reply = host.serve(Request("GET", url, {"cookie": cookies[origin]}, b""))
+            assert reply.status in (200, 302), (name, url, reply.status)
+            for link in re.findall(r'href="([^"]+)"', reply.body.decode()):
+                target = urllib.parse.urljoin(url, link.replace("&amp;", "&"))
+                if target.startswith(origin + "/") and target not in seen:
+                    seen.add(target)
+                    queue.append(target)
+        assert len(seen) > 40, name
+    assert host.serve(Request("GET", ORIGINS["shop"] + "/no-such-page", {}, b"")).status == 404
+    assert host.serve(Request("GET", "http://elsewhere.test/", {}, b"")) is False
+
+
+def test_a_person_can_sign_in_over_the_network():
+    servers = hosts.Servers()
+    try:
+        jar = http.cookiejar.CookieJar()
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        url = servers.origins["shop"]
+        wrong = urllib.parse.urlencode({"login": "emma.lindgren", "password": "guess"}).encode()
+        assert "is wrong" in browser.open(f"{url}/login", wrong).read().decode()
+        right = urllib.parse.urlencode({"login": "emma.lindgren", "password": "linden2026"}).encode()
+        assert "Signed in as Emma Lindgren" in browser.open(f"{url}/login?next=/account", right).read().decode()
+        assert "Signed in as Emma Lindgren" in browser.open(f"{url}/orders").read().decode()
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            browser.open(f"{url}/product/99999")
+    finally:
+        servers.close()
+
+
+def test_the_login_page_leads_nowhere_else():
+    host = hosts.Host()
+    body = urllib.parse.urlencode({"login": "emma.lindgren", "password": "linden2026"}).encode()
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    for target in ("http://evil.test", "//evil.test"):
+        reply = host.serve(Request("POST", f"{ORIGINS['shop']}/login?next={target}", headers, body))
+        assert reply.headers["Location"] == "/"
+
+
+def test_what_a_form_says_is_shown_as_text():
+    """A review, a post or a name cannot bring markup into a page."""
+    host = hosts.Host()
+    cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS["forum"])
+    headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
+    body = urllib.parse.urlencode({"community": "coffee", "title": "<script>alert(1)</script>", "body": "x"}).encode()
+    posted = host.serve(Request("POST", f"{ORIGINS['forum']}/submit", headers, body))
+    page = host.serve(Request("GET", ORIGINS["forum"] + posted.headers["Location"], headers, b"")).body.decode()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize("mode", SPEEDS)
+def test_routes_are_the_fastest(snapshots, mode):
+    """Against Bellman's relaxation over all roads."""
+    ways = [
+        (a, b, km, 60 * km / SPEEDS[mode][kind])
+        for a, b, km, kind in snapshots["map"].execute("SELECT a, b, km, kind FROM roads")
+        if kind in SPEEDS[mode]
+    ]
+    start, best = 1, {1: 0.0}
+    for _ in range(170):
+        for a, b, _, minutes in (*ways, *((b, a, km, m) for a, b, km, m in ways)):
+            if a in best and best[a] + minutes < best.get(b, 1e9) - 1e-12:
+                best[b] = best[a] + minutes
+    for end in (5, 40, 77, 123, 168):
+        route = find_route(snapshots["map"], start, end, mode)
+        assert route.minutes == max(1, round(best[end]))
+        assert sum(leg.km for leg in route.legs) == pytest.approx(route.km, abs=0.06 * len(route.legs))
+    assert find_route(snapshots["map"], start, 10**6, mode) is None
+
+
+def test_amounts_and_times():
+    assert (money(123456), money(5)) == ("$1,234.56", "$0.05")
+    assert (told(59), told(60), told(95)) == ("59 min", "1 h 0 min", "1 h 35 min")
