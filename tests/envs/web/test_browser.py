@@ -280,6 +280,19 @@ def test_a_killed_browser_is_an_error_and_comes_back(make):
     assert neighbour.session.chromium is env.session.chromium
 
 
+def test_a_crashed_tab_is_an_error(make):
+    env, neighbour = make("<h1>one</h1>"), make("<h1>two</h1>")
+    env.reset(seed=1)
+    neighbour.reset(seed=1)
+    for process in psutil.Process(env.session.chromium.pid).children(recursive=True):
+        if process.status() != psutil.STATUS_ZOMBIE and "--type=renderer" in process.cmdline():
+            process.kill()
+    for world, shown in ((env, "one"), (neighbour, "two")):
+        with pytest.raises(EnvRaised):
+            world.step("scroll [down]")
+        assert shown in world.reset(seed=2)[0]
+
+
 def test_a_page_that_never_loads_is_an_error(make, outside):
     env = make(f"<a href={outside}/hang>slow</a>", outside=(outside,), timeout=3)
     env.reset(seed=1)

@@ -53,7 +53,7 @@ class Chromium:
 
         Raises:
             EnvTimeout: the time was over.
-            EnvRaised: the browser has died for another reason.
+            EnvRaised: the browser has died for another reason, or does not do what it should.
         """
         from playwright.sync_api import Error, TimeoutError
 
@@ -73,9 +73,8 @@ class Chromium:
                 raise EnvTimeout(f"the page did not answer within {seconds:g} s; the browser was ended") from error
             if isinstance(error, TimeoutError):
                 raise EnvTimeout(f"the page did not load within {seconds:g} s") from error
-            if not self.alive:
-                raise EnvRaised(f"the browser ended: {error.message.splitlines()[0]}") from error
-            raise
+            what = "the browser failed" if self.alive else "the browser ended"
+            raise EnvRaised(f"{what}: {error.message.splitlines()[0]}") from error
         finally:
             timer.cancel()
 
