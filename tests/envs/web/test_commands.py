@@ -43,7 +43,13 @@ def test_sites_need_their_extra(monkeypatch):
 
 def test_sites_are_served_until_they_are_interrupted():
     program = Path(sys.executable).parent / "agentgym"
-    served = subprocess.Popen([program, "sites", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    served = subprocess.Popen(
+        [program, "sites", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background would ignore it
+    )
     rows = []
     for line in served.stdout:
         cells = [cell.strip() for cell in line.split("│")[1:-1]]
