@@ -208,11 +208,8 @@ def main(python: Path, rounds: int = ROUNDS) -> None:
         lines.append(f"| {name} | {EPISODES / total:.2f} | {1000 * reset:.0f} ms | {1000 * step:.0f} ms | {compared} |")
     lines += ["", *sites(), "", "| WebSites side by side, 2 worker processes | steps/s |", "|---|---|"]
     lines += [f"| {n} | {side_by_side(n, 5.0):.1f} |" for n in (1, 2, 4, 8)]
-    lines += [
-        "",
-        "Each side plays three pages in turn. Ours opens a page anew when it changes; the Selenium side keeps a browser a page, and",
-    ]
-    lines += ["describes it by its DOM elements."]
+    lines += ["", "Each side plays three pages in turn. Ours opens a page anew when it changes; the Selenium side"]
+    lines += ["keeps a browser a page, and describes it by its DOM elements."]
     RESULT.write_text("\n".join(lines) + "\n")
     typer.echo("\n".join(lines))
 
