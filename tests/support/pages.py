@@ -1,9 +1,12 @@
 """A web environment whose pages a test writes."""
 
+import http.server
 import random
+import threading
 
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.env import WebEnv
+from agentgym_envs.envs.web.look import find
 from agentgym_envs.envs.web.session import Reply
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -40,3 +43,27 @@ class PagesEnv(WebEnv):
 
     def oracle(self):
         yield "stop []"
+
+
+def click(env, name, **where):
+    return env.step(f"click [{find(env._text, name, **where).id}]")
+
+
+class Outside(http.server.BaseHTTPRequestHandler):
+    hits: list = []
+    hang = threading.Event()
+
+    def do_GET(self):
+        self.hits.append(self.path)
+        if self.path == "/hang":
+            self.hang.wait(60)
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        if self.path == "/worker":  # this machine's own addresses count as secure, where service workers exist
+            self.wfile.write(b"<script>navigator.serviceWorker.register('/w.js')</script>")
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass

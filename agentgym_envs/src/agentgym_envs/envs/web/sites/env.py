@@ -9,7 +9,7 @@ from typing import Any
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.actions import Action
 from agentgym_envs.envs.web.env import WebEnv
-from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
+from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.session import Reply, Request, Session
 from agentgym_envs.envs.web.steps import actions_of
 from agentgym_envs.errors import MissingExtra
@@ -20,15 +20,13 @@ class WebSitesEnv(WebEnv):
     """Finds, opens or changes something on a shop, its admin pages, a forum, a code host or a map.
 
     Args:
-        judge: decides whether a free answer is as good as the reference; none of our tasks needs one.
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
     """
 
-    def __init__(self, *, judge: Judge | None = None, **kwargs: Any):
+    def __init__(self, **kwargs: Any):
         if find_spec("flask") is None:
             raise MissingExtra(type(self).__name__, "web")
         super().__init__(**kwargs)
-        self._judge = judge
         self._host: Any = None
 
     def make_tasks(self) -> TaskSet:
@@ -56,7 +54,7 @@ class WebSitesEnv(WebEnv):
         if action.name != "stop":
             return Outcome("", 0.0)
         assert self.task is not None
-        verdict = evaluate(self.task.data, action.text, Scene(session.page, query=self._query, judge=self._judge))
+        verdict = evaluate(self.task.data, action.text, Scene(session.page, query=self._query))
         return Outcome("", float(verdict.success), done=True, success=verdict.success)
 
     def _query(self, locator: str) -> str:

@@ -35,8 +35,11 @@ def create_app() -> Flask:
         "SELECT l.* FROM issue_labels JOIN labels l ON l.id = label_id WHERE issue_id = ?", key
     )
     _explore(app)
+    _people(app)
     _project(app)
+    _issue_lists(app)
     _issues(app)
+    _plans(app)
     _settings(app)
     return app
 
@@ -78,6 +81,8 @@ def _explore(app: Flask) -> None:
         found = page(ISSUE, ISSUES + "assignee_id = ? AND i.state = 'open'", "i.opened DESC", (user(),))
         return render_template("code/my_issues.html", found=found)
 
+
+def _people(app: Flask) -> None:
     @app.route("/u/<login>")
     def person(login: str) -> str:
         found = row("SELECT * FROM people WHERE login = ?", login)
@@ -173,14 +178,16 @@ def _project(app: Flask) -> None:
         return render_template("code/commit.html", project=found, commit=row(sql, found["id"], sha))
 
 
-def _issues(app: Flask) -> None:
-    def choices(key: int) -> dict[str, Any]:
-        return {
-            "labels": rows("SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", key),
-            "milestones": rows("SELECT id, title FROM milestones WHERE project_id = ? ORDER BY title", key),
-            "members": rows("SELECT id, name FROM members JOIN people ON id = person_id WHERE project_id = ? ORDER BY name", key),
-        }
+def _choices(key: int) -> dict[str, Any]:
+    """Returns what an issue of a project can be given."""
+    return {
+        "labels": rows("SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", key),
+        "milestones": rows("SELECT id, title FROM milestones WHERE project_id = ? ORDER BY title", key),
+        "members": rows("SELECT id, name FROM members JOIN people ON id = person_id WHERE project_id = ? ORDER BY name", key),
+    }
 
+
+def _issue_lists(app: Flask) -> None:
     def listing(name: str, merge: int) -> str:
         found = _find(name)
         words = request.args.get("title")
@@ -201,7 +208,7 @@ def _issues(app: Flask) -> None:
             project=found,
             found=page(ISSUE, ISSUES + condition, order, values),
             merge=merge,
-            **choices(found["id"]),
+            **_choices(found["id"]),
         )
 
     @app.route("/p/<name>/issues")
@@ -212,6 +219,8 @@ def _issues(app: Flask) -> None:
     def merges(name: str) -> str:
         return listing(name, 1)
 
+
+def _issues(app: Flask) -> None:
     @app.route("/p/<name>/issues/new", methods=["GET", "POST"])
     def new_issue(name: str) -> Any:
         found = _find(name)
@@ -234,7 +243,7 @@ def _issues(app: Flask) -> None:
             if label := number("label"):
                 run("INSERT INTO issue_labels VALUES (?, ?)", key, label)
             return back("The issue has been opened.", "issue", name=name, place=last + 1)
-        return render_template("code/new_issue.html", project=found, **choices(found["id"]))
+        return render_template("code/new_issue.html", project=found, **_choices(found["id"]))
 
     @app.route("/p/<name>/issues/<int:place>", methods=["GET", "POST"])
     def issue(name: str, place: int) -> Any:
@@ -247,7 +256,7 @@ def _issues(app: Flask) -> None:
             thing["id"],
         )
         return render_template(
-            "code/issue.html", project=found, issue=thing, comments=comments, writable=_may_write(found), **choices(found["id"])
+            "code/issue.html", project=found, issue=thing, comments=comments, writable=_may_write(found), **_choices(found["id"])
         )
 
 
@@ -286,7 +295,7 @@ def _change(project: sqlite3.Row, issue: sqlite3.Row) -> Any:
     return back("The label has been added.", **where_to)
 
 
-def _settings(app: Flask) -> None:
+def _plans(app: Flask) -> None:
     @app.route("/p/<name>/milestones", methods=["GET", "POST"])
     def milestones(name: str) -> Any:
         found = _find(name)
@@ -315,6 +324,8 @@ def _settings(app: Flask) -> None:
         sql = "SELECT l.*, (SELECT count(*) FROM issue_labels WHERE label_id = l.id) AS uses FROM labels l WHERE project_id = ? ORDER BY name"
         return render_template("code/labels.html", project=found, labels=rows(sql, found["id"]), writable=_may_write(found))
 
+
+def _settings(app: Flask) -> None:
     @app.route("/p/<name>/members", methods=["GET", "POST"])
     def members(name: str) -> Any:
         found = _find(name)

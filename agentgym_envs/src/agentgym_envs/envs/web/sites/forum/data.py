@@ -35,49 +35,11 @@ def fill(db: sqlite3.Connection) -> None:
             ("", "", "Mostly here to learn.", "Curious about everything.", "Ask me about my garden.", "Slow and steady.")
         )
         add(db, "people", (n, name, "harbor2026" if n == ME else password(name), bio, str(joined), f"{name}@mail.test"))
-    start = datetime(TODAY.year, TODAY.month, TODAY.day)
-    post = comment = 0
     for place, (name, (about, subjects)) in enumerate(COMMUNITIES.items(), 1):
         add(db, "communities", (place, name, about))
         titles = [t.format(x=x) for x in subjects for t in TITLES]
         for title in rng.sample(titles, 44):
-            post += 1
-            author = rng.randint(2, len(names)) if rng.random() > 0.012 else ME
-            written = start - timedelta(minutes=rng.randint(60, 500_000))
-            shown = title[0].upper() + title[1:]
-            add(
-                db,
-                "posts",
-                (
-                    post,
-                    place,
-                    author,
-                    shown,
-                    rng.choice(BODIES),
-                    written.isoformat(" ", "minutes"),
-                    int(rng.lognormvariate(2.6, 1.1)) - 3,
-                ),
-            )
-            replies: list[int] = []
-            for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 9))):
-                comment += 1
-                after = written + timedelta(minutes=rng.randint(5, 50))
-                parent = rng.choice(replies) if replies and rng.random() < 0.4 else None
-                writer = rng.randint(2, len(names))
-                add(
-                    db,
-                    "comments",
-                    (
-                        comment,
-                        post,
-                        parent,
-                        writer,
-                        rng.choice(COMMENTS),
-                        after.isoformat(" ", "minutes"),
-                        int(rng.lognormvariate(1, 1)) - 1,
-                    ),
-                )
-                replies.append(comment)
+            _post(db, rng, place, title[0].upper() + title[1:], len(names))
         if name in MINE:
             add(db, "moderators", (ME, place))
     add(db, "subscriptions", *[(ME, n) for n in (1, 2, 12, 18)])
@@ -85,3 +47,20 @@ def fill(db: sqlite3.Connection) -> None:
         add(db, "subscriptions", *[(person, n) for n in rng.sample(range(1, len(COMMUNITIES) + 1), rng.randint(1, 7))])
     db.execute("UPDATE posts SET comments = (SELECT count(*) FROM comments c WHERE c.post_id = posts.id)")
     db.commit()
+
+
+def _post(db: sqlite3.Connection, rng: random.Random, place: int, title: str, people: int) -> None:
+    """Adds a post with its comments."""
+    author = rng.randint(2, people) if rng.random() > 0.012 else ME
+    written = datetime(TODAY.year, TODAY.month, TODAY.day) - timedelta(minutes=rng.randint(60, 500_000))
+    post = db.execute(
+        "INSERT INTO posts (community_id, author_id, title, body, written, score) VALUES (?, ?, ?, ?, ?, ?)",
+        (place, author, title, rng.choice(BODIES), written.isoformat(" ", "minutes"), int(rng.lognormvariate(2.6, 1.1)) - 3),
+    ).lastrowid
+    replies: list[int | None] = []
+    for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 9))):
+        after = (written + timedelta(minutes=rng.randint(5, 50))).isoformat(" ", "minutes")
+        parent = rng.choice(replies) if replies and rng.random() < 0.4 else None
+        values = (post, parent, rng.randint(2, people), rng.choice(COMMENTS), after, int(rng.lognormvariate(1, 1)) - 1)
+        sql = "INSERT INTO comments (post_id, parent_id, author_id, body, written, score) VALUES (?, ?, ?, ?, ?, ?)"
+        replies.append(db.execute(sql, values).lastrowid)

@@ -32,6 +32,7 @@ def create_app() -> Flask:
     app = make_app(SITE)
     _read(app)
     _write(app)
+    _own(app)
     _moderate(app)
     return app
 
@@ -144,6 +145,8 @@ def _write(app: Flask) -> None:
         run(f"UPDATE {table} SET score = score + ? WHERE id = ?", new - old, place)
         return back("Your vote has been counted." if new else "Your vote has been taken back.", "post", key=key)
 
+
+def _own(app: Flask) -> None:
     @app.route("/post/<int:key>/edit", methods=["GET", "POST"])
     def edit(key: int) -> Any:
         found = row("SELECT * FROM posts WHERE id = ? AND author_id = ?", key, user())

@@ -52,6 +52,8 @@ def create_app() -> Flask:
     _products(app)
     _orders(app)
     _people(app)
+    _reviews(app)
+    _discounts(app)
     _reports(app)
     return app
 
@@ -182,6 +184,8 @@ def _people(app: Flask) -> None:
         orders = rows("SELECT * FROM orders WHERE customer_id = ? ORDER BY placed DESC, id DESC", key)
         return render_template("admin/customer.html", customer=found, orders=orders, groups=GROUPS)
 
+
+def _reviews(app: Flask) -> None:
     @app.route("/reviews", methods=["GET", "POST"])
     def reviews() -> Any:
         if request.method == "POST":
@@ -206,6 +210,8 @@ def _people(app: Flask) -> None:
             "admin/reviews.html", found=page("r.*, p.name AS product, c.name AS author", tables, "written DESC, r.id", values)
         )
 
+
+def _discounts(app: Flask) -> None:
     @app.route("/discounts", methods=["GET", "POST"])
     def discounts() -> Any:
         if request.method == "POST" and field("how") == "add":

@@ -52,6 +52,7 @@ def create_app() -> Flask:
     app = make_app(SITE)
     _browse(app)
     _buy(app)
+    _wish_and_review(app)
     _account(app)
     return app
 
@@ -169,6 +170,8 @@ def _buy(app: Flask) -> None:
         run("DELETE FROM cart WHERE customer_id = ?", user())
         return back("Thank you for your order.", "order", key=key)
 
+
+def _wish_and_review(app: Flask) -> None:
     @app.route("/wishlist", methods=["GET", "POST"])
     def wishlist() -> Any:
         if request.method == "POST":
