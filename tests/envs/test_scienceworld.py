@@ -177,6 +177,33 @@ def test_agentgyms_subset_and_the_families():
     assert {n for family in FAMILIES.values() for n in family} <= names
 
 
+@pytest.mark.parametrize(
+    ("split", "task_id"),
+    [
+        ("train", "freeze-11"),
+        ("dev", "measure-melting-point-known-substance-226"),
+        ("train", "grow-fruit-32"),
+        ("dev", "test-conductivity-606"),
+    ],
+)
+def test_the_oracle_solves_what_upstreams_gold_path_does_not(split, task_id):
+    env = gymnasium.make("agentgym/ScienceWorld-v0", split=split, max_episode_steps=-1)
+    name, _, variation = task_id.rpartition("-")
+    guide = Simulator()
+    guide.load(name, int(variation), "easy", gold=True)
+    successes = []
+    for plan in (guide.gold_path(), env.unwrapped.oracle()):
+        env.reset(options={"task_id": task_id})
+        for action in plan:
+            *_, terminated, _, info = env.step(action)
+            if terminated:
+                break
+        successes.append(info["success"])
+    guide.close()
+    env.close()
+    assert successes == [False, True]
+
+
 def test_no_java_and_no_file_survives_close(env, home, monkeypatch):
     monkeypatch.chdir(home)
     env.reset(seed=1)

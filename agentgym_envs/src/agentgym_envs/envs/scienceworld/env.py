@@ -1,12 +1,13 @@
 """``agentgym/ScienceWorld-v0``: ScienceWorld (Wang et al., 2022) on its own simulator."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, echo
+from agentgym_envs.envs.scienceworld.plans import plans
 from agentgym_envs.envs.scienceworld.simulator import Simulator
 from agentgym_envs.envs.scienceworld.tasks import scienceworld_tasks
 from agentgym_envs.errors import MissingExtra
@@ -96,9 +97,8 @@ class ScienceWorldEnv(TextEnv):
         if len(action) > ACTION_LIMIT or (not text and action):
             return Outcome(f"No known action matches that input: {echo(action)}", self._score, invalid=True)
         observation = self._simulator.step(text)
-        score, completed = self._simulator.score(), self._simulator.completed()
+        score, done = self._simulator.score(), self._simulator.decided()
         self._history.append(text)
-        done = completed or score < 0 or score >= 1
         return Outcome(
             observation,
             min(max(score, 0.0), 1.0),
@@ -123,9 +123,9 @@ class ScienceWorldEnv(TextEnv):
         return self._simulator.inventory()
 
     def oracle(self) -> Iterator[str]:
-        """Yields upstream's gold path, from where the episode has left off following it.
+        """Yields upstream's gold path, or what mends it, from where the episode has left off following it.
 
-        A second simulator makes the path: making it draws random numbers that would change the episode.
+        A second simulator makes the path and plays it first: both draw random numbers that would change the episode.
         """
         assert self.task is not None
         self._guide = self._running(self._guide)
@@ -134,10 +134,22 @@ class ScienceWorldEnv(TextEnv):
         followed = 0
         for action in self._history:
             followed += followed < len(path) and path[followed] == action
-        for action in path[followed:]:
+        left = path[followed:]
+        for action in next((plan for plan in plans(left, self._guide.description()) if self._solves(plan)), left):
             yield action
             if self._over:
                 return
+
+    def _solves(self, plan: Sequence[str]) -> bool:
+        """Plays the episode so far and the plan in the second simulator."""
+        assert self.task is not None
+        assert self._guide is not None
+        self._guide.load(self.task.data["name"], self.task.data["variation"], self._simplification)
+        for action in [*self._history, *plan]:
+            self._guide.step(action)
+            if self._guide.decided():
+                break
+        return self._guide.score() >= 1
 
     def _running(self, simulator: Simulator | None) -> Simulator:
         """Returns the simulator, or a new one if there is none yet or its process has died."""

@@ -87,9 +87,9 @@ class Simulator:
         """Progress: at most 1, negative after a fatal mistake."""
         return round(100 * float(self._server.getScore())) / 100
 
-    def completed(self) -> bool:
-        """Says whether the task is decided."""
-        return bool(self._server.getCompleted())
+    def decided(self) -> bool:
+        """Says whether the task is solved or failed."""
+        return bool(self._server.getCompleted()) or not 0 <= self.score() < 1
 
     def description(self) -> str:
         """Returns the task's description."""
