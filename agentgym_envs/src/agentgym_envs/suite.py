@@ -4,6 +4,7 @@ The list "agentgym-rl" has the scenarios, families and counts of the paper's tab
 not known to us: these are as many from our test split (then from dev, where test has too few), spread evenly.
 """
 
+import fnmatch
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class Family:
         scenario: what kind of environment.
         name: the paper's.
         count: tasks.
-        env_id: the environment; None where it is not hosted.
+        env_id: the environment.
         patterns: globs of task ids; ``count`` of what they match, spread evenly, are the tasks.
         note: what a reader of the table must know.
     """
@@ -34,26 +35,27 @@ class Family:
     scenario: str
     name: str
     count: int
-    env_id: str | None
+    env_id: str
     patterns: tuple[str, ...] = ("*",)
     note: str = ""
 
     def task_ids(self, **kwargs: Any) -> tuple[str, ...]:
         """Returns the tasks; constructor keywords that bring tasks of their own (``questions``) replace the patterns."""
-        if self.env_id is None:
-            return ()
         if "questions" in kwargs:
-            return tuple(baselines.spread(_ids(self.env_id, "test", kwargs), self.count))
+            return tuple(baselines.spread(self._world(kwargs).task_ids, self.count))
+        tasks = self._world(kwargs).task_set
         chosen: list[str] = []
         for split in ("test", "dev"):
-            if len(chosen) < self.count:
-                ids = _ids(self.env_id, split, {"tasks": list(self.patterns), **kwargs})
-                chosen += baselines.spread(ids, self.count - len(chosen))
+            fitting = [i for i in tasks.ids(split) if any(fnmatch.fnmatchcase(i, p) for p in self.patterns)]
+            chosen += baselines.spread(fitting, self.count - len(chosen))
         return tuple(chosen)
+
+    def _world(self, kwargs: dict[str, Any]) -> Any:
+        return registry.make(self.env_id, split="test", **kwargs).unwrapped
 
 
 class Result(NamedTuple):
-    """What an agent did on a family; the means are None where it is not hosted."""
+    """What an agent did on a family; the means are None where none of its tasks are there."""
 
     family: Family
     episodes: list[Episode]
@@ -141,17 +143,12 @@ def evaluate(
     results = []
     for family in suites[name]:
         keywords = (data or {}).get(family.name, {})
+        task_ids = family.task_ids(**keywords)
         episodes: list[Episode] = []
-        if family.env_id is not None:
+        if task_ids:
             done = (lambda: on_episode(family.name)) if on_episode else None  # noqa: B023  called before the next round
-            limits: dict[str, Any] = {"task_ids": family.task_ids(**keywords), "horizon": horizon, "on_episode": done}
+            limits: dict[str, Any] = {"task_ids": task_ids, "horizon": horizon, "on_episode": done}
             episodes = baselines.play(family.env_id, agent, split="test", **limits, **keywords)
         success = fmean(e.success for e in episodes) if episodes else None
         results.append(Result(family, episodes, success, fmean(e.score for e in episodes) if episodes else None))
     return results
-
-
-def _ids(env_id: str, split: str, kwargs: dict[str, Any]) -> tuple[str, ...]:
-    world: Any = registry.make(env_id, split=split, **kwargs).unwrapped
-    ids: tuple[str, ...] = world.task_ids
-    return ids

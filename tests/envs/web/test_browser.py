@@ -1,6 +1,7 @@
 """The browser runtime, on pages that the tests write: what an agent sees and does, and what a page cannot do."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from pages import ORIGIN, Outside, click
@@ -191,10 +192,16 @@ def test_a_missing_browser_is_named(make, monkeypatch):
 def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
     own = tmp_path / "own"
     monkeypatch.setattr(chromium.shutil, "which", lambda name: f"/usr/bin/{name}")
-    assert chromium.find("mine", str(own)) == "mine"
-    assert chromium.find(None, str(own)) == "/usr/bin/chromium"
+    assert chromium.find("mine", str(own)) == "/usr/bin/mine"
+    assert chromium.find(None, str(own)) == "/usr/bin/chromium-headless-shell"
+    assert chromium.find(None, str(own), headed=True) == "/usr/bin/chromium"
     own.touch()
     assert chromium.find(None, str(own)) == str(own)
+
+
+def test_a_browser_is_named_as_in_a_shell(make):
+    name = Path(chromium.find(None, "/nowhere/chromium")).name
+    assert "StaticText 'a'" in make("<p>a", browser=name).reset(seed=1)[0]
 
 
 def test_the_installer_tries_playwright_then_names_the_systems_command(monkeypatch):

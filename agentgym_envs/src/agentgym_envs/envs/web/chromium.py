@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 
+SHELLS = ("chromium-headless-shell", "chrome-headless-shell")  # Chromium without the parts for a window: faster
 SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
+    # A page keeps the frame of the one before on the same site, which is a third faster. Playwright's own features stay on.
+    "--enable-features=RenderDocument:level/crashed-frame,CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy",
 )
@@ -35,7 +38,7 @@ class Chromium:
 
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
-        executable = find(setting.executable, playwright.chromium.executable_path)
+        executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
         rules = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {host}" for host in setting.hosts)])
         args = [*ARGUMENTS, f"--host-resolver-rules={rules}"]
         self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=args)
@@ -124,19 +127,19 @@ def own_executable() -> str:
         return str(playwright.chromium.executable_path)
 
 
-def find(executable: str | None, own: str) -> str:
+def find(executable: str | None, own: str, *, headed: bool = False) -> str:
     """Returns the browser to start: the one asked for, Playwright's own, or the system's.
 
     Raises:
         MissingBrowser: there is none.
     """
     if executable is not None:
-        if shutil.which(executable) is None:
+        if (path := shutil.which(executable)) is None:
             raise MissingBrowser(f"browser={executable!r} is not a program")
-        return executable
+        return path
     if Path(own).exists():
         return own
-    for name in SYSTEM:
+    for name in SYSTEM if headed else SHELLS + SYSTEM:
         if path := shutil.which(name):
             return path
     raise MissingBrowser("no browser: run `agentgym install web`, or install Chromium or Chrome, or name one with browser=")

@@ -123,7 +123,10 @@ class WebEnv(TextEnv):
         self.before_look(session)
         if self._pictures is not None and self.task is not None:
             session.page.screenshot(path=self._pictures / f"{self.task.id}-{len(self._done)}.png")
-        tabs = [f"Tab {i}{' (current)' * (tab is session.page)}: {tab.title()}" for i, tab in enumerate(session.tabs)]
+        tabs = []
+        for number, tab in enumerate(session.tabs):
+            current = tab is session.page
+            tabs.append(f"Tab {number}{' (current)' * current}: {session.title if current else tab.title()}")
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
         parts = [" | ".join(tabs), "", cut(session.tree(whole=not self.viewport), self.max_length), ""]
         parts += [f"URL: {session.page.url}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]

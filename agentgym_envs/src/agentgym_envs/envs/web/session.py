@@ -62,6 +62,8 @@ class Session:
         self.blocked: Counter[str] = Counter()
         """Aborted requests of the episode: a URL's origin, "websocket", "download"."""
         self.dialogs: list[str] = []
+        self.title = ""
+        """Of the current tab, when it last settled."""
         self._pending: set[Any] = set()
         self._redirected, self._episodes = False, 0
         self._numbers: dict[Any, tuple[int, dict[int, int]]] = {}
@@ -196,8 +198,11 @@ class Session:
             if x < right and y < bottom and x + width > left and y + height > top
         }
 
-    def settle(self) -> None:
+    def settle(self, looks: int = 2) -> None:
         """Waits until what the last action began has loaded.
+
+        Args:
+            looks: in a row that must find the page quiet.
 
         Raises:
             EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
@@ -206,9 +211,9 @@ class Session:
 
         end = time.monotonic() + LOAD
         quiet, ready = 0, ""
-        while quiet < 2 and time.monotonic() < end:
+        while quiet < looks and time.monotonic() < end:
             try:
-                ready = self.page.evaluate(READY)
+                ready, self.title = self.page.evaluate(READY)
             except Error as error:
                 if not self.chromium.alive:
                     raise
@@ -277,7 +282,7 @@ class Session:
     def _click(self, x: float, y: float) -> None:
         """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
         self.page.mouse.move(x, y)
-        self.settle()
+        self.settle(looks=1)
         self.page.mouse.down()
         self.page.mouse.up()
 
@@ -365,7 +370,7 @@ FREE = """function(points) {
 }"""
 READY = """() => new Promise(done => {
   const channel = new MessageChannel();
-  channel.port1.onmessage = () => done(document.readyState);
+  channel.port1.onmessage = () => done([document.readyState, document.title]);
   channel.port2.postMessage(0);
 })"""  # after what the page has queued; its clock may stand still
 SELECT = """function(wanted) {
