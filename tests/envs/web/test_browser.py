@@ -174,9 +174,11 @@ def test_an_episode_sees_nothing_of_another(make):
     env.reset(seed=1)
     click(env, "again")
     assert env.session.page.title() == "seen|seen|x=seen|true"
+    env.session.context.add_cookies([{"name": "x", "value": "of a page never opened", "url": "http://other.test"}])
     for fresh in (env, other):
         fresh.reset(seed=2)
         assert fresh.session.page.title().startswith("|||")
+        assert [cookie["domain"] for cookie in fresh.session.context.cookies()] == ["pages.test"]
         assert fresh.step("go_back")[4]["url"] in (f"{ORIGIN}/", "about:blank")
         assert fresh.session.chromium is env.session.chromium
 

@@ -247,11 +247,8 @@ class Session:
 
         where = {"backendNodeId": self._node(action)}
         try:
-            before = self.cdp().send("DOM.getContentQuads", where)["quads"]
             self.cdp().send("DOM.scrollIntoViewIfNeeded", where)
             quads = self.cdp().send("DOM.getContentQuads", where)["quads"]
-            if quads != before:
-                self._next_frame()
         except Error as error:
             if not self.chromium.alive:
                 raise
@@ -271,13 +268,6 @@ class Session:
         found = self.cdp().send("DOM.resolveNode", {"backendNodeId": node})["object"]["objectId"]
         call = {"functionDeclaration": function, "objectId": found, "arguments": [{"value": argument}], "returnByValue": True}
         return self.cdp().send("Runtime.callFunctionOn", call)["result"].get("value")
-
-    def _next_frame(self) -> None:
-        """Waits until what has scrolled is drawn: a click before that meets what was there."""
-        frame = self.cdp().send("Page.getFrameTree")["frameTree"]["frame"]["id"]
-        world = self.cdp().send("Page.createIsolatedWorld", {"frameId": frame})["executionContextId"]
-        drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        self.cdp().send("Runtime.evaluate", {"expression": drawn, "contextId": world, "awaitPromise": True})
 
     def _click(self, x: float, y: float) -> None:
         """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""

@@ -60,7 +60,7 @@ def _ascending(page: Page) -> Iterator[str]:
         yield page.click("rect", role="image")
 
 
-@script("click-pie", "click-pie-nodelay")
+@script("click-pie")
 def _pie(page: Page) -> Iterator[str]:
     yield page.click("+", role="StaticText")
     yield "scroll [up]"  # the slices take a second to unfold
