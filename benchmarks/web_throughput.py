@@ -1,11 +1,12 @@
 """Our web environments beside BrowserGym and Farama's miniwob through Selenium, in one run on one machine.
 
     python -m venv other && other/bin/python -m pip install browsergym-miniwob miniwob
-    sudo apt-get install chromium chromium-driver
+    sudo apt-get install chromium chromium-driver chromium-headless-shell
     python benchmarks/web_throughput.py other/bin/python
 
 Each side plays the same MiniWoB++ pages with the same seeds and clicks, through its own interface and the system's Chromium; rounds
-alternate. Nothing else should run. Writes ``benchmarks/results/web_throughput.md``.
+alternate. Our sites are played in Chromium and in its headless shell, which is preferred where it is installed. Nothing else
+should run. Writes ``benchmarks/results/web_throughput.md``.
 """
 
 import json
@@ -46,7 +47,7 @@ def timed(env: Any, episodes: int, start: Any, answer: Any) -> Times:
 
 def ours(rounds: int) -> Iterator[Times]:
     """Plays in this process."""
-    env = gymnasium.make("agentgym/MiniWoB-v0")
+    env = gymnasium.make("agentgym/MiniWoB-v0", browser="chromium")
 
     def start(env: Any, page: str, seed: int) -> str:
         return str(env.reset(options={"task_id": f"{page}-{seed}"})[0])
@@ -137,9 +138,9 @@ def theirs(python: Path, name: str, rounds: int) -> Iterator[Times]:
         process.stdin.close()
 
 
-def sites() -> list[str]:
-    """Returns rows for our sites: the oracle's steps on tasks of every template, and 1 to 8 environments side by side."""
-    env = gymnasium.make("agentgym/WebSites-v0", split="train", max_episode_steps=-1)
+def sites(browser: str) -> list[str]:
+    """Returns rows for our sites: the oracle's steps on a hundred tasks."""
+    env = gymnasium.make("agentgym/WebSites-v0", split="train", max_episode_steps=-1, browser=browser)
     chosen = spread(env.unwrapped.task_ids, 100)
     env.reset(options={"task_id": chosen[0]})
     resets, steps = [], []
@@ -155,9 +156,9 @@ def sites() -> list[str]:
 
     def line(name: str, times: list[float]) -> str:
         low, middle, high = statistics.quantiles([1000 * t for t in times], n=20)[::9][:3]
-        return f"| {name} | {middle:.0f} ms | {low:.0f}–{high:.0f} ms |"
+        return f"| {name}, {browser} | {middle:.0f} ms | {low:.0f}–{high:.0f} ms |"
 
-    return ["| WebSites | median | 5th–95th percentile |", "|---|---|---|", line("reset", resets), line("step", steps)]
+    return [line("reset", resets), line("step", steps)]
 
 
 def side_by_side(count: int, seconds: float) -> float:
@@ -206,7 +207,9 @@ def main(python: Path, rounds: int = ROUNDS) -> None:
         total, reset, step = (statistics.median(column) for column in zip(*rounds_, strict=True))
         compared = "" if name == "ours" else f"{statistics.median(ratios):.1f}× ({min(ratios):.1f}–{max(ratios):.1f})"
         lines.append(f"| {name} | {EPISODES / total:.2f} | {1000 * reset:.0f} ms | {1000 * step:.0f} ms | {compared} |")
-    lines += ["", *sites(), "", "| WebSites side by side, 2 worker processes | steps/s |", "|---|---|"]
+    lines += ["", "| WebSites | median | 5th–95th percentile |", "|---|---|---|"]
+    lines += [row for browser in ("chromium", "chromium-headless-shell") for row in sites(browser)]
+    lines += ["", "| WebSites side by side, 2 worker processes, chromium-headless-shell | steps/s |", "|---|---|"]
     lines += [f"| {n} | {side_by_side(n, 5.0):.1f} |" for n in (1, 2, 4, 8)]
     lines += ["", "Each side plays three pages in turn. Ours opens a page anew when it changes; the Selenium side"]
     lines += ["keeps a browser a page, and describes it by its DOM elements."]
