@@ -125,7 +125,7 @@ class ScienceWorldEnv(TextEnv):
     def oracle(self) -> Iterator[str]:
         """Yields upstream's gold path, or what mends it, from where the episode has left off following it.
 
-        A second simulator makes the path and plays it first: both draw random numbers that would change the episode.
+        A second simulator makes the path, and plays it where it may fail: both draw random numbers that would change the episode.
         """
         assert self.task is not None
         self._guide = self._running(self._guide)
@@ -135,7 +135,9 @@ class ScienceWorldEnv(TextEnv):
         for action in self._history:
             followed += followed < len(path) and path[followed] == action
         left = path[followed:]
-        for action in next((plan for plan in plans(left, self._guide.description()) if self._solves(plan)), left):
+        choice = list(plans(self.task.data["name"], left, self._guide.description()))
+        plan = next(filter(self._solves, choice), left) if len(choice) > 1 else left
+        for action in plan:
             yield action
             if self._over:
                 return
