@@ -4,7 +4,6 @@ The list "agentgym-rl" has the scenarios, families and counts of the paper's tab
 not known to us: these are as many from our test split (then from dev, where test has too few), spread evenly.
 """
 
-import fnmatch
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 from agentgym_envs import baselines, registry
 from agentgym_envs.baselines import Agent, Episode
 from agentgym_envs.errors import UnknownName
+from agentgym_envs.tasks import matching
 
 STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
 OUR_SITES = "our own sites; set WEBARENA_CONFIG and the sites' addresses to evaluate on WebArena"
@@ -46,8 +46,7 @@ class Family:
         tasks = self._world(kwargs).task_set
         chosen: list[str] = []
         for split in ("test", "dev"):
-            fitting = [i for i in tasks.ids(split) if any(fnmatch.fnmatchcase(i, p) for p in self.patterns)]
-            chosen += baselines.spread(fitting, self.count - len(chosen))
+            chosen += baselines.spread(matching(tasks.ids(split), self.patterns), self.count - len(chosen))
         return tuple(chosen)
 
     def _world(self, kwargs: dict[str, Any]) -> Any:

@@ -72,6 +72,11 @@ class TaskSet:
         return ids[rng.randrange(len(ids))]
 
 
+def matching(ids: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
+    """Returns the ids that match any of the glob patterns."""
+    return tuple(i for i in ids if any(fnmatch.fnmatchcase(i, p) for p in patterns))
+
+
 def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> tuple[str, ...]:
     """Returns the ids of a split that match any of the glob patterns (all of them without patterns).
 
@@ -84,7 +89,7 @@ def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> 
     ids = tasks.ids(split)
     if patterns is not None:
         wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-        ids = tuple(i for i in ids if any(fnmatch.fnmatchcase(i, p) for p in wanted))
+        ids = matching(ids, wanted)
         if not ids:
             example = next(iter(tasks.ids(split)), None)
             raise TaskError(f"tasks={wanted} selects nothing of split {split!r}; an id there looks like {example!r}")
