@@ -123,6 +123,17 @@ def test_a_click_meets_what_has_scrolled_into_view_and_what_is_not_covered(make)
     assert env.session.page.title() == "wide"
 
 
+def test_a_click_waits_for_what_moves_away_when_the_pointer_comes(make):
+    env = make(
+        "<style>button { position: relative } .away { left: 500px }</style><div style=width:900px><button>Save</button></div>"
+        "<script>const b = document.querySelector('button');"
+        "b.onmouseenter = () => { b.className = 'away'; setTimeout(() => b.className = '', 200) };"
+        "b.onclick = () => document.title = 'Saved'</script>"
+    )
+    env.reset(seed=1)
+    assert "Tab 0 (current): Saved" in click(env, "Save")[0]
+
+
 def test_nothing_but_the_tasks_own_pages_can_be_reached(make, outside):
     socket = outside.replace("http", "ws")
     env = make(

@@ -17,6 +17,7 @@ VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
 DIALOGS = 50  # an action may open; a page that opens more is ended
 TABS = 20  # an episode may have open; more are closed at once
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
+STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
 LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
 KEYS = {"ctrl": "Control", "cmd": "Meta", "command": "Meta", "esc": "Escape", "return": "Enter", "del": "Delete"}
 
@@ -241,8 +242,13 @@ class Session:
                 return node
         raise BadAction(f"there is no element [{action.target}] on this page")
 
-    def _point(self, action: Action, across: float = 0.5) -> tuple[float, float]:
-        """Returns a point of the element, scrolled into view: ``across`` of its width from the left, half of its height."""
+    def _point(self, action: Action, across: float = 0.5) -> tuple[tuple[float, float], str]:
+        """Returns a point of the element, scrolled into view, and what a click there would meet.
+
+        Args:
+            action: with the element's id.
+            across: of its width, from the left; half of its height. Where something covers that, a point near an edge may be free.
+        """
         from playwright.sync_api import Error
 
         where = {"backendNodeId": self._node(action)}
@@ -260,8 +266,9 @@ class Session:
             (min(xs) + x * (max(xs) - min(xs)), min(ys) + y * (max(ys) - min(ys)))
             for x, y in ((across, 0.5), (0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
         ]
-        free = self._call(where["backendNodeId"], FREE, points)
-        return points[free if isinstance(free, int) else 0]
+        met = self._call(where["backendNodeId"], MEETS, points)
+        best = next((i for i, what in enumerate(met) if what != "another"), 0)
+        return points[best], met[best]
 
     def _call(self, node: int, function: str, argument: Any) -> Any:
         """Returns what a JavaScript function says with the node as its ``this``."""
@@ -269,21 +276,36 @@ class Session:
         call = {"functionDeclaration": function, "objectId": found, "arguments": [{"value": argument}], "returnByValue": True}
         return self.cdp().send("Runtime.callFunctionOn", call)["result"].get("value")
 
-    def _click(self, x: float, y: float) -> None:
+    def _click(self, action: Action, across: float = 0.5) -> None:
         """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
-        self.page.mouse.move(x, y)
+        point, before = self._point(action, across)
+        node, end = self._node(action), time.monotonic() + STEADY
+        self.page.mouse.move(*point)
         self.settle(looks=1)
+        while self._met(node, point) not in (before, "gone") and time.monotonic() < end:
+            self.settle(looks=1)
         self.page.mouse.down()
         self.page.mouse.up()
 
+    def _met(self, node: int, point: tuple[float, float]) -> str:
+        """Returns what a click at a point would meet; "gone" without the node."""
+        from playwright.sync_api import Error
+
+        try:
+            return str(self._call(node, MEETS, [point])[0])
+        except Error:
+            if not self.chromium.alive:
+                raise
+            return "gone"
+
     def _do_click(self, action: Action) -> None:
-        self._click(*self._point(action))
+        self._click(action)
 
     def _do_hover(self, action: Action) -> None:
-        self.page.mouse.move(*self._point(action))
+        self.page.mouse.move(*self._point(action)[0])
 
     def _do_type(self, action: Action) -> None:
-        self._click(*self._point(action, across=0.2))  # a field's right end may be a button
+        self._click(action, across=0.2)  # a field's right end may be a button
         self.page.keyboard.type(action.text)
         if action.enter:
             self.page.keyboard.press("Enter")
@@ -348,15 +370,15 @@ class Session:
                 self.context.close()
 
 
-# The first of some points where nothing else covers the element; 0 if there is none, or in a frame, which has points of its own.
-FREE = """function(points) {
+# What clicks at some points would meet: the element itself, one around it, or another. A frame has points of its own.
+MEETS = """function(points) {
   const element = this.nodeType === Node.TEXT_NODE ? this.parentElement : this;
-  if (element.ownerDocument.defaultView !== window.top) return 0;
-  const free = ([x, y]) => {
+  if (!element?.isConnected) return points.map(() => 'gone');
+  if (element.ownerDocument.defaultView !== window.top) return points.map(() => 'framed');
+  return points.map(([x, y]) => {
     const top = document.elementFromPoint(x, y);
-    return top && (element.contains(top) || top.contains(element));
-  };
-  return Math.max(0, points.findIndex(free));
+    return !top ? 'another' : element.contains(top) ? 'itself' : top.contains(element) ? 'around' : 'another';
+  });
 }"""
 READY = """() => new Promise(done => {
   const channel = new MessageChannel();
