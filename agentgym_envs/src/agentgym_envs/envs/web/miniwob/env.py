@@ -21,6 +21,7 @@ from agentgym_envs.tasks import Task, TaskSet
 ORIGIN = "http://miniwob.test"
 REWARDS = ("binary", "raw", "decayed")
 TICK = 500  # milliseconds of the page's clock that an action takes; it stands still while the agent thinks
+FIRST = 100  # milliseconds that have gone when the agent first sees the page: stock-market has one price in each
 INSTALLED, TIME = "2024-06-03T11:00:00Z", "2024-06-03T12:00:00Z"  # the page's clock jumps to the second when it opens
 START = """seed => {
   core.EPISODE_MAX_TIME = LIMIT;
@@ -102,7 +103,9 @@ class MiniWoBEnv(WebEnv):
             session.page.add_style_tag(content=QUIET)
             self._shown = (session, name)
         limit = "core.EPISODE_MAX_TIME" if self._reward == "decayed" else "2 ** 31 - 1"
-        return str(session.page.evaluate(START.replace("LIMIT", limit), str(task.data["seed"])))
+        goal = session.page.evaluate(START.replace("LIMIT", limit), str(task.data["seed"]))
+        session.page.clock.run_for(FIRST)
+        return str(goal)
 
     def before_look(self, session: Session) -> None:
         """Names icons, colours and shapes, which the accessibility tree leaves out."""

@@ -12,7 +12,7 @@ MONTHS = ["January", "February", "March", "April", "May", "June", "July", "Augus
 @script("guess-number")
 def _guess(page: Page) -> Iterator[str]:
     low, high = 0, 9
-    while True:
+    while low <= high:
         guess = (low + high) // 2
         yield from page.fill(str(guess), role="spinbutton")
         yield page.click("Submit", role="button")
@@ -204,6 +204,6 @@ def _generate(page: Page) -> Iterator[str]:
 @script("stock-market")
 def _stock(page: Page) -> Iterator[str]:
     limit = float(page.goal.rpartition("$")[2].rstrip("."))
-    while True:
+    for _ in range(20):  # times five prices, of which there are a hundred
         price = page.ask("parseFloat(document.querySelector('#stock-price').textContent.slice(1))")
-        yield page.click("Buy", role="button") if price is not None and price <= limit else "scroll [up]"
+        yield page.click("Buy", role="button") if price <= limit else "scroll [up]"
