@@ -56,7 +56,7 @@ def test_every_script_solves_its_page(worlds):
 
 
 def test_rewards_are_upstreams(worlds):
-    """The right person's wrong detail is worth 0.7 - 0.3; ten seconds decay evenly: a tenth before the start, half a second an action."""
+    """The right person's wrong detail is worth 0.7 - 0.3; ten seconds decay evenly, 0.1 before the start and 0.5 an action."""
     for reward, wanted in (("binary", 0.0), ("raw", 0.4)):
         env = worlds[reward]
         env.reset(options={"task_id": "phone-book-3"})
