@@ -134,6 +134,16 @@ def test_a_click_waits_for_what_moves_away_when_the_pointer_comes(make):
     assert "Tab 0 (current): Saved" in click(env, "Save")[0]
 
 
+def test_the_page_itself_and_a_page_that_hides_its_elements_can_be_clicked(make):
+    env = make(
+        "<button onclick=\"document.title += ' pressed'\">Press</button>"
+        "<script>document.elementFromPoint = () => { throw Error('no') }; onclick = () => document.title += ' clicked'</script>"
+    )
+    env.reset(seed=1)
+    assert "Tab 0 (current): clicked\n" in env.step("click [1]")[0]
+    assert "Tab 0 (current): clicked pressed clicked\n" in click(env, "Press")[0]
+
+
 def test_nothing_but_the_tasks_own_pages_can_be_reached(make, outside):
     socket = outside.replace("http", "ws")
     env = make(

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
@@ -266,7 +266,7 @@ class Session:
             (min(xs) + x * (max(xs) - min(xs)), min(ys) + y * (max(ys) - min(ys)))
             for x, y in ((across, 0.5), (0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
         ]
-        met = self._call(where["backendNodeId"], MEETS, points)
+        met = self._meets(where["backendNodeId"], points)
         best = next((i for i, what in enumerate(met) if what != "another"), 0)
         return points[best], met[best]
 
@@ -282,21 +282,22 @@ class Session:
         node, end = self._node(action), time.monotonic() + STEADY
         self.page.mouse.move(*point)
         self.settle(looks=1)
-        while self._met(node, point) not in (before, "gone") and time.monotonic() < end:
+        while self._meets(node, [point])[0] not in (before, "gone") and time.monotonic() < end:
             self.settle(looks=1)
         self.page.mouse.down()
         self.page.mouse.up()
 
-    def _met(self, node: int, point: tuple[float, float]) -> str:
-        """Returns what a click at a point would meet; "gone" without the node."""
+    def _meets(self, node: int, points: Sequence[tuple[float, float]]) -> list[str]:
+        """Returns what clicks at some points would meet: "gone" without the node, "unknown" if the page does not let us ask."""
         from playwright.sync_api import Error
 
         try:
-            return str(self._call(node, MEETS, [point])[0])
+            met = self._call(node, MEETS, points)
         except Error:
             if not self.chromium.alive:
                 raise
-            return "gone"
+            met = ["gone"] * len(points)
+        return met if isinstance(met, list) and len(met) == len(points) else ["unknown"] * len(points)
 
     def _do_click(self, action: Action) -> None:
         self._click(action)
@@ -372,7 +373,7 @@ class Session:
 
 # What clicks at some points would meet: the element itself, one around it, or another. A frame has points of its own.
 MEETS = """function(points) {
-  const element = this.nodeType === Node.TEXT_NODE ? this.parentElement : this;
+  const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement ?? this.documentElement;
   if (!element?.isConnected) return points.map(() => 'gone');
   if (element.ownerDocument.defaultView !== window.top) return points.map(() => 'framed');
   return points.map(([x, y]) => {
