@@ -27,6 +27,7 @@ HEAD = [
     "# What the oracles solve",
     "",
     "`python benchmarks/oracles.py ID`, with the options of the row; no step limit.",
+    "A task for which an oracle has no script counts as unsolved.",
     "",
     "| environment | tasks taken | train | dev | test | median steps | most steps |",
     "|---|---|---|---|---|---|---|",
@@ -68,7 +69,7 @@ def main(env_id: str, sample: int = 0, per_difficulty: int = 0, workers: int = 2
         counts.append(f"{sum(e.success for e in played)} / {len(played)}")
         steps += [e.turns for e in played if e.success]
         unsolved += [e.task_id for e in played if not e.success]
-    taken = f"{sample} spread evenly" if sample else f"{per_difficulty} a task and split" if per_difficulty else "all"
+    taken = f"{sample} spread evenly" if sample else f"up to {per_difficulty} a kind and split" if per_difficulty else "all"
     row = f"| {env_id} | {taken} | {' | '.join(counts)} | {statistics.median(steps):g} | {max(steps)} |"
     old = [line for line in RESULT.read_text().splitlines() if line.startswith("| agentgym/")] if RESULT.exists() else []
     rows = sorted([line for line in old if not line.startswith(f"| {env_id} ")] + [row])

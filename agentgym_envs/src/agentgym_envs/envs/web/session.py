@@ -276,17 +276,6 @@ class Session:
         call = {"functionDeclaration": function, "objectId": found, "arguments": [{"value": argument}], "returnByValue": True}
         return self.cdp().send("Runtime.callFunctionOn", call)["result"].get("value")
 
-    def _click(self, action: Action, across: float = 0.5) -> None:
-        """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
-        point, before = self._point(action, across)
-        node, end = self._node(action), time.monotonic() + STEADY
-        self.page.mouse.move(*point)
-        self.settle(looks=1)
-        while self._meets(node, [point])[0] not in (before, "gone") and time.monotonic() < end:
-            self.settle(looks=1)
-        self.page.mouse.down()
-        self.page.mouse.up()
-
     def _meets(self, node: int, points: Sequence[tuple[float, float]]) -> list[str]:
         """Returns what clicks at some points would meet: "gone" without the node, "unknown" if the page does not let us ask."""
         from playwright.sync_api import Error
@@ -299,14 +288,22 @@ class Session:
             met = ["gone"] * len(points)
         return met if isinstance(met, list) and len(met) == len(points) else ["unknown"] * len(points)
 
-    def _do_click(self, action: Action) -> None:
-        self._click(action)
+    def _do_click(self, action: Action, across: float = 0.5) -> None:
+        """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
+        point, before = self._point(action, across)
+        node, end = self._node(action), time.monotonic() + STEADY
+        self.page.mouse.move(*point)
+        self.settle(looks=1)
+        while self._meets(node, [point])[0] not in (before, "gone") and time.monotonic() < end:
+            self.settle(looks=1)
+        self.page.mouse.down()
+        self.page.mouse.up()
 
     def _do_hover(self, action: Action) -> None:
         self.page.mouse.move(*self._point(action)[0])
 
     def _do_type(self, action: Action) -> None:
-        self._click(action, across=0.2)  # a field's right end may be a button
+        self._do_click(action, across=0.2)  # a field's right end may be a button
         self.page.keyboard.type(action.text)
         if action.enter:
             self.page.keyboard.press("Enter")
