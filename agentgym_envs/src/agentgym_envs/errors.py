@@ -71,6 +71,10 @@ class WorkerDied(EnvFailure):
     """The process that held the environment ended."""
 
 
+class NeighbourFailed(WorkerDied):
+    """The environment was lost with its worker because of another one."""
+
+
 class ConformanceError(AgentGymError, AssertionError):
     """An environment breaks the contract of :mod:`agentgym_envs.core`."""
 

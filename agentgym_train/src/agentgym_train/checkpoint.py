@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from agentgym_train.errors import CheckpointError
@@ -77,16 +76,13 @@ def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_sta
         )
 
 
-def save(
-    run: Path, state: State, engine: "Engine", model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, keep: int
-) -> None:
+def save(run: Path, state: State, engine: "Engine", tokenizer: PreTrainedTokenizerBase, *, keep: int) -> None:
     """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones. All processes call it.
 
     Args:
         run: the run folder.
         state: the trainer's state.
         engine: the policy and its optimizer.
-        model: a whole copy of the policy with the weights of now.
         tokenizer: saved with the model.
         keep: checkpoints to keep.
     """
@@ -97,8 +93,9 @@ def save(
         draft.mkdir(parents=True)
     engine.barrier()
     engine.save(draft)
+    engine.save_model(draft / "model")
     if engine.rank == 0:
-        save_model(draft / "model", model, tokenizer)
+        tokenizer.save_pretrained(draft / "model")
         (draft / "state.json").write_text(json.dumps(vars(state)), encoding="utf-8")
     engine.barrier()
     if engine.rank == 0:
@@ -107,9 +104,3 @@ def save(
             shutil.rmtree(old)
     engine.barrier()
 
-
-def save_model(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Writes a model and its tokenizer in Hugging Face format."""
-    with torch.no_grad():
-        model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)

@@ -38,6 +38,8 @@ class EnvConfig:
     """Seconds one environment call may take."""
     retries: int = 3
     """Fresh environments that an episode gets after a failure."""
+    failure_budget: int = 256
+    """Episodes of the whole run that may be given up, their retries spent, before it stops with a report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +89,7 @@ class EngineConfig:
     """The optimizer step."""
 
     zero_stage: int = 2
+    """In bfloat16, 0 and 1 run as 2, the first stage that accumulates gradients in float32."""
     lr: float = 1e-6
     weight_decay: float = 0.0
     warmup: int = 0

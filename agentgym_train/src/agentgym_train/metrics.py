@@ -41,24 +41,28 @@ def episode_means(sums: dict[str, float]) -> dict[str, float]:
 
 
 class MetricsFile:
-    """``metrics.jsonl``: one object a step.
+    """A file of JSON objects, each with its ``step``.
 
     Args:
         path: the file.
         start: steps to keep; later lines, from before a crash, are dropped.
+        owner: this process writes; the others read what it has written.
     """
 
-    def __init__(self, path: Path, *, start: int):
-        self.path = path
-        kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
-        draft = path.with_suffix(".tmp")
-        draft.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-        os.replace(draft, path)
+    def __init__(self, path: Path, *, start: int, owner: bool = True):
+        self.path, self.owner = path, owner
+        self.kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
+        """The lines of earlier steps."""
+        if owner:
+            draft = path.with_suffix(".tmp")
+            draft.write_text("".join(json.dumps(row) + "\n" for row in self.kept), encoding="utf-8")
+            os.replace(draft, path)
 
-    def write(self, row: dict[str, Any]) -> None:
-        """Appends a line."""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+    def write(self, *rows: dict[str, Any]) -> None:
+        """Appends lines."""
+        if self.owner:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

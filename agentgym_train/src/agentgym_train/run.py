@@ -177,8 +177,9 @@ def work(folder: Path, console: Console) -> None:
 
         trainer.train(on_step)
         episodes = held_out("after", config.run.steps)
+    trainer.engine.save_model(folder / "model")
     if first:
-        checkpoint.save_model(folder / "model", trainer.generator.model, tokenizer)
+        tokenizer.save_pretrained(folder / "model")
         report.write_trajectories(folder / "trajectories.md", episodes[:SHOWN])
         report.learning_curve(folder / "learning_curve.png", metrics.read(folder / "metrics.jsonl"), notes.rows)
         console.print(report.table(notes.rows))
