@@ -70,12 +70,12 @@ def verify(made: object, protocol: type, who: str) -> None:
 
 def resolved(config: Config) -> Config:
     """Returns the configuration with every option of its plugins written out."""
-    made = {
-        "algorithm": make_algorithm(config.algorithm),
-        "curriculum": make_curriculum(config.curriculum),
-        "generator": make_generator(config.generator),
-    }
-    return replace(config, **{kind: {"name": getattr(config, kind)["name"], **_options(one)} for kind, one in made.items()})
+    return replace(
+        config,
+        algorithm=_options(config.algorithm, make_algorithm(config.algorithm)),
+        curriculum=_options(config.curriculum, make_curriculum(config.curriculum)),
+        generator=_options(config.generator, make_generator(config.generator)),
+    )
 
 
 def title(plugin: object) -> str:
@@ -123,8 +123,8 @@ def _title(name: str, group: str) -> str:
     return f"plugin {name!r} of distribution {plugins.distribution(plugins.discover(group)[name])}"
 
 
-def _options(made: Any) -> dict[str, Any]:
-    """Returns a plugin's options as plain data, defaults included."""
+def _options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
+    """Returns a section with all options of its plugin, defaults included, as plain data."""
     names = {f.name for f in fields(made) if f.init}
     plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(made, mode="json", include=names)
-    return plain
+    return {"name": section["name"], **plain}

@@ -10,7 +10,7 @@ import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from agentgym_envs.tasks import stable_hash
-from agentgym_train import checkpoint, evaluate, plugins
+from agentgym_train import checkpoint, curricula, evaluate, plugins
 from agentgym_train.batching import Batch, pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
@@ -39,18 +39,19 @@ class Trainer:
 
     def __init__(self, config: Config, folder: Path, *, model_path: str, tokenizer: PreTrainedTokenizerBase, chat: Chat):
         self.config, self.folder, self.tokenizer, self.chat = config, folder, tokenizer, chat
-        self.algorithm = plugins.make("algorithm", config.algorithm)
-        self.curriculum = plugins.make("curriculum", config.curriculum)
+        self.algorithm = plugins.make_algorithm(config.algorithm)
+        self.curriculum = plugins.make_curriculum(config.curriculum)
         self.model_path = model_path
         model = load_model(model_path, config.model.dtype)
         self.shape = checkpoint.shape(model)
         self.engine = Engine(model, config.engine, dtype=config.model.dtype, temperature=config.rollout.temperature)
-        self.generator = plugins.make("generator", config.generator).build(
+        self.generator = plugins.make_generator(config.generator).build(
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
         self.reference = self._load_reference() if self.algorithm.kl_coef else None
         self.start = self._resume()
         self.generator.load(self.engine.weights())
+        self.engine.copy = self.generator.model  # type: ignore[attr-defined]
 
     def train(self, on_step: OnStep) -> None:
         """Runs the remaining steps.
@@ -68,7 +69,7 @@ class Trainer:
             collector = make_collector(config, pool, self.generator, self.chat)
             for step in range(self.start, config.run.steps):
                 began = time.monotonic()
-                horizon = self.curriculum.horizon(step)
+                horizon = curricula.turns(self.curriculum, step)
                 groups = collector.collect(
                     self.tasks(step), max_turns=horizon, sampling=self.sampling(step), version=self.engine.steps
                 )
@@ -143,7 +144,7 @@ class Trainer:
         """Writes a checkpoint."""
         engine = self.engine
         state = checkpoint.State(step, self.curriculum.state_dict(), self.config.engine.zero_stage, engine.world_size, self.shape)
-        checkpoint.save(self.folder, state, engine, self.generator.model, self.tokenizer, keep=self.config.run.keep)
+        checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep)
 
     def _resume(self) -> int:
         """Restores the newest checkpoint; returns the steps done."""

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
@@ -19,11 +20,11 @@ def turns(curriculum: "Curriculum", step: int) -> int:
         BrokenPlugin: the curriculum returned something else.
     """
     value: Any = curriculum.horizon(step)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
         raise BrokenPlugin(
             f"{plugins.title(curriculum)}: its horizon at step {step + 1} is {value!r}, not a whole number of turns from 1 up"
         )
-    return value
+    return int(value)
 
 
 def rehearse(options: Mapping[str, Any], steps: int) -> None:
