@@ -12,13 +12,15 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.tasks import stable_hash
-from agentgym_train import checkpoint, evaluate, metrics, plugins
+from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
 from agentgym_train.models import load_model
+from agentgym_train.probe import check_generator
+from agentgym_train.probe import length as probe_length
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Collector, Start
@@ -42,12 +44,12 @@ class Trainer:
 
     def __init__(self, config: Config, folder: Path, *, model_path: str, tokenizer: PreTrainedTokenizerBase, chat: Chat):
         self.config, self.folder, self.tokenizer, self.chat = config, folder, tokenizer, chat
-        self.algorithm = plugins.make("algorithm", config.algorithm)
-        self.curriculum = plugins.make("curriculum", config.curriculum)
+        self.algorithm = plugins.make_algorithm(config.algorithm)
+        self.curriculum = plugins.make_curriculum(config.curriculum)
         model = load_model(model_path, config.model.dtype)
         self.shape = checkpoint.shape(model)
         self.engine = Engine(model, config.engine, dtype=config.model.dtype, temperature=config.rollout.temperature)
-        self.generator = plugins.make("generator", config.generator).build(
+        self.generator = plugins.make_generator(config.generator).build(
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
         self.reference = None
@@ -55,6 +57,14 @@ class Trainer:
             self.reference = load_model(model_path, config.model.dtype).to(self.engine.device).requires_grad_(False)
         self.start = self._resume()
         self.generator.load(self.engine.weights())
+        check_generator(
+            self.generator,
+            lambda batch: self.engine.forward(batch.to(self.engine.device)),
+            sampling=evaluate.sampling(config, chat),
+            ids=range(len(tokenizer)),
+            length=probe_length(model.config),
+            dtype=config.model.dtype,
+        )
 
     def train(self, on_step: OnStep) -> None:
         """Runs the remaining steps.
@@ -74,7 +84,7 @@ class Trainer:
             collector = make_collector(config, pool, self.generator, self.chat)
             for step in range(self.start, config.run.steps):
                 began = time.monotonic()
-                horizon = self.curriculum.horizon(step)
+                horizon = curricula.turns(self.curriculum, step)
                 groups = self.collect(collector, step, horizon)
                 failures = [f for part in self.engine.gather(collector.failures) for f in part]
                 failed.write(*({"step": step + 1, **asdict(f)} for f in failures))
