@@ -18,7 +18,7 @@ class HashEnv(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.turn, self.word = 0, "north east south west".split()[seed % 4]
+        self.turn, self.word = 0, ["north", "east", "south", "west"][seed % 4]
         return f"Exits: {self.word}", {}
 
     def step(self, action):

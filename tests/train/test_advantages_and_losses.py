@@ -110,4 +110,6 @@ def test_k3_pulls_a_token_that_is_far_away_with_a_bounded_force():
         value.backward()
         assert -logp.grad.item() == pytest.approx(slope, abs=0.02)
         exact = math.exp(x) - x - 1
-        assert value.item() == pytest.approx(exact if x < math.log(10) else 10 - math.log(10) - 1 + 9 * (x - math.log(10)), rel=1e-3)
+        assert value.item() == pytest.approx(
+            exact if x < math.log(10) else 10 - math.log(10) - 1 + 9 * (x - math.log(10)), rel=1e-3
+        )

@@ -103,7 +103,7 @@ def test_it_takes_the_steps_of_plain_torch(model, results, case):
     assert len(moved) > 20
 
 
-def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=512):
+def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=192):
     """The gradient's norm of one update over many small trajectories."""
     rng = torch.Generator().manual_seed(0)
     ids = torch.randint(4, 290, (trajectories, 3), generator=rng).tolist()

@@ -143,7 +143,9 @@ def check_case(home, case, model):
     assert rows(killed) == rows(undisturbed)
     assert [r["horizon"] for r in rows(killed)] == [1, 2, 3, 4], "the curriculum's state grows, and went on from where it was"
     assert all(r["grad_norm"] > 0 and r["updates"] == 2 for r in rows(killed))
-    ours, theirs, first = (safetensors.torch.load_file(f / "model.safetensors") for f in (killed / "model", undisturbed / "model", model))
+    ours, theirs, first = (
+        safetensors.torch.load_file(f / "model.safetensors") for f in (killed / "model", undisturbed / "model", model)
+    )
     assert ours.keys() == theirs.keys() == first.keys()
     assert all(torch.equal(ours[n], theirs[n]) for n in ours)
     assert any(not torch.equal(ours[n], first[n].to(ours[n].dtype)) for n in ours), "something was learned"

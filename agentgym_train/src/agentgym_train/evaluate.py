@@ -30,9 +30,7 @@ def horizon(config: Config) -> int:
 
 def sampling(config: Config, chat: Chat) -> Sampling:
     """Returns how to sample."""
-    return Sampling(
-        temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids
-    )
+    return Sampling(temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids)
 
 
 def starts(config: Config) -> list[Start]:

@@ -41,7 +41,7 @@ def clipped_policy_loss(
 def kl_k3(logp_BT: Tensor, reference_BT: Tensor, action_BT: Tensor) -> Tensor:
     """The k3 estimate of KL(policy ‖ reference) (Schulman, 2020): r − log r − 1 with r = p_ref / p, summed over action tokens.
 
-    From r = ``RATIO_LIMIT`` on it goes on as a straight line in log r: a single token at log r = 18 has a gradient of 9, not of e¹⁸.
+    From r = ``RATIO_LIMIT`` on it goes on as a straight line in log r: a token at log r = 18 has a gradient of 9, not of e¹⁸.
     """
     log_ratio_BT = (reference_BT - logp_BT).where(action_BT, 0.0)
     bounded_BT = log_ratio_BT.clamp(max=math.log(RATIO_LIMIT))

@@ -82,7 +82,7 @@ def title(plugin: object) -> str:
     """Returns what messages call a plugin's instance: its registered name and its distribution."""
     for group in GROUPS.values():
         for name, point in plugins.discover(group).items():
-            if type(plugin).__module__.startswith(point.module) and point.load() is type(plugin):
+            if type(plugin).__module__.startswith(_module(point)) and point.load() is type(plugin):
                 return _title(name, group)
     return f"plugin {type(plugin).__name__}"
 
@@ -93,8 +93,8 @@ def culprit(error: BaseException) -> str | None:
     points = [(name, group, point) for group in GROUPS.values() for name, point in plugins.discover(group).items()]
     theirs = [found for found in points if plugins.distribution(found[2]) != OURS]
     for module in reversed(modules):
-        near = [found for found in theirs if found[2].module.partition(".")[0] == module.partition(".")[0]]
-        for name, group, _ in sorted(near, key=lambda found: found[2].module != module):
+        near = [found for found in theirs if _module(found[2]).partition(".")[0] == module.partition(".")[0]]
+        for name, group, _ in sorted(near, key=lambda found: _module(found[2]) != module):
             return _title(name, group)
     return None
 
@@ -128,3 +128,7 @@ def _options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
     names = {f.name for f in fields(made) if f.init}
     plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(made, mode="json", include=names)
     return {"name": section["name"], **plain}
+
+
+def _module(plugin: plugins.Plugin) -> str:
+    return plugin.target.partition(":")[0]

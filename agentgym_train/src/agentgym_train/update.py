@@ -32,7 +32,13 @@ class NotFiniteError(ArithmeticError):
 
 
 def update(
-    engine: Engine, algorithm: Algorithm, batch: Batch, *, groups: int, config: EngineConfig, reference: PreTrainedModel | None = None
+    engine: Engine,
+    algorithm: Algorithm,
+    batch: Batch,
+    *,
+    groups: int,
+    config: EngineConfig,
+    reference: PreTrainedModel | None = None,
 ) -> dict[str, float]:
     """Takes the optimizer steps of one collection. All processes call it, also those that collected nothing.
 
@@ -45,8 +51,8 @@ def update(
         reference: the initial policy, where the algorithm asks for its log-probabilities.
 
     Returns:
-        The loss and what the algorithm logs, as means over the action tokens of all processes; the mean ``grad_norm`` before clipping,
-        and the number of ``updates``.
+        The loss and what the algorithm logs, as means over the action tokens of all processes; the mean ``grad_norm`` before
+        clipping, and the number of ``updates``.
 
     Raises:
         NotFiniteError: a loss or gradient is not finite.

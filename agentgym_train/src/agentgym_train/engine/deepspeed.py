@@ -136,12 +136,6 @@ class Engine:
         """Writes weights, optimizer and step counter, each process its part."""
         self._engine.save_checkpoint(str(folder), tag="engine", client_state={"steps": self.steps}, save_latest=False)
 
-    def save_model(self, folder: Path) -> None:
-        """Writes the model in Hugging Face format; all processes call it."""
-        if self.rank == 0:
-            with torch.no_grad():
-                self.copy.save_pretrained(folder)  # type: ignore[attr-defined]
-
     def load(self, folder: Path) -> None:
         """Restores what :meth:`save` wrote with the same ZeRO stage and number of processes."""
         _, client = self._engine.load_checkpoint(str(folder), tag="engine")

@@ -62,9 +62,7 @@ class Collector:
         self.failures: list[Failure] = []
         """Of the last collection, retried ones included; what a failing neighbour took along is not among them."""
 
-    def collect(
-        self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str, version: int = 0
-    ) -> list[Group]:
+    def collect(self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str, version: int = 0) -> list[Group]:
         """Plays one episode a start.
 
         Args:
