@@ -188,7 +188,7 @@ def babyai_rows() -> list[str]:
     """The same level and turns; upstream returns an image, ours words and, always, the available actions."""
     import minigrid  # noqa: F401  registers the levels
 
-    ours = world("agentgym/BabyAI-v0", split="test")
+    ours = world("agentgym/BabyAI-v1", split="test")
     theirs = gymnasium.make("BabyAI-BossLevel-v0").unwrapped
 
     def reset_theirs() -> None:
@@ -255,8 +255,8 @@ def pool_rows(seconds: float) -> list[str]:
         rows.append(
             pool_row(
                 f"EnvPool against AsyncVectorEnv, TextCraft, {n} environments, steps/s",
-                lambda n=n: pool_steps("agentgym/TextCraft-v0", n, min(n, 2), seconds, "inventory", **limit),
-                lambda n=n: lock_steps("agentgym/TextCraft-v0", n, seconds, "inventory", **limit),
+                lambda n=n: pool_steps("agentgym/TextCraft-v1", n, min(n, 2), seconds, "inventory", **limit),
+                lambda n=n: lock_steps("agentgym/TextCraft-v1", n, seconds, "inventory", **limit),
             )
         )
     rows.append(

@@ -44,9 +44,9 @@ def mojang(tmp_path):
 
 
 def sign(mojang):
-    tasks = gymnasium.make("agentgym/TextCraft-v0", recipes=mojang).unwrapped.task_set
+    tasks = gymnasium.make("agentgym/TextCraft-v1", recipes=mojang).unwrapped.task_set
     split = tasks.get("depth3-dark_oak_sign").split
-    env = gymnasium.make("agentgym/TextCraft-v0", recipes=mojang, split=split)
+    env = gymnasium.make("agentgym/TextCraft-v1", recipes=mojang, split=split)
     env.reset(options={"task_id": "depth3-dark_oak_sign"})
     return env
 
@@ -102,7 +102,7 @@ def test_members_pay_for_their_tag_and_may_be_named(mojang):
 
 
 def test_the_importer_follows_the_rules(mojang):
-    book = gymnasium.make("agentgym/TextCraft-v0", recipes=mojang).unwrapped.book
+    book = gymnasium.make("agentgym/TextCraft-v1", recipes=mojang).unwrapped.book
     assert "iron_ingot" not in book.recipes, "a block taken apart is no recipe"
     assert "glass" not in book.recipes, "smelting is no crafting"
     assert book.recipes["stick"][0].inputs == (("planks", 2),), "the first of the alternatives"
@@ -123,13 +123,13 @@ def test_a_folder_of_something_else_is_refused(tmp_path, files, message):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(TaskError, match=message):
-        gymnasium.make("agentgym/TextCraft-v0", recipes=str(tmp_path))
+        gymnasium.make("agentgym/TextCraft-v1", recipes=str(tmp_path))
 
 
 def test_our_table_has_enough_goals_of_every_depth_in_every_split():
     counts = {}
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/TextCraft-v0", split=split)
+        env = gymnasium.make("agentgym/TextCraft-v1", split=split)
         counts[split] = Counter(env.unwrapped.task_set.get(i).difficulty for i in env.unwrapped.task_ids)
         assert set(counts[split]) == {1, 2, 3, 4}
     assert sum(sum(c.values()) for c in counts.values()) >= 500
@@ -137,7 +137,7 @@ def test_our_table_has_enough_goals_of_every_depth_in_every_split():
 
 def test_the_oracle_solves_every_task_within_the_default_horizon():
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/TextCraft-v0", split=split)
+        env = gymnasium.make("agentgym/TextCraft-v1", split=split)
         for task_id in env.unwrapped.task_ids:
             env.reset(options={"task_id": task_id})
             for action in env.unwrapped.oracle():
