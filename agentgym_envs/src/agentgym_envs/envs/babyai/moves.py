@@ -5,9 +5,22 @@ from typing import NamedTuple
 
 from agentgym_envs.envs.babyai.view import BITS, CELLS, SIZE, Thing, View
 
+
+def _beside(cell: int, turn: int) -> int | None:
+    row, column = CELLS[cell][0] + (-1, 0, 1, 0)[turn], CELLS[cell][1] + (0, 1, 0, -1)[turn]
+    return CELLS.index((row, column)) if (row, column) in CELLS else None
+
+
 UNKNOWN = "The action is not recognized. Please check valid actions."
-State = tuple[int, int, int]  # row and column of the view, quarter turns to the right
-_AHEAD = ((-1, 0), (0, 1), (1, 0), (0, -1))
+
+# A state of a walk is 4 · cell of the view + quarter turns to the right.
+Steps = tuple[tuple[int, str], ...]  # the states that follow, and how they are reached
+_START = 4 * CELLS.index((SIZE - 1, SIZE // 2))
+_STATES = [(cell, turn) for cell in range(len(CELLS)) for turn in range(4)]
+_CELL = [cell for cell, _ in _STATES]
+_FACED = [_beside(cell, turn) for cell, turn in _STATES]
+_TURNS: list[Steps] = [((4 * cell + (turn - 1) % 4, "left"), (4 * cell + (turn + 1) % 4, "right")) for cell, turn in _STATES]
+_STEPS: list[Steps] = [((4 * (_FACED[n] or 0) + turn, "forward"), *_TURNS[n]) for n, (_, turn) in enumerate(_STATES)]
 _MACRO = re.compile(r"(pickup|go to|go through|toggle and go through) (.+ \d+)")
 
 
@@ -115,16 +128,15 @@ def _path(view: View, thing: Thing, *, onto: bool) -> list[str]:
     "forward", "left", "right", does not look whether a state waits already, and remembers the latest way into a state. So a
     state is looked at when its first copy comes up, and entered from the neighbour whose last copy came up last.
     """
-    row, column = CELLS[thing.cell]
-    start: State = (SIZE - 1, SIZE // 2, 0)
-    came: dict[State, tuple[State, str] | None] = {start: None}
-    first, last = [start], [start]
+    goal, places = thing.cell, _CELL if onto else _FACED
+    came: dict[int, tuple[int, str] | None] = {_START: None}
+    first, last = [_START], [_START]
     while True:
         for state in first:
-            if (state[:2] if onto else _ahead(state)) == (row, column):
+            if places[state] == goal:
                 return _back(came, state)
         queued = dict.fromkeys(new for state in first for new, _ in _next(view, state) if new not in came)
-        entered: dict[State, tuple[State, str]] = {}
+        entered: dict[int, tuple[int, str]] = {}
         for state in last:
             for new, step in _next(view, state):
                 if new not in came:
@@ -135,19 +147,12 @@ def _path(view: View, thing: Thing, *, onto: bool) -> list[str]:
         first, last = list(queued), list(entered)
 
 
-def _next(view: View, state: State) -> list[tuple[State, str]]:
-    row, column, turn = state
-    new = _ahead(state)
-    inside = 0 <= new[0] < SIZE and 0 <= new[1] < SIZE
-    forward = [((*new, turn), "forward")] if inside and BITS[new[0] * SIZE + new[1]] & view.free else []
-    return [*forward, ((row, column, (turn - 1) % 4), "left"), ((row, column, (turn + 1) % 4), "right")]
+def _next(view: View, state: int) -> Steps:
+    ahead = _FACED[state]
+    return _STEPS[state] if ahead is not None and BITS[ahead] & view.free else _TURNS[state]
 
 
-def _ahead(state: State) -> tuple[int, int]:
-    return state[0] + _AHEAD[state[2]][0], state[1] + _AHEAD[state[2]][1]
-
-
-def _back(came: dict[State, tuple[State, str] | None], state: State) -> list[str]:
+def _back(came: dict[int, tuple[int, str] | None], state: int) -> list[str]:
     path = []
     while (back := came[state]) is not None:
         state, step = back
