@@ -130,6 +130,27 @@ def test_available_actions_come_in_agentgyms_order(worlds):
     ]
 
 
+def test_actions_name_things_by_the_numbers_of_the_description(worlds):
+    """AgentGym's own actions count only what can be reached: there, its ball 1 would be the second."""
+    shut_in = [(4, 4, Ball("red")), *[(x, y, Box("grey")) for x, y in ((4, 5), (3, 4), (5, 4), (4, 3))]]
+    world = place(worlds, room(*shut_in, (7, 3, Ball("red"))))
+    assert [t.label for t in world._view.things if "ball" in t.label] == ["red ball 1", "red ball 2"]
+    assert {"pickup red ball 2", "go to red ball 2"} <= set(world.actions())
+    assert not {"pickup red ball 1", "go to red ball 1"} & set(world.actions())
+    world.step("pickup red ball 2")
+    assert world._level.grid.get(4, 4).type == "ball"
+    assert world._level.grid.get(7, 3) is None
+
+
+def test_walks_do_not_leave_what_is_in_sight(worlds):
+    """A box bars the way ahead in a corridor; the only way round it would begin behind the agent."""
+    walls = [(x, y, Wall()) for x in (3, 5) for y in range(1, 7)]
+    world = place(worlds, room(*walls, (4, 5, Ball("red")), (4, 4, Key("red")), at=(4, 6)))
+    assert "go to red ball 1" in world.actions()
+    assert "go to red key 1" not in world.actions()
+    assert world.step("go to red key 1")[0].startswith("You cannot go to red key 1, as there is no path leading to it.")
+
+
 def cluttered(count, rng):
     return room(*[(rng.randrange(1, 8), rng.randrange(2, 7), Ball("blue")) for _ in range(count)])
 

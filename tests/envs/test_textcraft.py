@@ -86,6 +86,8 @@ def test_errors_are_worded_as_in_the_original(mojang):
         ("craft 1 cake using 3 milk", "Could not find a valid recipe for cake", False),
         ("get 3 planks", "Could not find planks", False),
         ("get 0 dark oak logs", "Could not find dark oak logs", False),
+        ("get 1000001 dark oak logs", "Could not find dark oak logs", False),
+        ("inventory please", "Could not execute inventory please", True),
         ("dance", "Could not execute dance", True),
         ("inventory", "Inventory: You are not carrying anything.", False),
     ]:
@@ -112,6 +114,7 @@ def test_one_member_stands_for_a_group_which_is_neither_named_nor_mixed():
         ("6 planks", "Could not find enough items to craft minecraft:beehive"),
         ("3 oak planks, 3 birch planks", "Could not find a valid recipe for beehive"),
         ("3 oak planks, 3 oak planks", "Could not find a valid recipe for beehive"),
+        ("6 oak planks, 1 stick", "Could not find a valid recipe for beehive"),
         ("3 oak planks, 3 planks", "Could not find a valid recipe for beehive"),
     ]:
         observation, reward, terminated, _, _ = env.step(f"craft 1 beehive using 3 honeycomb, {parts}")
@@ -128,6 +131,10 @@ def test_a_recipe_that_takes_a_group_and_a_member_of_it_takes_two_parts():
     assert env._matches(book.recipes["x"][0].inputs, [("q", 3), ("p", 2)])
     assert not env._matches(book.recipes["x"][0].inputs, [("q", 5)])
     assert not env._matches(book.recipes["x"][0].inputs, [("p", 3), ("q", 2)])
+    env._stock = Counter(q=4)
+    assert env._affordable(book.recipes["x"][0]) is None
+    env._stock = Counter(q=5)
+    assert env._affordable(book.recipes["x"][0]) == (("q", 2), ("q", 3))
 
 
 def inputs_of(command):
