@@ -1,3 +1,4 @@
+import json
 import random
 import re
 import sys
@@ -331,6 +332,16 @@ def test_a_box_can_be_opened_and_an_open_door_closed(worlds):
     assert "There is a red key 1 right in front of you 1 steps away." in world.step("toggle")[0]
     world = place(worlds, room((4, 6, Door("red", is_open=True))))
     assert "There is a red closed door 1 right in front of you 1 steps away." in world.step("toggle")[0]
+
+
+def test_checking_lists_every_action_and_costs_no_move(worlds):
+    world = place(worlds, room((4, 6, Box("red")), carrying=Key("blue")))
+    observation, _, _, _, info = world.step("I check available actions")
+    listed = ("turn left", "turn right", "toggle", "go to red box 1", "check available actions")
+    assert observation == (
+        f"You can take the following actions: {', '.join(listed)}\nAvailable actions: [{', '.join(map(json.dumps, listed))}]"
+    )
+    assert (info["invalid"], world._level.step_count) == (False, 0)
 
 
 def test_junk_never_changes_the_score(worlds):

@@ -73,7 +73,7 @@ class BabyAIEnv(TextEnv):
         """Carries out a single or a macro action, or explains."""
         text = re.sub(r"^pick up ", "pickup ", " ".join(action[:200].lower().split()).rstrip("."))
         if "check" in text:
-            return Outcome(self._listed(f"You can take the following actions: {', '.join(self._moves)}"), 0.0)
+            return Outcome(self._listed(f"You can take the following actions: {', '.join(self.actions())}"), 0.0)
         if text in self._moves:
             low = steps(self._view, self._moves[text])
             return self._do(low) if low else Outcome(self._listed(_NOTHING), 0.0)

@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 from agentgym_envs.envs.babyai.view import BITS, CELLS, SIZE, Thing, View
 
+UNKNOWN = "The action is not recognized. Please check valid actions."
+_MACRO = re.compile(r"(pickup|go to|go through|toggle and go through) (.+ \d+)")
+
 
 def _beside(cell: int, turn: int) -> int | None:
     row, column = CELLS[cell][0] + (-1, 0, 1, 0)[turn], CELLS[cell][1] + (0, 1, 0, -1)[turn]
     return CELLS.index((row, column)) if (row, column) in CELLS else None
 
-
-UNKNOWN = "The action is not recognized. Please check valid actions."
 
 # A state of a walk is 4 · cell of the view + quarter turns to the right.
 Steps = tuple[tuple[int, str], ...]  # the states that follow, and how they are reached
@@ -21,7 +22,6 @@ _CELL = [cell for cell, _ in _STATES]
 _FACED = [_beside(cell, turn) for cell, turn in _STATES]
 _TURNS: list[Steps] = [((4 * cell + (turn - 1) % 4, "left"), (4 * cell + (turn + 1) % 4, "right")) for cell, turn in _STATES]
 _STEPS: list[Steps] = [((4 * (_FACED[n] or 0) + turn, "forward"), *_TURNS[n]) for n, (_, turn) in enumerate(_STATES)]
-_MACRO = re.compile(r"(pickup|go to|go through|toggle and go through) (.+ \d+)")
 
 
 class Move(NamedTuple):
