@@ -37,7 +37,7 @@ def test_the_table_and_the_entry_points_say_the_same():
 
 
 def test_an_unknown_id_names_the_nearest():
-    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/TextCraft-v0'"):
+    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/TextCraft-v1'"):
         registry.spec("agentgym/TextCraf-v0")
     with pytest.raises(errors.UnknownName, match="no_such_module"):
         registry.spec("no_such_module:agentgym/Maze-v0")
