@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,13 @@ class GameOptions:
 
     def key(self) -> str:
         """Returns a hash that also depends on TextWorld's version."""
-        return hashlib.sha256(f"{version('textworld')} {json.dumps(self.request(), sort_keys=True)}".encode()).hexdigest()[:24]
+        return hashlib.sha256(f"{_textworld()} {json.dumps(self.request(), sort_keys=True)}".encode()).hexdigest()[:24]
+
+
+@cache
+def _textworld() -> str:
+    """TextWorld's version, which takes longer to read than a game to begin."""
+    return version("textworld")
 
 
 def game_file(options: GameOptions) -> Path:
@@ -85,7 +92,7 @@ def _generate(games: list[GameOptions], targets: Mapping[GameOptions, Path], on_
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as errors:
         given.write(requests)
         given.seek(0)
-        command = [sys.executable, "-m", "agentgym_envs.envs.textworld.generate"]
+        command = [sys.executable, "-P", "-m", "agentgym_envs.envs.textworld.generate"]
         with subprocess.Popen(command, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
             watch = threading.Timer(GENERATION_TIMEOUT * len(games), process.kill)
             watch.start()
