@@ -25,7 +25,7 @@ BUILTIN: dict[str, Builtin] = {
     "agentgym/Maze-v0": Builtin("agentgym_envs.envs.maze.env:MazeEnv", 40),
     "agentgym/TextCraft-v0": Builtin("agentgym_envs.envs.textcraft.env:TextCraftEnv", 60),
     "agentgym/BabyAI-v0": Builtin("agentgym_envs.envs.babyai.env:BabyAIEnv", 256, "babyai"),
-    "agentgym/ScienceWorld-v0": Builtin("agentgym_envs.envs.scienceworld.env:ScienceWorldEnv", 100, "scienceworld"),
+    "agentgym/ScienceWorld-v1": Builtin("agentgym_envs.envs.scienceworld.env:ScienceWorldEnv", 100, "scienceworld"),
     "agentgym/Search-v0": Builtin("agentgym_envs.envs.search.env:SearchEnv", 10, "search"),
     "agentgym/MiniWoB-v0": Builtin("agentgym_envs.envs.web.miniwob.env:MiniWoBEnv", 40, "web"),
     "agentgym/WebSites-v0": Builtin("agentgym_envs.envs.web.sites.env:WebSitesEnv", 40, "web"),
