@@ -3,7 +3,7 @@
 import gymnasium
 import pytest
 
-from agentgym_envs.baselines import play_parallel, spread
+from agentgym_envs.baselines import play, spread
 from agentgym_envs.envs.scienceworld.tasks import TABLE
 from agentgym_envs.tasks import SPLITS
 
@@ -16,7 +16,7 @@ def unsolved(env_id, task_ids=None, **kwargs):
         listed = gymnasium.make(env_id, split=split, **kwargs).unwrapped.task_ids
         wanted = [i for i in listed if task_ids is None or i in task_ids]
         if wanted:
-            played = play_parallel(env_id, "oracle", wanted, horizon=-1, split=split, **kwargs)
+            played = play(env_id, "oracle", task_ids=wanted, workers=None, timeout=600, horizon=-1, split=split, **kwargs)
             failed += [(e.task_id, e.score) for e in played if not e.success]
     return failed
 

@@ -10,14 +10,14 @@ from agentgym_train.errors import ConfigError
 
 
 def make(**options):
-    return plugins.make("curriculum", {"name": "linear", "start": 3, "limit": 8, **options})
+    return plugins.make_curriculum({"name": "linear", "start": 3, "limit": 8, **options})
 
 
 def test_the_schedule():
     assert [make(delta=2, every=2).horizon(s) for s in range(8)] == [3, 3, 5, 5, 7, 7, 8, 8]
 
 
-@pytest.mark.parametrize("options", [{"start": 0}, {"every": 0}, {"limit": 2}, {"delta": -1}])
+@pytest.mark.parametrize("options", [{"start": 0}, {"every": 0}, {"limit": 2}, {"delta": -1}, {"delta": 0.5}])
 def test_schedules_that_cannot_be_are_refused(options):
     with pytest.raises(ConfigError):
         make(**options)
