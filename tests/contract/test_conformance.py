@@ -35,7 +35,7 @@ def test_environments_without_a_simulator_conform(env_id):
 @pytest.mark.parametrize(
     "env_id",
     [
-        "agentgym/ScienceWorld-v0",
+        "agentgym/ScienceWorld-v1",
         "agentgym/TWSimple-v0",
         "agentgym/TWCoinCollector-v0",
         "agentgym/TWTreasureHunter-v0",

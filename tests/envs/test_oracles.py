@@ -61,4 +61,4 @@ def test_a_hundred_games_of_each_challenge_are_solved(env_id, kwargs):
 def test_three_variations_of_each_scienceworld_task_are_solved():
     sample = {f"{row.name}-{v}" for row in TABLE for v in (0, row.dev, row.test)}
     assert len(sample) == 90
-    assert unsolved("agentgym/ScienceWorld-v0", sample) == []
+    assert unsolved("agentgym/ScienceWorld-v1", sample) == []
