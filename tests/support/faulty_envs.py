@@ -13,6 +13,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 
+from agentgym_envs import Outcome, Task, TaskSet, TextEnv
 from agentgym_envs.spaces import Unicode
 
 
@@ -97,6 +98,35 @@ class InfoEnv(FaultyEnv):
         return *rest, done, cut, {**info, **({"last": action, "score": 1.0} if done else {})}
 
 
+class TroubleEnv(TextEnv):
+    """A text environment whose second turn brings trouble."""
+
+    def __init__(self, *, trouble=None, **kwargs):
+        super().__init__(**kwargs)
+        self.trouble = trouble
+
+    def make_tasks(self):
+        return TaskSet(Task(id=f"{split}-{n}", split=split) for split in ("train", "dev", "test") for n in range(3))
+
+    def begin(self, task, rng):
+        self.turns = 0
+        return "go", "arrive"
+
+    def act(self, action):
+        self.turns += 1
+        if self.turns > 1:
+            FaultyEnv.fail(self, self.trouble)
+        return Outcome("on", 0.0)
+
+    def actions(self):
+        return ["on"]
+
+    def oracle(self):
+        yield "on"
+        if self.trouble:
+            yield "on"
+
+
 class SlowStartEnv(FaultyEnv):
     """Takes ``delay`` seconds in its first reset, or in each."""
 
@@ -126,5 +156,6 @@ class SlowEnv(FaultyEnv):
 gymnasium.register("support/Faulty-v0", entry_point="faulty_envs:FaultyEnv", max_episode_steps=100)
 gymnasium.register("support/Odd-v0", entry_point="faulty_envs:OddEnv", max_episode_steps=100)
 gymnasium.register("support/Info-v0", entry_point="faulty_envs:InfoEnv", max_episode_steps=2)
+gymnasium.register("support/Trouble-v0", entry_point="faulty_envs:TroubleEnv", max_episode_steps=5)
 gymnasium.register("support/SlowStart-v0", entry_point="faulty_envs:SlowStartEnv", max_episode_steps=100)
 gymnasium.register("support/Slow-v0", entry_point="faulty_envs:SlowEnv", max_episode_steps=100)
