@@ -219,7 +219,7 @@ def test_what_a_plugin_lacks_or_raises_is_one_line_with_its_name(site, monkeypat
         registry.make("acme/Echo-v0", fail="type")
     with pytest.raises(errors.EnvRaised, match="acme-echo raised SystemExit"):
         registry.make("acme/Echo-v0", fail="exit")
-    with pytest.raises(errors.ArgumentError, match="acme-echo does not take 'fall'"):
+    with pytest.raises(errors.ArgumentError, match="acme/Echo-v0 does not take 'fall'"):
         registry.make("acme/Echo-v0", fall="type")
     for env_id, words in (("acme/Mute-v0", "lacks actions, oracle"), ("acme/Angry-v0", "no tasks today")):
         checked = CliRunner().invoke(app, ["check", env_id])

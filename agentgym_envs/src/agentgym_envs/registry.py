@@ -156,7 +156,7 @@ def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> Agent
     cause = error.__cause__ if isinstance(error, TypeError) and error.__cause__ else error  # Gymnasium raises it a second time
     unknown = re.search(r"unexpected keyword argument '(\w+)'", str(cause))
     if unknown and unknown[1] in kwargs:
-        return ArgumentError(f"{named(env_id)} does not take {unknown[1]!r}")
+        return ArgumentError(f"{env_id} does not take {unknown[1]!r}")
     return EnvRaised.of(named(env_id), cause)
 
 
