@@ -242,7 +242,7 @@ def test_a_worker_that_cannot_start_is_an_error_of_all_that_waits(monkeypatch):
 
 
 def test_a_module_in_the_working_directory_stands_in_for_no_other_and_can_be_used(tmp_path, monkeypatch):
-    for name in ("queue", "random", "json"):
+    for name in ("queue", "random", "json", "colorsys"):
         (tmp_path / f"{name}.py").write_text("raise SystemError('a stray file was imported')")
     (tmp_path / "envs_of_mine.py").write_text(
         "import gymnasium, faulty_envs\ngymnasium.register('mine/Odd-v0', entry_point=faulty_envs.OddEnv)\n"
@@ -323,14 +323,25 @@ def test_every_request_gets_one_result_whatever_happens(seed):
                 assert result.observation == (f"turn {turn}" if turn else f"seed {request}")
 
 
-def test_hung_workers_are_closed_at_once():
-    pool = EnvPool(FAULTY, 3, workers=3)
+def test_hung_workers_are_closed_at_once_and_leave_no_draft(tmp_path):
+    pool = EnvPool(ODD, 3, workers=3)
     start(pool)
     for i in range(3):
-        pool.send(i, "hang")
+        pool.send(i, f"build {tmp_path / str(i)}")
+    while len(os.listdir(tmp_path)) < 3:
+        time.sleep(0.05)
     begin = time.monotonic()
     pool.close()
     assert time.monotonic() - begin < 6.0
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_build_that_takes_too_long_leaves_no_draft(tmp_path):
+    with EnvPool(ODD, 1, timeout=1.0) as pool:
+        start(pool)
+        pool.send(0, f"build {tmp_path / 'index'}")
+        assert isinstance(gather(pool, 1)[0].error, EnvTimeout)
+        assert os.listdir(tmp_path) == []
 
 
 def test_the_timeout_starts_when_a_request_is_reached():

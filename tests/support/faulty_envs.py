@@ -2,18 +2,17 @@
 
 import ctypes
 import os
-import queue
-import random
 import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 
-from agentgym_envs import Outcome, Task, TaskSet, TextEnv
+from agentgym_envs import Outcome, Task, TaskSet, TextEnv, cache
 from agentgym_envs.spaces import Unicode
 
 
@@ -78,9 +77,13 @@ class OddEnv(FaultyEnv):
             sys.stdout.write("noise" * 100)
             sys.stdout.flush()
             subprocess.run(["echo", "more noise"], check=True)
+        if what == "build":
+            with cache.build_once(Path(detail)):
+                time.sleep(3600)
         infos = {"set": {"fine": 1, "bad": {1}}, "numpy": {"count": np.int64(3)}, "key": {(1, 2): 3}, "none": None, "loop": {}}
         infos["loop"]["self"] = infos["loop"]
-        shown = {"length": str(len(action)), "echo": detail, "modules": f"{queue.__file__} {random.__file__}", "bytes": b"x"}
+        modules = " ".join(str(import_module(name).__file__) for name in ("queue", "random", "colorsys"))
+        shown = {"length": str(len(action)), "echo": detail, "modules": modules, "bytes": b"x"}
         return shown.get(what, f"turn {self.turn}"), np.float32(0.5), np.bool_(False), np.bool_(False), infos.get(what, {})
 
 
