@@ -127,7 +127,10 @@ def test_only_the_environment_that_kills_its_worker_is_to_blame():
         assert "environment 1, which failed" in str(gather(pool, 1)[4].error)
 
 
-@pytest.mark.parametrize(("fault", "status"), [("die", "with status 7"), ("crash", "by SIGSEGV"), ("orphan", "with status 8")])
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [("die", "with status 7"), ("crash", "by SIGSEGV"), ("orphan", "with status 8"), ("linger", "with status 9")],
+)
 def test_a_death_tells_how_and_the_last_words(fault, status):
     with EnvPool(FAULTY, 1) as pool:
         start(pool)
@@ -242,7 +245,7 @@ def test_a_worker_that_cannot_start_is_an_error_of_all_that_waits(monkeypatch):
 
 
 def test_a_module_in_the_working_directory_stands_in_for_no_other_and_can_be_used(tmp_path, monkeypatch):
-    for name in ("queue", "random", "json", "colorsys"):
+    for name in ("queue", "random", "json", "sched"):
         (tmp_path / f"{name}.py").write_text("raise SystemError('a stray file was imported')")
     (tmp_path / "envs_of_mine.py").write_text(
         "import gymnasium, faulty_envs\ngymnasium.register('mine/Odd-v0', entry_point=faulty_envs.OddEnv)\n"
@@ -252,7 +255,10 @@ def test_a_module_in_the_working_directory_stands_in_for_no_other_and_can_be_use
     with EnvPool("envs_of_mine:mine/Odd-v0", 1) as pool:
         assert start(pool)[0].error is None
         pool.send(0, "modules")
-        assert str(tmp_path) not in gather(pool, 1)[0].observation
+        result = gather(pool, 1)[0]
+        assert result.error is None
+        assert "sched.py" in result.observation
+        assert str(tmp_path) not in result.observation
 
 
 @pytest.mark.parametrize("style", ["plain", "tags"])

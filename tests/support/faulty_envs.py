@@ -54,6 +54,10 @@ class FaultyEnv(gymnasium.Env):
             sys.exit("leaving")
         if how == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
+        if how == "linger":  # closes the connection some time before it ends
+            os.close(int(sys.argv[1]))
+            time.sleep(0.5)
+            os._exit(9)
         if how == "orphan":  # a child that holds the connection open, as a simulator that was forked would
             if os.fork():
                 os._exit(8)
@@ -82,7 +86,7 @@ class OddEnv(FaultyEnv):
                 time.sleep(3600)
         infos = {"set": {"fine": 1, "bad": {1}}, "numpy": {"count": np.int64(3)}, "key": {(1, 2): 3}, "none": None, "loop": {}}
         infos["loop"]["self"] = infos["loop"]
-        modules = " ".join(str(import_module(name).__file__) for name in ("queue", "random", "colorsys"))
+        modules = " ".join(str(import_module(name).__file__) for name in ("queue", "random", "sched"))
         shown = {"length": str(len(action)), "echo": detail, "modules": modules, "bytes": b"x"}
         return shown.get(what, f"turn {self.turn}"), np.float32(0.5), np.bool_(False), np.bool_(False), infos.get(what, {})
 
