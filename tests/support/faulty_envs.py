@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -55,7 +56,7 @@ class FaultyEnv(gymnasium.Env):
         if how == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         if how == "linger":  # closes the connection some time before it ends
-            os.close(int(sys.argv[1]))
+            socket.socket(fileno=int(sys.argv[1])).shutdown(socket.SHUT_RDWR)
             time.sleep(0.5)
             os._exit(9)
         if how == "orphan":  # a child that holds the connection open, as a simulator that was forked would
