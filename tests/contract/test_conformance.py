@@ -105,6 +105,11 @@ def test_every_breach_is_caught(cls, what, tmp_path, monkeypatch):
     assert f"contract/{cls.__name__}-v0: " in str(caught.value)
 
 
+def test_keywords_that_json_does_not_keep_are_refused():
+    with pytest.raises(ConformanceError, match="does not round-trip"):
+        check_text_env("breaches:contract/Count-v0", tasks=("*-0", "*-1"))
+
+
 @pytest.mark.parametrize(
     "env_id",
     ["breaches:contract/Versionless", "agentgym/Maze", "Maze", "agentgym/Maze-v", "a/b/Maze-v0", "agentgym/Maze-v0 ", "", ":x-v0"],

@@ -94,7 +94,9 @@ class Observed:
         expect(type(truncated) is bool and type(terminated) is bool, "terminated and truncated must be bool")
         self._turn, self._total = self._turn + 1, self._total + reward
         self._look(observation, info, over=terminated or truncated)
-        expect(truncated == (self._turn == self._limit), f"truncated is {truncated} at turn {self._turn}, the limit is {self._limit}")
+        expect(
+            truncated == (self._turn == self._limit), f"truncated is {truncated} at turn {self._turn}, the limit is {self._limit}"
+        )
         expect(terminated or not info["success"], "the episode goes on after a success")
         return self.info
 

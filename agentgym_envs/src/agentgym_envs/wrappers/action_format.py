@@ -6,7 +6,8 @@ import gymnasium
 
 from agentgym_envs.core import Refusal
 from agentgym_envs.errors import UnknownName
-from agentgym_envs.wrappers.formats import FORMATS, Format, FormatError
+from agentgym_envs.wrappers.formats import FORMATS, Format
+from agentgym_envs.wrappers.responses import FormatError
 
 
 class ActionFormat(gymnasium.Wrapper[str, str, str, str]):
