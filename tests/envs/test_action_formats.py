@@ -272,6 +272,19 @@ def test_a_response_out_of_form_costs_a_turn_and_says_why():
     assert (truncated, info["invalid"], info["turn"]) == (True, True, 2)
 
 
+class Echo(gymnasium.Env):
+    """No environment of ours: it has neither tools nor instructions."""
+
+    def step(self, action):
+        return action, 0.0, False, False, {}
+
+
+def test_a_plain_gymnasium_environment_is_spared_the_thought_too():
+    env = ActionFormat(Echo(), "plain")
+    assert env.step("<think>hm</think>\nhello")[0] == "hello"
+    assert env.instructions == ""
+
+
 def test_the_schema_is_openais():
     env = make("agentgym/TextCraft-v0", "function")
     tools = {t["function"]["name"]: t for t in env.format.schema()}

@@ -221,6 +221,14 @@ class Impatient(Count):
         return *turn, truncated or info["turn"] == 5, info
 
 
+class Numeric(Count):
+    """Says 0 for False, but not where Gymnasium looks."""
+
+    def step(self, action):
+        text, reward, terminated, truncated, info = super().step(action)
+        return text, reward, int(terminated) if info["turn"] > 2 else terminated, truncated, info
+
+
 class Surrogate(Count):
     def act(self, action):
         return super().act(action)._replace(text="\ud800")
@@ -370,6 +378,7 @@ BREACHES = {
     Infinite: "not JSON compliant",
     GoingOn: "goes on after a success",
     Impatient: "truncated is True at turn 5, the limit is",
+    Numeric: "must be bool",
     Surrogate: "surrogates not allowed",
     Echoing: "No action",
     Misnaming: "asked for 'train-0', got 'dev-0'",

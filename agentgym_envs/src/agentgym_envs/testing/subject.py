@@ -84,7 +84,7 @@ class Observed:
     def reset(self, **kwargs: Any) -> dict[str, Any]:
         """Starts an episode."""
         observation, info = self._env.reset(**kwargs)
-        self._turn, self._total = 0, info.get("score")
+        self._turn, self._total = 0, info.get("score", 0.0)
         self._look(observation, info, over=False)
         return self.info
 
