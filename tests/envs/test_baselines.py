@@ -26,7 +26,7 @@ def played(env_id, agent, task_ids, **kwargs):
     return episodes
 
 
-@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v0"])
+@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v1"])
 @pytest.mark.parametrize(("agent", "workers"), [("random", 1), ("random", 3), ("oracle", 2)])
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
     ids = baselines.spread(gymnasium.make(env_id, split="test").unwrapped.task_ids, 7)

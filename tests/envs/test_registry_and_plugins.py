@@ -176,7 +176,7 @@ def test_a_wrong_registration_is_listed_and_fails_when_used(site, line, message)
 def test_wrong_registrations_do_not_keep_the_package_from_being_imported(site):
     dist(site, "acme-wrong", "noslash = x\na/b-v0 = acme_echo:EchoEnv\nagentgym/Maze-v0 = acme_echo:EchoEnv\n")
     code = (
-        "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v0'); from agentgym_envs.cli import app; app(['list'])"
+        "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v1'); from agentgym_envs.cli import app; app(['list'])"
     )
     environ = {**os.environ, "PYTHONPATH": str(site)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ)
