@@ -1,6 +1,6 @@
 """How many tasks each environment's own oracle solves.
 
-    python benchmarks/oracles.py agentgym/BabyAI-v0
+    python benchmarks/oracles.py agentgym/BabyAI-v1
     python benchmarks/oracles.py agentgym/TWCoinCollector-v0 --sample 100
     python benchmarks/oracles.py agentgym/ScienceWorld-v1 --per-difficulty 3
 

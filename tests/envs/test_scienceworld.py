@@ -47,7 +47,9 @@ def upstream():
     script = Path(__file__).parents[1] / "support" / "upstream_scienceworld.py"
     played = [{"task": task, "variation": int(n)} for task, _, n in (task_id.rpartition("-") for task_id in GOLD)]
     requests = [{"table": True}, *played, {"task": "boil", "variation": 2, "actions": WALK}]
-    done = subprocess.run([sys.executable, script], input=json.dumps(requests), capture_output=True, text=True, check=True, timeout=280)
+    done = subprocess.run(
+        [sys.executable, script], input=json.dumps(requests), capture_output=True, text=True, check=True, timeout=280
+    )
     return dict(zip(("table", *GOLD, "walk"), json.loads(done.stdout), strict=True))
 
 

@@ -153,9 +153,8 @@ class Trainer:
         if step > self.start and step % self.config.run.save_every:
             self.save(step)
         self.engine.barrier()
-        lost = Counter(
-            (row["task_id"] or f"seed {row['seed']}", row["error"]) for row in metrics.read(failed.path) if row["given_up"]
-        )
+        lost = (row for row in metrics.read(failed.path) if row["given_up"])
+        often = Counter((row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost).most_common(3)
         report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
         raise FaultBudgetError(
             f"{given_up} episodes were given up by step {step + 1}, more than env.failure_budget={budget}. Most often: {report}. "
