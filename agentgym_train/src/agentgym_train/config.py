@@ -42,6 +42,8 @@ class EnvConfig:
     """Seconds one environment call may take."""
     retries: Whole = 3
     """Fresh environments that an episode gets after a failure."""
+    failure_budget: Whole = 256
+    """Episodes of the whole run that may be given up, their retries spent, before it stops with a report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +98,7 @@ class EngineConfig:
     """The optimizer step."""
 
     zero_stage: Annotated[int, Field(ge=0, le=3)] = 2
+    """In bfloat16, 0 and 1 run as 2, the first stage that accumulates gradients in float32."""
     lr: Positive = 1e-6
     weight_decay: NonNegative = 0.0
     warmup: Whole = 0

@@ -42,21 +42,25 @@ def episode_means(sums: dict[str, float]) -> dict[str, float]:
 
 
 class MetricsFile:
-    """``metrics.jsonl``: one object a step.
+    """A file of JSON objects, each with its ``step``.
 
     Args:
         path: the file.
         start: steps to keep; later lines, from before a crash, are dropped.
+        owner: this process writes; the others read what it has written.
     """
 
-    def __init__(self, path: Path, *, start: int):
-        self.path = path
-        kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
-        write_whole(path, "".join(json.dumps(row) + "\n" for row in kept))
+    def __init__(self, path: Path, *, start: int, owner: bool = True):
+        self.path, self.owner = path, owner
+        self.kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
+        """The lines of earlier steps."""
+        if owner:
+            write_whole(path, _lines(self.kept))
 
-    def write(self, row: dict[str, Any]) -> None:
-        """Appends a line."""
-        append(self.path, json.dumps(row) + "\n")
+    def write(self, *rows: dict[str, Any]) -> None:
+        """Appends lines."""
+        if self.owner and rows:
+            append(self.path, _lines(rows))
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -109,3 +113,7 @@ def _rows(path: Path) -> dict[str, dict[str, float]]:
     if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
         raise RunFolderError(f"{path} holds no results. Delete it to go on without them")
     return rows
+
+
+def _lines(rows: Sequence[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)

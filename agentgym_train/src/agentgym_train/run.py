@@ -40,6 +40,7 @@ CHANGEABLE = frozenset(
         "env.workers",
         "env.timeout",
         "env.retries",
+        "env.failure_budget",
         "rollout.patience",
         "engine.micro_batch_tokens",
         "eval.every",

@@ -61,7 +61,7 @@ class Engine:
     """A policy that learns.
 
     Args:
-        model: a causal LM with all weights on this process.
+        model: a causal LM with all weights on this process, in evaluation mode: dropout would train another policy than sampled.
         config: the optimizer and ZeRO settings.
         dtype: "float32" or "bfloat16".
         temperature: of sampling; log-probabilities are taken at it.
@@ -74,7 +74,7 @@ class Engine:
         trainable = [p for p in model.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(trainable, lr=config.lr, weight_decay=config.weight_decay)
         self._engine, *_ = deepspeed.initialize(
-            model=model.train(), optimizer=optimizer, model_parameters=trainable, config=zero_config(config, dtype)
+            model=model, optimizer=optimizer, model_parameters=trainable, config=zero_config(config, dtype)
         )
         self.device = self._engine.device
         self._norm: Tensor | None = None
@@ -92,10 +92,12 @@ class Engine:
         self._engine.backward(loss, scale_wrt_gas=False)
 
     def step(self) -> float:
-        """Applies the accumulated gradients; returns their global norm before clipping."""
+        """Applies the accumulated gradients; returns their global norm before clipping, which may not be finite."""
         for group in self._engine.optimizer.param_groups:
             group["lr"] = learning_rate(self.config, self.steps)
         self._engine.step()
+        if not self._engine.was_step_applied():  # DeepSpeed passes over what is not finite
+            return float("nan")
         self.steps += 1
         norm = self._engine.get_global_grad_norm() if self._norm is None else self._norm
         return float(norm or 0.0)
@@ -134,16 +136,19 @@ class Engine:
         """Writes weights, optimizer and step counter, each process its part."""
         self._engine.save_checkpoint(str(folder), tag="engine", client_state={"steps": self.steps}, save_latest=False)
 
-    def save_model(self, folder: Path) -> None:
-        """Writes the model in Hugging Face format; all processes call it."""
-        if self.rank == 0:
-            with torch.no_grad():
-                self.copy.save_pretrained(folder)  # type: ignore[attr-defined]
-
     def load(self, folder: Path) -> None:
         """Restores what :meth:`save` wrote with the same ZeRO stage and number of processes."""
         _, client = self._engine.load_checkpoint(str(folder), tag="engine")
         self.steps = int(client["steps"])
+
+    def save_model(self, folder: Path) -> None:
+        """Writes the model in Hugging Face format; all processes must call it."""
+        weights = {name: weight.cpu().clone() if self.rank == 0 else weight for name, weight in self.weights()}
+        if self.rank == 0:
+            module = self._engine.module
+            for tied, name in module.all_tied_weights_keys.items():
+                weights[tied] = weights[name]
+            module.save_pretrained(folder, state_dict=weights)
 
     def _clip(self, parameters: list[Tensor]) -> None:
         """Runs when the optimizer is about to step, the gradients reduced over all processes."""
