@@ -130,7 +130,3 @@ def _options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
     names = {f.name for f in fields(made) if f.init}
     plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(made, mode="json", include=names)
     return {"name": section["name"], **plain}
-
-
-def _module(plugin: plugins.Plugin) -> str:
-    return plugin.target.partition(":")[0]

@@ -3,6 +3,7 @@
 RUN/config.toml        the resolved configuration
 RUN/init/              the small model, if model.path is "scratch"
 RUN/metrics.jsonl      one line a step
+RUN/failures.jsonl     one line a failure of an environment
 RUN/checkpoints/       see checkpoint.py
 RUN/evaluation.json    held-out success before, during and after, and of the baselines
 RUN/learning_curve.png, RUN/trajectories.md
@@ -197,8 +198,9 @@ def check_progress(config: Config, folder: Path) -> None:
         RunFolderError: names the file and says what to do.
     """
     metrics.Notes(folder / "evaluation.json", write=False)
-    if (folder / "metrics.jsonl").exists():
-        metrics.read(folder / "metrics.jsonl")
+    for name in metrics.FILES:
+        if (folder / name).exists():
+            metrics.read(folder / name)
     newest = checkpoint.latest(folder)
     done = checkpoint.read_state(newest).step if newest else 0
     if done > config.run.steps:

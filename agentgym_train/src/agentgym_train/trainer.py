@@ -27,7 +27,6 @@ from agentgym_train.rollout.collector import Collector, Start
 from agentgym_train.types import Failure, Group
 from agentgym_train.update import NotFiniteError, update
 
-FILES = ("metrics.jsonl", "failures.jsonl")
 OnStep = Callable[[dict[str, Any], list[Group]], None]
 
 
@@ -78,7 +77,7 @@ class Trainer:
             TrainingError: a loss or gradient is not finite.
         """
         config = self.config
-        rows, failed = (MetricsFile(self.folder / name, start=self.start, owner=self.engine.rank == 0) for name in FILES)
+        rows, failed = (MetricsFile(self.folder / name, start=self.start, owner=self.engine.rank == 0) for name in metrics.FILES)
         given_up = int(sum(row["given_up"] for row in rows.kept))
         with make_pool(config, len(self.tasks(0)), config.env.kwargs) as pool:
             collector = make_collector(config, pool, self.generator, self.chat)
