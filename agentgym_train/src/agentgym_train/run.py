@@ -79,6 +79,8 @@ def prepare(config: Config, display: report.Display, *, processes: int = 1) -> L
         for line in checkpoint.recover(folder):
             display.console.print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
         check_progress(config, folder)
+        if newest := checkpoint.latest(folder):
+            checkpoint.convert(newest, processes=processes)
         if config.model.path == SCRATCH and not (folder / "init").exists():
             make_init(config, folder, display)
     except BaseException:
