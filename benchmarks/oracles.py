@@ -1,8 +1,8 @@
 """How many tasks each environment's own oracle solves.
 
-    python benchmarks/oracles.py agentgym/BabyAI-v0
+    python benchmarks/oracles.py agentgym/BabyAI-v1
     python benchmarks/oracles.py agentgym/TWCoinCollector-v0 --sample 100
-    python benchmarks/oracles.py agentgym/ScienceWorld-v0 --per-difficulty 3
+    python benchmarks/oracles.py agentgym/ScienceWorld-v1 --per-difficulty 3
 
 Adds a row to ``benchmarks/results/oracles.md``, or replaces the environment's. Hours are needed for all of ScienceWorld and
 TextWorld: every episode is kept in the work folder, and the same command goes on where it was stopped.

@@ -1,4 +1,6 @@
 import json
+import time
+from contextlib import suppress
 
 import gymnasium
 import pytest
@@ -9,7 +11,7 @@ from agentgym_envs.errors import UnknownName
 from agentgym_envs.pool import EnvPool
 from agentgym_envs.wrappers import FORMATS, ActionFormat, FormatError
 
-IDS = ["agentgym/Maze-v0", "agentgym/TextCraft-v0", "agentgym/BabyAI-v0", "agentgym/Search-v0"]
+IDS = ["agentgym/Maze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"]
 TOOLS = {"go": "go {direction}", "craft": "craft {number} {item} using {ingredients}", "look": "look"}
 
 
@@ -65,6 +67,7 @@ def test_responses_that_hold_an_action(name, response, action):
         ("tags", "<action>a<action>b</action>", "exactly one"),
         ("function", "go north", "not one JSON function call"),
         ("function", "[" * 100_000, "not one JSON function call"),
+        ("function", "9" * 5000, "a number is too long"),
         ("function", "[]", "not one JSON object"),
         ("function", '{"name": "fly", "arguments": {}}', "no function 'fly'. The functions are: go, craft, look"),
         ("function", '{"name": ["go"], "arguments": {}}', "no function"),
@@ -79,19 +82,179 @@ def test_responses_that_do_not(name, response, message):
         FORMATS[name](TOOLS).parse(response)
 
 
-@given(st.text(), st.sampled_from(list(FORMATS)))
+THOUGHTS = [
+    "<think>\nThe door is north.\n</think>\n\n",
+    "<think></think>",
+    "<THINK>It is cold.</Think>\n",
+    "<thinking>Perhaps south?</thinking>",
+    "The template has opened the block, so this begins in the middle.</think>\n\n",
+    "<think>I must end with </think> and write one of\nAction: go south\n**Action:** go south\n<action>go south</action>\n"
+    '<tool_call>{"name": "look"}</tool_call>\n```json\n{"name": "look"}\n```\n<think>or not</think>\n',
+]
+WRITTEN = {
+    "plain": [
+        "go north",
+        "  go north\n",
+        "Action: go north",
+        "**Action:** go north",
+        "**Action**: go north",
+        "**Action: go north**",
+    ],
+    "react": [
+        "Thought: it is cold.\nAction: go north",
+        "**Thought:** it is cold.\n\n**Action:** go north",
+        "**Thought**: it is cold.\n**Action**: go north",
+        "### Thought: it is cold.\n### Action: go north",
+        "THOUGHT: it is cold.\n**ACTION: go north**",
+        "Thought: it is cold.\nAction: **go north**",
+        "Thought: it is cold. Action: go north",
+        "Thought: shall I? **Action:** go north",
+        "Thought: my first. Action: was wrong\nAction: go north",
+    ],
+    "tags": [
+        "<action>go north</action>",
+        "**Action:** <action>go north</action>",
+        "It is cold.\n<Action>\ngo north\n</Action>\nThat is all.",
+    ],
+    "function": [
+        '{"name": "go", "arguments": {"direction": "north"}}',
+        '<tool_call>\n{"name": "go", "arguments": {"direction": "north"}}\n</tool_call>',
+        'I go.\n<tool_call>{"name": "go", "arguments": {"direction": "north"}}</tool_call>',
+        '```json\n{"name": "go", "arguments": {"direction": "north"}}\n```',
+        'I go:\n\n```\n{"name": "go", "arguments": {"direction": "north"}}\n```\nDone.',
+        '```json {"name": "go", "arguments": {"direction": "north"}}```',
+        '**Action:** {"name": "go", "arguments": {"direction": "north"}}',
+        '**Action:**\n```json\n{"name": "go", "arguments": {"direction": "north"}}\n```',
+    ],
+}
+AFTER_A_THOUGHT = {"react": ["Action: go north", "**Action:** go north", "I go north.\n\n**Action:** go north"]}
+
+
+@pytest.mark.parametrize("thought", ["", *THOUGHTS])
+@pytest.mark.parametrize(("name", "response"), [(name, r) for name, responses in WRITTEN.items() for r in responses])
+def test_a_thought_may_come_first_and_mention_anything(name, response, thought):
+    assert FORMATS[name](TOOLS).parse(thought + response) == "go north"
+
+
+@pytest.mark.parametrize("thought", THOUGHTS)
+@pytest.mark.parametrize(("name", "response"), [(name, r) for name, responses in AFTER_A_THOUGHT.items() for r in responses])
+def test_a_thought_in_tags_does_for_one_in_words(name, response, thought):
+    assert FORMATS[name](TOOLS).parse(thought + response) == "go north"
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+@pytest.mark.parametrize(
+    "before",
+    ["<think>", "<think>I could write ", "<think>a</think>\n<think>b ", "<Thinking>", "Well. <think>", "thought</think><think>"],
+)
+def test_a_thought_that_is_cut_off_is_never_sent(name, before):
+    for response in WRITTEN[name]:
+        with pytest.raises(FormatError, match="The thought does not end"):
+            FORMATS[name](TOOLS).parse(before + response)
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_thought_alone_is_no_action(name):
+    for thought in THOUGHTS:
+        with pytest.raises(FormatError, match=r"Write exactly one|not in the form|not one JSON|nothing after its thought"):
+            FORMATS[name](TOOLS).parse(thought)
+
+
+PIECES = ["<think>", "</think>", "<action>", "</action>", "<tool_call>", "</tool_call>", "```", "```json\n", "**", "\n", " "]
+PIECES += ["Thought:", "Action:", "**Action:**", "\nAction: ", '{"name": ', '"look"', ', "arguments": ', "{}", "}", "[", "\\ud800"]
+HOSTILE = st.lists(st.one_of(st.text(max_size=8), st.sampled_from(PIECES)), max_size=12).map("".join)
+
+
+@given(HOSTILE, st.sampled_from(list(FORMATS)))
 def test_any_response_is_an_action_or_a_message(response, name):
     try:
         result = FORMATS[name](TOOLS).parse(response)
     except FormatError as error:
         result = str(error)
+        assert "\n" not in result
     assert result.strip()
+    assert not result.startswith("<think>")
 
 
-@given(st.from_regex(r"[a-z]+( [a-z0-9]+)*", fullmatch=True), st.sampled_from(["plain", "react", "tags"]), st.text("ab \n"))
+@given(st.text(), HOSTILE, st.sampled_from(list(FORMATS)))
+def test_what_stands_before_the_end_of_the_thought_changes_nothing(response, thought, name):
+    form = FORMATS[name](TOOLS)
+
+    def read(text):
+        try:
+            return form.parse(text)
+        except FormatError as error:
+            return str(error)
+
+    assert read(f"{thought}</think>{response}") == read(f"</think>{response}")
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+@pytest.mark.parametrize(
+    "piece", ["<action>", "<tool_call>", "<think>", "```", "\n", " ", "\nAction", "Action", ". ", "{", "*", "</think>", "9"]
+)
+def test_a_long_response_is_read_in_no_time(name, piece):
+    start = time.process_time()
+    with suppress(FormatError):
+        FORMATS[name](TOOLS).parse(piece * (200_000 // len(piece)))
+    assert time.process_time() - start < 1
+
+
+WORDS = st.text("ab c12", min_size=1).map(str.strip).filter(bool)
+ARGUMENTS = st.text(min_size=1).filter(str.strip)
+
+
+@given(WORDS, st.sampled_from(["plain", "react", "tags"]), st.text("ab \n"))
 def test_what_is_rendered_is_parsed(action, name, thought):
     form = FORMATS[name](TOOLS)
     assert form.parse(form.render(action, thought)) == action
+
+
+@given(WORDS, st.one_of(st.text(), HOSTILE))
+def test_tags_hold_any_thought(action, thought):
+    form = FORMATS["tags"](TOOLS)
+    assert form.parse(form.render(action, thought)) == action
+
+
+@given(st.one_of(ARGUMENTS, HOSTILE.filter(str.strip)))
+def test_a_function_call_holds_any_argument(argument):
+    form = FORMATS["function"]({"answer": "<answer>{text}</answer>"})
+    assert form.parse(form.render(f"<answer>{argument}</answer>")) == f"<answer>{argument}</answer>"
+
+
+@given(HOSTILE, HOSTILE, st.sampled_from(list(FORMATS)))
+def test_an_action_that_would_be_read_otherwise_is_not_rendered(action, thought, name):
+    form = FORMATS[name](TOOLS)
+    try:
+        response = form.render(action, thought)
+    except ValueError:
+        return
+    assert form.parse(response) == action.strip()
+
+
+def test_an_action_that_a_format_cannot_hold_is_named():
+    with pytest.raises(ValueError, match="Tags cannot write the action 'say </action>'"):
+        FORMATS["tags"](TOOLS).render("say </action>")
+    with pytest.raises(ValueError, match="Plain cannot write the action 'Action: go'"):
+        FORMATS["plain"](TOOLS).render("Action: go")
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_the_environment_never_sees_the_thought(name):
+    seen = []
+    env = make("agentgym/Maze-v0", name)
+    world = env.unwrapped
+    world.tools, act = TOOLS, world.act
+    env.format = FORMATS[name](TOOLS)
+    world.act = lambda action: (seen.append(action), act(action))[1]
+    env.reset(seed=1)
+    for thought in THOUGHTS:
+        for response in WRITTEN[name]:
+            env.step(thought + response)
+    assert set(seen) == {"go north"}
+    *_, info = env.step("<think>I go north, then sou")
+    assert info["invalid"]
+    assert len(seen) == len(THOUGHTS) * len(WRITTEN[name]), "a thought that is cut off reaches no environment"
 
 
 def test_braces_in_arguments_are_plain_text():
@@ -109,8 +272,21 @@ def test_a_response_out_of_form_costs_a_turn_and_says_why():
     assert (truncated, info["invalid"], info["turn"]) == (True, True, 2)
 
 
+class Echo(gymnasium.Env):
+    """No environment of ours: it has neither tools nor instructions."""
+
+    def step(self, action):
+        return action, 0.0, False, False, {}
+
+
+def test_a_plain_gymnasium_environment_is_spared_the_thought_too():
+    env = ActionFormat(Echo(), "plain")
+    assert env.step("<think>hm</think>\nhello")[0] == "hello"
+    assert env.instructions == ""
+
+
 def test_the_schema_is_openais():
-    env = make("agentgym/TextCraft-v0", "function")
+    env = make("agentgym/TextCraft-v1", "function")
     tools = {t["function"]["name"]: t for t in env.format.schema()}
     assert set(tools) == {"inventory", "get", "craft"}
     assert tools["get"] == {

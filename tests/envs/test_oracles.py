@@ -21,9 +21,20 @@ def unsolved(env_id, task_ids=None, **kwargs):
     return failed
 
 
-@pytest.mark.parametrize("env_id", ["agentgym/TextCraft-v0", "agentgym/BabyAI-v0", "agentgym/Search-v0"])
+@pytest.mark.parametrize("env_id", ["agentgym/TextCraft-v1", "agentgym/Search-v0"])
 def test_all_tasks_are_solved(env_id):
     assert unsolved(env_id) == []
+
+
+def test_one_babyai_task_in_ten_is_solved():
+    sample = {i for split in SPLITS for i in gymnasium.make("agentgym/BabyAI-v1", split=split).unwrapped.task_ids[::10]}
+    assert len({i.rpartition("-")[0] for i in sample}) == 40, "of every level"
+    assert unsolved("agentgym/BabyAI-v1", sample) == []
+
+
+@pytest.mark.full
+def test_all_babyai_tasks_are_solved():
+    assert unsolved("agentgym/BabyAI-v1") == []
 
 
 @pytest.mark.parametrize(
@@ -50,4 +61,4 @@ def test_a_hundred_games_of_each_challenge_are_solved(env_id, kwargs):
 def test_three_variations_of_each_scienceworld_task_are_solved():
     sample = {f"{row.name}-{v}" for row in TABLE for v in (0, row.dev, row.test)}
     assert len(sample) == 90
-    assert unsolved("agentgym/ScienceWorld-v0", sample) == []
+    assert unsolved("agentgym/ScienceWorld-v1", sample) == []

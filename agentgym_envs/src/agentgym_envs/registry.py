@@ -24,7 +24,6 @@ from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
 DEFAULT_HORIZON = 50  # max_episode_steps of an entry point that does not say
 _ID = re.compile(r"[\w-]+/[\w.-]+-v\d+")
 _HORIZON = "horizon-"
-_GYMNASIUMS = ("max_episode_steps", "disable_env_checker")  # keywords of gymnasium.make
 
 
 def register_all() -> None:
@@ -86,17 +85,13 @@ def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
         ArgumentError: a keyword that the environment does not take.
         EnvRaised: its constructor raised.
     """
-    creator = _creator(env_id)
-    try:
-        inspect.signature(creator).bind(**{k: v for k, v in kwargs.items() if k not in _GYMNASIUMS})
-    except TypeError as error:
-        raise ArgumentError(f"{env_id} does not take {kwargs}: {error}") from error
+    _creator(env_id)
     try:
         return gymnasium.make(env_id, **kwargs)
     except AgentGymError:
         raise
     except (Exception, SystemExit) as error:
-        raise EnvRaised.of(named(env_id), error) from error
+        raise _failure(env_id, kwargs, error) from error
 
 
 def takes(env_id: str, keyword: str) -> bool:
@@ -154,6 +149,15 @@ def _creator(env_id: str) -> Any:
         return load_env_creator(point) if isinstance(point, str) else point
     except (Exception, SystemExit) as error:
         raise BrokenPlugin(f"{named(env_id)} fails to import: {error!r}") from error
+
+
+def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> AgentGymError:
+    """Says whose fault it is that a constructor raised: the caller's, if it does not know one of the keywords."""
+    cause = error.__cause__ if isinstance(error, TypeError) and error.__cause__ else error  # Gymnasium raises it a second time
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", str(cause))
+    if unknown and unknown[1] in kwargs:
+        return ArgumentError(f"{env_id} does not take {unknown[1]!r}")
+    return EnvRaised.of(named(env_id), cause)
 
 
 def _installed(name: str) -> bool:

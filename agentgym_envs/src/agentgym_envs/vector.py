@@ -73,8 +73,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             ArgumentError: a list or mask of another length.
             EnvFailure: an environment could not be started.
         """
-        options = dict(options or {})
-        mask = np.asarray(options.pop("reset_mask", np.ones(self.num_envs)), dtype=bool)
+        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=bool)
         if seed is None or isinstance(seed, int | np.integer):
             seed = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
         each = self._options_each(options)
@@ -130,13 +129,15 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         """Ends the worker processes."""
         self._pool.close()
 
-    def _options_each(self, options: dict[str, Any]) -> list[dict[str, Any] | None]:
+    def _options_each(self, options: dict[str, Any] | None) -> list[dict[str, Any] | None]:
+        if options is None:
+            return [None] * self.num_envs
+        rest = {k: v for k, v in options.items() if k not in ("reset_mask", "task_id")}
         named = options.get("task_id")
         if not isinstance(named, list | tuple):
-            return [options or None] * self.num_envs
+            named = [named] * self.num_envs
         self._check_length("task ids", named)
-        rest = {k: v for k, v in options.items() if k != "task_id"}
-        return [rest | ({} if task_id is None else {"task_id": task_id}) or None for task_id in named]
+        return [rest if task_id is None else {**rest, "task_id": task_id} for task_id in named]
 
     def _check_length(self, what: str, given: Sized) -> None:
         if len(given) != self.num_envs:

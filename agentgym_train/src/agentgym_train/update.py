@@ -5,7 +5,6 @@ Shapes: B trajectories, T tokens.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -92,7 +91,7 @@ def _accumulate(engine: Engine, algorithm: Algorithm, micro: Batch, tokens: floa
         blamed += micro.episode_B[~fine_B if not fine_B.all() else slice(None)].tolist()
     entropy = forward.entropy_BT.where(micro.action_BT, 0.0).sum()
     drift = (logp_BT - micro.logp_BT).abs().where(micro.action_BT, 0.0).sum()
-    return {"loss": loss.detach(), "entropy": entropy, "logp_drift": drift, **extra}
+    return {"loss": loss, "entropy": entropy, "logp_drift": drift, **extra}
 
 
 def _in_step(engine: Engine, mini: Batch, max_tokens: int) -> list[Batch]:
@@ -108,6 +107,6 @@ def _with_reference(micro: Batch, reference: PreTrainedModel | None, engine: Eng
         return replace(micro, reference_BT=token_logps(reference, micro, engine.temperature).logp_BT)
 
 
-def _add(sums: dict[str, float], more: Mapping[str, Any]) -> None:
+def _add(sums: dict[str, float], more: Mapping[str, Tensor]) -> None:
     for key, value in more.items():
-        sums[key] = sums.get(key, 0.0) + float(value)
+        sums[key] = sums.get(key, 0.0) + float(value.detach())

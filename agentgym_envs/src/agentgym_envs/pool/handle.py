@@ -120,11 +120,12 @@ class Handle:
 
     def kill(self) -> None:
         """Ends the worker and what it has started; it may be dead already."""
-        if self.process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
         self.socket.close()
+        for number in (signal.SIGTERM, signal.SIGKILL):  # only a build in the cache makes use of the first: to clean up
+            if self.process.poll() is None:
+                with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                    os.killpg(self.process.pid, number)
+                    self.process.wait(LAST_BREATH)
 
     def obituary(self) -> str:
         """Ends the worker; returns how it ended and the last that it wrote to its standard error."""

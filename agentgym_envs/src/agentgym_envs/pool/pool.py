@@ -212,7 +212,7 @@ class EnvPool:
         if begun == 0:  # it never came so far: nobody in it is to blame, and a new one would not fare better
             self._ready += [Result(r.index, error=kind(f"{self.spec.id} did not start: {why}")) for r in requests]
             return
-        culprit = requests.pop(0) if requests and (requests[0].id == begun or kind is EnvTimeout) else None
+        culprit = requests.pop(0) if requests and (requests[0].id <= begun or kind is EnvTimeout) else None
         for index in range(slot, self.num_envs, len(self._workers)):
             self._lost[index] = self._loss(index, culprit, why)
         if culprit:

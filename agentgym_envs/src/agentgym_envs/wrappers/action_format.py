@@ -6,7 +6,8 @@ import gymnasium
 
 from agentgym_envs.core import Refusal
 from agentgym_envs.errors import UnknownName
-from agentgym_envs.wrappers.formats import FORMATS, Format, FormatError
+from agentgym_envs.wrappers.formats import FORMATS, Format
+from agentgym_envs.wrappers.responses import FormatError
 
 
 class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.RecordConstructorArgs):
@@ -15,7 +16,7 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
     A response that is not in the format costs a turn: the observation says what was wrong and ``info["invalid"]`` is true.
 
     Args:
-        env: a text environment.
+        env: a text environment, or any whose actions are strings.
         name: "plain", "react", "tags" or "function".
 
     Raises:
@@ -28,8 +29,8 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
         if name not in FORMATS:
             raise UnknownName("action format", name, FORMATS)
         world: Any = env.unwrapped
-        self.format: Format = FORMATS[name](world.tools)  # type: ignore[call-arg]
-        self.instructions: str = "\n\n".join(filter(None, (world.instructions, self.format.describe())))
+        self.format: Format = FORMATS[name](getattr(world, "tools", {}))  # type: ignore[call-arg]
+        self.instructions: str = "\n\n".join(filter(None, (getattr(world, "instructions", ""), self.format.describe())))
         """The environment's rules and the format's, as a system prompt."""
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:

@@ -1,7 +1,10 @@
 """How an agent writes an action into its response: plain, ReAct, tags, function calls.
 
-Each format says how to write one (``describe``), reads it strictly (``parse``) and writes it (``render``), so that
+Each format says how to write one (``describe``), reads it (``parse``) and writes it (``render``), so that
 ``parse(render(action)) == action``. Formats know an environment only by its ``tools``: a template of an action for each name.
+
+In every format a response may begin with a thought that ends with ``</think>``. It may mention anything, and is never part of the
+action.
 """
 
 import json
@@ -11,11 +14,17 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Protocol
 
+from agentgym_envs.wrappers.responses import (
+    FormatError,
+    begins_with_thought,
+    marked_actions,
+    split_thought,
+    tagged,
+    unfenced,
+    unmarked,
+)
+
 Tools = Mapping[str, str]
-
-
-class FormatError(ValueError):
-    """A response that is not in the format; the message tells the agent what to do."""
 
 
 class Format(Protocol):
@@ -32,12 +41,16 @@ class Format(Protocol):
         """
 
     def render(self, action: str, thought: str = "") -> str:
-        """Returns a response with this action."""
+        """Returns a response with this action.
+
+        Raises:
+            ValueError: the format cannot write it, or not with this thought.
+        """
 
 
 @dataclass(frozen=True)
 class Plain:
-    """The whole response is the action."""
+    """The whole response, but for a thought and the word ``Action:``, is the action."""
 
     tools: Tools
 
@@ -47,13 +60,15 @@ class Plain:
 
     def parse(self, response: str) -> str:
         """Strips white space."""
-        if not response.strip():
-            raise FormatError("The response is empty. Answer with one action.")
-        return response.strip()
+        thought, text = split_thought(response)
+        action = unmarked(text)
+        if not action:
+            raise FormatError(f"The response {'has nothing after its thought' if thought else 'is empty'}. Answer with one action.")
+        return action
 
     def render(self, action: str, thought: str = "") -> str:
         """The action alone."""
-        return action
+        return _readable(self, action, action)
 
 
 @dataclass(frozen=True)
@@ -61,25 +76,24 @@ class ReAct:
     """``Thought: … Action: …`` (Yao et al., 2023), as AgentGym uses it: two actions in one response are an error."""
 
     tools: Tools
-    _form = re.compile(r"\s*Thought:(?P<thought>.*?)^\s*Action:(?P<action>.*)", re.DOTALL | re.MULTILINE)
 
     def describe(self) -> str:
         """The form."""
         return "Write every response in this form, with exactly one action:\nThought: what you think\nAction: the action"
 
     def parse(self, response: str) -> str:
-        """Takes what follows ``Action:``."""
-        actions = len(re.findall(r"^\s*Action:", response, re.MULTILINE))
-        if actions > 1:
-            raise FormatError(f"The response has {actions} actions. Write exactly one line that begins with 'Action:'.")
-        match = self._form.fullmatch(response)
-        if match is None or not match["action"].strip():
+        """Takes what follows ``Action:``; a ``<think>`` block does for ``Thought:``."""
+        thought, text = split_thought(response)
+        actions = marked_actions(text)
+        if len(actions) > 1:
+            raise FormatError(f"The response has {len(actions)} actions. Write exactly one line that begins with 'Action:'.")
+        if not (thought or begins_with_thought(text)) or not any(actions):
             raise FormatError("The response is not in the form 'Thought: ...' and then, on a new line, 'Action: ...'.")
-        return match["action"].strip()
+        return actions[0]
 
     def render(self, action: str, thought: str = "") -> str:
         """Both lines."""
-        return f"Thought: {thought}\nAction: {action}"
+        return _readable(self, f"Thought: {thought}\nAction: {action}", action)
 
 
 @dataclass(frozen=True)
@@ -94,19 +108,19 @@ class Tags:
 
     def parse(self, response: str) -> str:
         """Takes what is in the one pair of action tags."""
-        found = re.findall(r"<action>(.*?)</action>", response, re.DOTALL)
-        if len(found) != 1 or response.count("<action>") != 1 or not found[0].strip():
+        opened, found = tagged(split_thought(response)[1], "action")
+        if opened != 1 or len(found) != 1 or not found[0].strip():
             raise FormatError(f"The response has {len(found)} actions between <action> and </action>. Write exactly one.")
-        return str(found[0].strip())
+        return found[0].strip()
 
     def render(self, action: str, thought: str = "") -> str:
         """Both pairs of tags."""
-        return f"<think>{thought}</think><action>{action}</action>"
+        return _readable(self, f"<think>{thought}</think><action>{action}</action>", action)
 
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """One JSON call ``{"name": …, "arguments": {…}}``, bare or between ``<tool_call>`` tags, of a function of the environment."""
+    """One JSON call ``{"name": …, "arguments": {…}}`` of a function of the environment: bare, in ``<tool_call>`` tags or fenced."""
 
     tools: Tools
 
@@ -156,24 +170,34 @@ class FunctionCall:
         for name, template in self.tools.items():
             match = re.fullmatch(_pattern(template), action, re.DOTALL)
             if match:
-                return json.dumps({"name": name, "arguments": match.groupdict()}, ensure_ascii=False)
+                call = json.dumps({"name": name, "arguments": match.groupdict()}, ensure_ascii=False)
+                call = re.sub("<(?=/?think)", r"\\u003c", call, flags=re.IGNORECASE)  # it is no thought of the response's
+                return _readable(self, call, action)
         raise ValueError(f"no function writes the action {action!r}")
 
     def _call(self, response: str) -> dict[str, Any]:
-        tagged = re.findall(r"<tool_call>(.*?)</tool_call>", response, re.DOTALL)
-        if len(tagged) > 1:
-            raise FormatError(f"The response has {len(tagged)} function calls. Write exactly one.")
-        call = _json(tagged[0] if tagged else response)
+        text = split_thought(response)[1].strip()
+        opened, found = (0, []) if text.startswith("{") else tagged(text, "tool_call")
+        if opened > 1:
+            raise FormatError(f"The response has {opened} function calls. Write exactly one.")
+        call = _json(found[0] if found else text if text.startswith("{") else unmarked(unfenced(text)))
         if not isinstance(call, dict):
             raise FormatError("The response is not one JSON object with 'name' and 'arguments'.")
         return call
 
 
+def _readable(form: Format, response: str, action: str) -> str:
+    """Returns the response if the format reads the action back from it."""
+    if form.parse(response) != action.strip():
+        raise ValueError(f"{type(form).__name__} cannot write the action {action!r}")
+    return response
+
+
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep"
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
+        reason = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", "a number is too long")
         raise FormatError(f"The response is not one JSON function call: {reason}.") from error
 
 

@@ -116,7 +116,7 @@ class NoCache:
 
 def _run(model: PreTrainedModel, **arguments: Any) -> Any:
     """Calls a model with those arguments that it takes: some have no positions, some compute all logits."""
-    taken = _parameters(type(model))  # type: ignore[arg-type]  mypy follows no import of transformers: a type is hashable
+    taken = _parameters(type(model))  # type: ignore[arg-type]
     return model(**{name: value for name, value in arguments.items() if name in taken})
 
 

@@ -1,0 +1,9 @@
+"""The conformance kit: :func:`check_text_env` proves that an environment keeps the contract of ``agentgym_envs.core``.
+
+Plugin authors run it in one line of a test; the built-in environments pass the same checks.
+"""
+
+from agentgym_envs.testing.kit import check_text_env
+from agentgym_envs.testing.transcripts import transcript
+
+__all__ = ["check_text_env", "transcript"]

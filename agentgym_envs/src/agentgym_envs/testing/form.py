@@ -1,0 +1,72 @@
+"""What an environment is made of: its spec, its methods, its tasks, its tools."""
+
+import pickle
+import warnings
+from string import Formatter
+
+import gymnasium
+from gymnasium.utils.env_checker import check_env
+
+from agentgym_envs.core import TextEnv
+from agentgym_envs.errors import ConformanceError
+from agentgym_envs.spaces import Unicode
+from agentgym_envs.tasks import SPLITS
+from agentgym_envs.testing.subject import Subject, expect, refused, world
+from agentgym_envs.wrappers.formats import FunctionCall
+
+
+def spec_and_spaces(subject: Subject) -> None:
+    """The spec round-trips through JSON and pickle; both spaces are Unicode; instructions exist."""
+    env = subject.shown
+    assert env.spec is not None
+    expect(env.spec.max_episode_steps is not None, "no default max_episode_steps is registered")
+    again = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
+    expect(again.id == env.spec.id and again.kwargs == env.spec.kwargs, "spec.to_json() does not round-trip")
+    expect(pickle.loads(pickle.dumps(env.spec)).id == env.spec.id, "the spec does not pickle")
+    expect(isinstance(env.observation_space, Unicode) and isinstance(env.action_space, Unicode), "spaces must be Unicode")
+    expect(bool(world(env).instructions), "unwrapped.instructions is empty")
+
+
+def methods(subject: Subject) -> None:
+    """The class is a TextEnv that writes every method of its own."""
+    kind = type(world(subject.shown))
+    expect(issubclass(kind, TextEnv), f"{kind.__name__} is no agentgym_envs.TextEnv")
+    missing = [n for n in dir(kind) if getattr(getattr(kind, n), "__isabstractmethod__", False)]
+    expect(not missing, f"{kind.__name__} does not write {', '.join(missing)}")
+
+
+def splits(subject: Subject) -> None:
+    """The splits exist, share no task, and are the same every time."""
+    seen: dict[str, str] = {}
+    for split in SPLITS:
+        ids = world(subject.make(split=split)).task_ids
+        expect(isinstance(ids, tuple) and len(ids) > 0, f"split {split!r}: task_ids must be a tuple that is not empty")
+        expect(ids == world(subject.make(split=split)).task_ids, f"split {split!r}: task_ids changed between two environments")
+        for task_id in ids:
+            expect(task_id not in seen, f"task {task_id!r} is in {split!r} and in {seen.get(task_id)!r}")
+            seen[task_id] = split
+    expect(refused(lambda: subject.make(tasks=["no such task"])), "tasks=['no such task'] must raise TaskError")
+    expect(refused(lambda: subject.make(split="no such split")), "split='no such split' must raise UnknownName")
+
+
+def gymnasium_check(subject: Subject) -> None:
+    """Gymnasium's own check_env passes without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(subject.plain.unwrapped, skip_render_check=True)
+
+
+def tools(subject: Subject) -> None:
+    """Some tool writes each action that the walks were offered, and reads it back the same."""
+    templates = world(subject.shown).tools
+    for name, template in templates.items():
+        expect(name.isidentifier(), f"the tool {name!r} has no identifier for a name")
+        fields = [(field, spec, conversion) for _, field, spec, conversion in Formatter().parse(template) if field is not None]
+        plain = all(field.isidentifier() and not spec and not conversion for field, spec, conversion in fields)
+        expect(plain and len({f for f, *_ in fields}) == len(fields), f"{template!r}: parameters are identifiers, each once")
+    calls = FunctionCall(templates)
+    for action in subject.offered:
+        try:
+            calls.render(action)  # which reads it back
+        except ValueError as error:
+            raise ConformanceError(f"{action!r}: {error}") from error

@@ -1,0 +1,32 @@
+"""Everything that a few episodes show, as text that two processes can compare."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+
+
+def transcript(env_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15) -> list[str]:
+    """Returns everything that a few short episodes show, as lines of JSON."""
+    env = gymnasium.make(env_id, **(kwargs | {"admissible": True}))
+    try:
+        return record(env, seeds=seeds, turns=turns)
+    finally:
+        env.close()
+
+
+def record(env: gymnasium.Env[str, str], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15) -> list[str]:
+    """Returns the transcript of an environment that lists admissible actions, whatever was played in it before."""
+    lines = []
+    for seed in seeds:
+        observation, info = env.reset(seed=seed)
+        lines.append(json.dumps([observation, info]))
+        for turn in range(turns):
+            actions = info["admissible_actions"]
+            action = "an odd action" if turn == 3 or not actions else actions[(seed * 7 + turn * 3) % len(actions)]
+            observation, reward, terminated, truncated, info = env.step(action)
+            lines.append(json.dumps([action, observation, reward, terminated, truncated, info]))
+            if terminated or truncated:
+                break
+    return lines
