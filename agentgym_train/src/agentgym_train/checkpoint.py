@@ -4,6 +4,7 @@ checkpoints/step-000100/engine/        DeepSpeed: weights, optimizer, one file a
 checkpoints/step-000100/model/         for transformers.AutoModelForCausalLM.from_pretrained
 checkpoints/step-000100/state.json     steps done, curriculum, how it was made
 checkpoints/step-000100/manifest.json  size and checksum of every other file
+checkpoints/step-000100/universal/     the engine's state for any number of processes, made when a run goes on with another number
 checkpoints/corrupt-000100/            one whose files do not match its manifest; the next checkpoint removes it
 """
 
@@ -11,6 +12,8 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,11 +127,45 @@ def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_sta
         raise CheckpointError(
             f"{folder} is of another model ({old} against {new}, or other sizes): choose another run.folder or the old model"
         )
-    if (state.zero_stage, state.processes) != (zero_stage, processes):
+    if state.zero_stage != zero_stage or not (state.processes == processes or is_universal(folder) or not _sharded(folder)):
         raise CheckpointError(
             f"{folder} was written with zero_stage={state.zero_stage} and {state.processes} processes, this run has "
             f"zero_stage={zero_stage} and {processes}: go on as before, or start from {folder / 'model'} with model.path"
         )
+
+
+def is_universal(folder: Path) -> bool:
+    """Says whether a checkpoint was converted for any number of processes: see :func:`convert`."""
+    return (folder / "universal").is_dir()
+
+
+def convert(folder: Path, *, processes: int) -> None:
+    """Adds a copy of the engine's state that any number of processes can load, by DeepSpeed's own tool, where one is needed.
+
+    Args:
+        folder: a checkpoint.
+        processes: that are to go on from it.
+
+    Raises:
+        CheckpointError: the tool failed.
+    """
+    if is_universal(folder) or read_state(folder).processes == processes or not _sharded(folder):
+        return
+    draft = folder / ".universal-draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    places = ["--input_folder", str(folder / "engine"), "--output_folder", str(draft)]
+    counts = ["--num_extract_workers", "1", "--num_merge_workers", "1", "--inject_missing_state"]
+    command = [sys.executable, "-m", "deepspeed.checkpoint.ds_to_universal", *places, *counts]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = done.stderr.strip().splitlines()[-1:]
+        raise CheckpointError(f"{folder} cannot be converted for {processes} processes: {' '.join(reason)}")
+    publish(draft, folder / "universal")
+
+
+def _sharded(folder: Path) -> bool:
+    """Says whether processes hold different parts of the optimizer; without ZeRO each has all of it."""
+    return any((folder / "engine").glob("*optim_states.pt"))
 
 
 def save(run: Path, state: State, engine: "Engine", tokenizer: PreTrainedTokenizerBase, *, keep: int) -> None:

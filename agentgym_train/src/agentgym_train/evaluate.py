@@ -1,7 +1,5 @@
 """Evaluation: held-out tasks, at the full horizon, with the sampled policy."""
 
-import gymnasium
-
 from agentgym_envs import registry
 from agentgym_envs.baselines import spread
 from agentgym_envs.tasks import stable_hash
@@ -35,7 +33,7 @@ def sampling(config: Config, chat: Chat) -> Sampling:
 
 def starts(config: Config) -> list[Start]:
     """Returns the held-out episodes: tasks spread evenly over the split, or seeds where an environment lists no tasks."""
-    env = gymnasium.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
+    env = registry.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
     task_ids = getattr(env.unwrapped, "task_ids", None)
     env.close()
     if task_ids is None:

@@ -12,6 +12,9 @@ from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole
 from agentgym_train.types import Group, Status
 
+FILES = ("metrics.jsonl", "failures.jsonl")
+"""A line a step, and a line a failure of an environment."""
+
 
 def episode_sums(groups: Sequence[Group]) -> dict[str, float]:
     """Returns what the means of :func:`episode_means` are made of."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic
 
-from agentgym_envs import plugins
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
+from agentgym_envs.plugins import Plugin, discover, distribution, load
 from agentgym_train.config import Config, build
 from agentgym_train.errors import ConfigError
 
@@ -81,21 +81,20 @@ def resolved(config: Config) -> Config:
 def title(plugin: object) -> str:
     """Returns what messages call a plugin's instance: its registered name and its distribution."""
     for group in GROUPS.values():
-        for name, point in plugins.discover(group).items():
-            if type(plugin).__module__.startswith(_module(point)) and point.load() is type(plugin):
-                return _title(name, group)
-    return f"plugin {type(plugin).__name__}"
+        for found in discover(group).values():
+            if type(plugin).__module__.startswith(_module(found)) and found.load() is type(plugin):
+                return _title(found)
+    return type(plugin).__name__
 
 
 def culprit(error: BaseException) -> str | None:
     """Returns the third-party plugin in whose code an error was raised, or None."""
     modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    points = [(name, group, point) for group in GROUPS.values() for name, point in plugins.discover(group).items()]
-    theirs = [found for found in points if plugins.distribution(found[2]) != OURS]
+    theirs = [found for group in GROUPS.values() for found in discover(group).values() if distribution(found) != OURS]
     for module in reversed(modules):
-        near = [found for found in theirs if _module(found[2]).partition(".")[0] == module.partition(".")[0]]
-        for name, group, _ in sorted(near, key=lambda found: _module(found[2]) != module):
-            return _title(name, group)
+        near = [found for found in theirs if _module(found).partition(".")[0] == module.partition(".")[0]]
+        for found in sorted(near, key=lambda found: _module(found) != module):
+            return _title(found)
     return None
 
 
@@ -103,10 +102,9 @@ def _make(kind: str, options: Mapping[str, Any], protocol: type) -> Any:
     rest = dict(options)
     name = rest.pop("name", None)
     if not isinstance(name, str):
-        known = ", ".join(plugins.discover(GROUPS[kind]))
-        raise ConfigError(f"configuration key '{kind}.name' must be one of {known}, not {name!r}")
-    cls = plugins.load(GROUPS[kind], name)
-    who = _title(name, GROUPS[kind])
+        raise ConfigError(f"configuration key '{kind}.name' must be one of {', '.join(discover(GROUPS[kind]))}, not {name!r}")
+    cls = load(GROUPS[kind], name)
+    who = _title(discover(GROUPS[kind])[name])
     if not (isinstance(cls, type) and is_dataclass(cls)):
         raise BrokenPlugin(f"{who}: {cls!r} is no dataclass, whose fields would be its options")
     try:
@@ -119,8 +117,12 @@ def _make(kind: str, options: Mapping[str, Any], protocol: type) -> Any:
     return made
 
 
-def _title(name: str, group: str) -> str:
-    return f"plugin {name!r} of distribution {plugins.distribution(plugins.discover(group)[name])}"
+def _title(plugin: Plugin) -> str:
+    return f"{plugin.name} of {distribution(plugin)}"
+
+
+def _module(plugin: Plugin) -> str:
+    return plugin.target.partition(":")[0]
 
 
 def _options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
@@ -128,7 +130,3 @@ def _options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
     names = {f.name for f in fields(made) if f.init}
     plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(made, mode="json", include=names)
     return {"name": section["name"], **plain}
-
-
-def _module(plugin: plugins.Plugin) -> str:
-    return plugin.target.partition(":")[0]

@@ -3,6 +3,7 @@
 RUN/config.toml        the resolved configuration
 RUN/init/              the small model, if model.path is "scratch"
 RUN/metrics.jsonl      one line a step
+RUN/failures.jsonl     one line a failure of an environment
 RUN/checkpoints/       see checkpoint.py
 RUN/evaluation.json    held-out success before, during and after, and of the baselines
 RUN/learning_curve.png, RUN/trajectories.md
@@ -13,13 +14,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import torch
 from rich.console import Console
 from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import TextEnv, baselines, registry
+from agentgym_envs.errors import EnvFailure
 from agentgym_envs.wrappers import ActionFormat
 from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, report, scratch
 from agentgym_train import config as configuration
@@ -47,6 +48,7 @@ CHANGEABLE = frozenset(
     }
 )
 """Keys that do not change what a run computes: a resumed run may have other values."""
+POOL_KEYWORDS = {"max_episode_steps", "num_envs", "workers", "timeout", "start_timeout", "action_format", "render_mode"}
 UNFINISHED = {".lock", ".config.toml-draft"}  # all that a start leaves which was interrupted before it wrote config.toml
 
 
@@ -77,6 +79,8 @@ def prepare(config: Config, display: report.Display, *, processes: int = 1) -> L
         for line in checkpoint.recover(folder):
             display.console.print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
         check_progress(config, folder)
+        if newest := checkpoint.latest(folder):
+            checkpoint.convert(newest, processes=processes)
         if config.model.path == SCRATCH and not (folder / "init").exists():
             make_init(config, folder, display)
     except BaseException:
@@ -101,6 +105,11 @@ def check(config: Config, *, processes: int = 1) -> None:
     curricula.rehearse(config.curriculum, config.run.steps)
     if config.env.groups < processes:
         raise ConfigError(f"env.groups={config.env.groups} leaves some of the {processes} processes without a task")
+    if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
+        raise ModelError(
+            f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
+            "keyword 'admissible' that asks for one: set model.path to a trained model"
+        )
     instructions = describe(config)
     evaluate.horizon(config)
     if config.model.path != SCRATCH:
@@ -109,12 +118,23 @@ def check(config: Config, *, processes: int = 1) -> None:
 
 
 def describe(config: Config) -> str:
-    """Constructs the training and the held-out environment, which is cheap and checks their keywords; returns the rules."""
+    """Constructs the training and the held-out environment, which is cheap and checks their keywords; returns the rules.
+
+    Raises:
+        AgentGymError: a keyword that the environment does not take or that is the trainer's own, or no such environment.
+    """
+    for section, kwargs in (("env", config.env.kwargs), ("eval", config.eval.kwargs)):
+        if taken := sorted(POOL_KEYWORDS & kwargs.keys()):
+            raise ConfigError(f"configuration key '{section}.kwargs.{taken[0]}': the trainer sets it, not the environment")
     extra: dict[str, Any] = {"admissible": True} if config.model.path == SCRATCH else {}
     instructions = ""
     for kwargs in (config.env.kwargs | config.eval.kwargs, config.env.kwargs | extra):
         env = registry.make(config.env.id, **kwargs)
         if config.env.action_format != "plain":
+            if not isinstance(env.unwrapped, TextEnv):
+                raise ConfigError(
+                    f"env.action_format={config.env.action_format!r} needs a TextEnv: for {config.env.id} use 'plain'"
+                )
             env = ActionFormat(env, config.env.action_format)
         instructions = getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", "")
         env.close()
@@ -180,8 +200,9 @@ def check_progress(config: Config, folder: Path) -> None:
         RunFolderError: names the file and says what to do.
     """
     metrics.Notes(folder / "evaluation.json", write=False)
-    if (folder / "metrics.jsonl").exists():
-        metrics.read(folder / "metrics.jsonl")
+    for name in metrics.FILES:
+        if (folder / name).exists():
+            metrics.read(folder / name)
     newest = checkpoint.latest(folder)
     done = checkpoint.read_state(newest).step if newest else 0
     if done > config.run.steps:
@@ -213,8 +234,7 @@ def work(folder: Path, console: Console) -> None:
         if "before" not in notes.rows and not trainer.start:
             held_out("before", 0)
         if first and "oracle" not in notes.rows and has_baselines(config):
-            for agent in ("random", "oracle"):
-                notes.add(agent, baseline(config, agent))
+            add_baselines(config, notes, console)
 
         def on_step(row: dict[str, Any], groups: list[Group]) -> None:
             display.step(row, config.run.steps)
@@ -249,9 +269,18 @@ def check_learned(rows: list[dict[str, Any]]) -> None:
         )
 
 
+def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> None:
+    """Measures random play and the oracle; an environment that fails costs the row and not the run."""
+    for agent in ("random", "oracle"):
+        try:
+            notes.add(agent, baseline(config, agent))
+        except EnvFailure as error:
+            console.print(f"warning: no row for {agent}: {error}", style="yellow", markup=False, soft_wrap=True)
+
+
 def has_baselines(config: Config) -> bool:
     """Says whether the environment keeps our contract; any other Gymnasium text environment has no oracle to ask."""
-    env = gymnasium.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
+    env = registry.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
     ours = isinstance(env.unwrapped, TextEnv)
     env.close()
     return ours
@@ -259,8 +288,15 @@ def has_baselines(config: Config) -> bool:
 
 def baseline(config: Config, agent: str) -> dict[str, float]:
     """Returns success, score and turns of a baseline on the held-out tasks."""
-    kwargs = config.env.kwargs | config.eval.kwargs
-    episodes = baselines.play(config.env.id, agent, episodes=config.eval.episodes, horizon=evaluate.horizon(config), **kwargs)
+    episodes = baselines.play(
+        config.env.id,
+        agent,
+        episodes=config.eval.episodes,
+        horizon=evaluate.horizon(config),
+        workers=config.env.workers or None,
+        timeout=config.env.timeout,
+        **(config.env.kwargs | config.eval.kwargs),
+    )
     means = [sum(values) / len(episodes) for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)]
     return dict(zip(("success", "score", "turns"), means, strict=True))
 

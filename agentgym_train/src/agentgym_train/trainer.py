@@ -27,7 +27,6 @@ from agentgym_train.rollout.collector import Collector, Start
 from agentgym_train.types import Failure, Group
 from agentgym_train.update import NotFiniteError, update
 
-FILES = ("metrics.jsonl", "failures.jsonl")
 OnStep = Callable[[dict[str, Any], list[Group]], None]
 
 
@@ -48,14 +47,16 @@ class Trainer:
         self.curriculum = plugins.make_curriculum(config.curriculum)
         model = load_model(model_path, config.model.dtype)
         self.shape = checkpoint.shape(model)
-        self.engine = Engine(model, config.engine, dtype=config.model.dtype, temperature=config.rollout.temperature)
+        newest = checkpoint.latest(folder)
+        options: dict[str, Any] = {"dtype": config.model.dtype, "temperature": config.rollout.temperature}
+        self.engine = Engine(model, config.engine, universal=newest is not None and checkpoint.is_universal(newest), **options)
         self.generator = plugins.make_generator(config.generator).build(
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
         self.reference = None
         if self.algorithm.kl_coef:
             self.reference = load_model(model_path, config.model.dtype).to(self.engine.device).requires_grad_(False)
-        self.start = self._resume()
+        self.start = self._resume(newest) if newest else 0
         self.generator.load(self.engine.weights())
         check_generator(
             self.generator,
@@ -78,7 +79,7 @@ class Trainer:
             TrainingError: a loss or gradient is not finite.
         """
         config = self.config
-        rows, failed = (MetricsFile(self.folder / name, start=self.start, owner=self.engine.rank == 0) for name in FILES)
+        rows, failed = (MetricsFile(self.folder / name, start=self.start, owner=self.engine.rank == 0) for name in metrics.FILES)
         given_up = int(sum(row["given_up"] for row in rows.kept))
         with make_pool(config, len(self.tasks(0)), config.env.kwargs) as pool:
             collector = make_collector(config, pool, self.generator, self.chat)
@@ -167,11 +168,8 @@ class Trainer:
         state = checkpoint.State(step, self.curriculum.state_dict(), self.config.engine.zero_stage, engine.world_size, self.shape)
         checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep)
 
-    def _resume(self) -> int:
-        """Restores the newest checkpoint; returns the steps done."""
-        folder = checkpoint.latest(self.folder)
-        if folder is None:
-            return 0
+    def _resume(self, folder: Path) -> int:
+        """Restores a checkpoint; returns the steps done."""
         state = checkpoint.read_state(folder)
         checkpoint.check_fits(
             state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.engine.world_size

@@ -65,17 +65,17 @@ class Engine:
         config: the optimizer and ZeRO settings.
         dtype: "float32" or "bfloat16".
         temperature: of sampling; log-probabilities are taken at it.
+        universal: :meth:`load` will read a checkpoint that was converted for another number of processes.
     """
 
-    def __init__(self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float):
+    def __init__(self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float, universal: bool = False):
         start_processes()
         self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
-        self.config, self.temperature = config, temperature
+        self.config, self.temperature, self.universal = config, temperature, universal
         trainable = [p for p in model.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(trainable, lr=config.lr, weight_decay=config.weight_decay)
-        self._engine, *_ = deepspeed.initialize(
-            model=model, optimizer=optimizer, model_parameters=trainable, config=zero_config(config, dtype)
-        )
+        options = zero_config(config, dtype) | ({"checkpoint": {"load_universal": True}} if universal else {})
+        self._engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, model_parameters=trainable, config=options)
         self.device = self._engine.device
         self._norm: Tensor | None = None
         if clips_itself(config, dtype):
@@ -137,8 +137,8 @@ class Engine:
         self._engine.save_checkpoint(str(folder), tag="engine", client_state={"steps": self.steps}, save_latest=False)
 
     def load(self, folder: Path) -> None:
-        """Restores what :meth:`save` wrote with the same ZeRO stage and number of processes."""
-        _, client = self._engine.load_checkpoint(str(folder), tag="engine")
+        """Restores what :meth:`save` wrote with the same ZeRO stage, and unless it was converted the same number of processes."""
+        _, client = self._engine.load_checkpoint(str(folder), tag="universal" if self.universal else "engine")
         self.steps = int(client["steps"])
 
     def save_model(self, folder: Path) -> None:
