@@ -1,7 +1,7 @@
 """Games on disk: generated on demand by TextWorld, cached under the hash of what made them.
 
-The folder is ``$AGENTGYM_CACHE/textworld``, by default under the user's cache directory. Each game has a folder in it, which is made
-beside its final place and moved there whole, so any number of processes may ask for the same one.
+The folder is ``$AGENTGYM_CACHE/textworld``, by default under the user's cache directory. Each game has a folder in it, which is
+made beside its final place and moved there whole, so any number of processes may ask for the same one.
 """
 
 import hashlib
