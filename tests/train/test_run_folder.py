@@ -195,35 +195,41 @@ def test_a_run_without_a_gradient_has_not_learned():
 
 
 FAILURES = """
-from agentgym_train import cli, run
+import os, sys
 from agentgym_envs.errors import EnvFailure
+from agentgym_train import cli, run
+
+home, *errors = sys.argv[1:]
 
 def fail(folder, console):
-    raise {error}
+    raise eval(error)
 
 run.work = fail
-cli.app()
+for number, error in enumerate(errors):
+    if os.fork() == 0:
+        os.dup2(os.open(f"{home}/{number}/stderr", os.O_CREAT | os.O_WRONLY), 2)
+        cli.app(["run", f"{home}/{number}/run.toml"])
+    _, status = os.wait()
+    print(os.waitstatus_to_exitcode(status))
 """
 
 
-@pytest.mark.parametrize(
-    ("error", "traceback"),
-    [("ValueError('of a plugin')", True), ("EnvFailure('it is gone')", False), ("KeyboardInterrupt", False)],
-)
-@pytest.mark.parametrize("saved", [False, True])
-def test_a_run_that_fails_says_what_it_can_go_on_from(tmp_path, error, traceback, saved):
-    path = small_run.write(tmp_path, model={"path": small_model(tmp_path)})
-    if saved:
-        save(claim(path), 2)
-    command = [sys.executable, "-c", FAILURES.format(error=error), "run", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = done.stderr.strip().splitlines()
-    assert done.returncode == 1
-    assert ("Traceback (most recent call last)" in done.stderr) == traceback
-    assert lines[-1] == (
-        f"The same command goes on from {tmp_path}/run/checkpoints/step-000002."
-        if saved
-        else f"No checkpoint was written to {tmp_path}/run: the same command starts again."
-    )
-    if error.startswith("ValueError"):
-        assert lines[-2] == "ValueError: of a plugin"
+def test_a_run_that_fails_says_what_it_can_go_on_from(tmp_path):
+    model, last = small_model(tmp_path), []
+    errors = ["ValueError('of a plugin')", "EnvFailure('it is gone')", "KeyboardInterrupt"]
+    for number in range(len(errors)):
+        home = tmp_path / str(number)
+        home.mkdir()
+        folder = claim(small_run.write(home, model={"path": model}))
+        last.append(f"No checkpoint was written to {folder}: the same command starts again.")
+        if number != 1:
+            last[-1] = f"The same command goes on from {save(folder, 2)}."
+    command = [sys.executable, "-c", FAILURES, str(tmp_path), *errors]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "1", "1"]
+    theirs, ours, interrupt = ((tmp_path / str(n) / "stderr").read_text().strip().splitlines() for n in range(3))
+    assert [lines[-1] for lines in (theirs, ours, interrupt)] == last
+    assert theirs[0] == "Traceback (most recent call last):"
+    assert theirs[-2] == "ValueError: of a plugin"
+    assert ours[:-1] == ["error: it is gone"]
+    assert interrupt[:-1] == ["interrupted"]
