@@ -229,6 +229,16 @@ class Numeric(Count):
         return text, reward, int(terminated) if info["turn"] > 2 else terminated, truncated, info
 
 
+class Textless(Count):
+    def act(self, action):
+        return super().act(action)._replace(text=None if self._turn > 2 else "no")
+
+
+class Longwinded(Count):
+    def act(self, action):
+        return super().act(action)._replace(text="no " * 10_000)
+
+
 class Surrogate(Count):
     def act(self, action):
         return super().act(action)._replace(text="\ud800")
@@ -379,6 +389,8 @@ BREACHES = {
     GoingOn: "goes on after a success",
     Impatient: "truncated is True at turn 5, the limit is",
     Numeric: "must be bool",
+    Textless: "the observation is a NoneType",
+    Longwinded: "the observation has 30000 characters",
     Surrogate: "surrogates not allowed",
     Echoing: "No action",
     Misnaming: "asked for 'train-0', got 'dev-0'",
