@@ -332,13 +332,37 @@ class Continued(Count):
         return text, {**info, "turn": before}
 
 
-class Doubled(Count):
+class Elsewhere(Count):
+    """Runs only where it was written."""
+
+    def begin(self, task, rng):
+        return super().begin(task, rng) if os.environ.get("PYTHONHASHSEED") != "0" else 1 / 0
+
+
+class OtherStart(Count):
     def reset(self, *, seed=None, options=None):
         return super().reset(seed=None if seed is None else seed + 1, options=options)
 
 
-def doubled(num_envs, max_episode_steps, **kwargs):
-    return gymnasium.vector.SyncVectorEnv([lambda: Doubled(**kwargs)] * num_envs)
+class OtherStep(Count):
+    def act(self, action):
+        return super().act(action)._replace(text="vector")
+
+
+VECTORS = {OtherStart: "other_start", OtherStep: "other_step"}
+
+
+def other_start(num_envs, max_episode_steps, **kwargs):
+    return gymnasium.vector.SyncVectorEnv([lambda: OtherStart(**kwargs)] * num_envs)
+
+
+def other_step(num_envs, max_episode_steps, **kwargs):
+    return gymnasium.vector.SyncVectorEnv([lambda: OtherStep(**kwargs)] * num_envs)
+
+
+class Mistyped(Count):
+    def act(self, action):
+        return super().act(action)._replace(extra={"goal": 3})
 
 
 class Littering(Count):
@@ -405,15 +429,18 @@ BREACHES = {
     Undying: "step after the end",
     Eager: "step before reset",
     Continued: "turn is . after 0 actions",
-    Doubled: "environment 0 of the vector began differently",
+    Elsewhere: "a second process failed",
+    OtherStart: "environment 0 of the vector began differently",
+    OtherStep: "environment 0 of the vector went on differently",
+    Mistyped: r"info\['goal'\] is 3, not a str",
     Littering: "no file",
     Haunted: "no process",
 }
 for cls in (Count, *BREACHES):
     gymnasium.register(
         f"contract/{cls.__name__}-v0",
-        entry_point="breaches:Count" if cls is Doubled else f"breaches:{cls.__name__}",
-        vector_entry_point="breaches:doubled" if cls is Doubled else None,
+        entry_point="breaches:Count" if cls in VECTORS else f"breaches:{cls.__name__}",
+        vector_entry_point=f"breaches:{VECTORS[cls]}" if cls in VECTORS else None,
         max_episode_steps=None if cls is Unlimited else 20,
     )
 gymnasium.register("contract/Versionless", entry_point="breaches:Count", max_episode_steps=20)
