@@ -14,7 +14,8 @@ import random
 import statistics
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import typer
 from gymnasium.vector import AsyncVectorEnv
 
 import agentgym_envs
+from agentgym_envs.envs.textworld import play
 from agentgym_envs.envs.textworld.games import GameOptions, game_file
 from agentgym_envs.pool import EnvPool
 
@@ -101,25 +103,42 @@ def stepper(env: Any, task_id: str, actions: list[str], count: int) -> Play:
     return play
 
 
+def walk(env: Any, commands: list[str], before: Callable[[], object] = lambda: None) -> Play:
+    """Returns a round that sends commands from the beginning of an episode; the reset is not counted."""
+
+    def play() -> tuple[int, float]:
+        before()
+        env.reset()
+        left = iter(commands)
+        return timed(len(commands), lambda: env.step(next(left)))
+
+    return play
+
+
 def textworld_rows() -> list[str]:
-    """The same game, the same command."""
+    """The same commands on the same game: when nobody has sent them from there yet, and in the episodes that follow."""
     import textworld
 
     path = str(game_file(GameOptions("tw-coin_collector", (("level", 5),), 1)))
+    single = {c: [c] * 30 for c in ("look", "inventory", "examine me", "go east", "frobnicate")}
+    mixed = {"a mixture of them": [command for column in zip(*single.values(), strict=True) for command in column]}
+    forget = lambda: setattr(play, "TABLE", play.Table(play.TURNS))  # noqa: E731
     rows = []
-    for label, infos in (("without admissible actions", {}), ("with", {"admissible_commands": True})):
+    for label, infos, walks in (("", {}, single | mixed), (", listing the actions", {"admissible_commands": True}, mixed)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             request = textworld.EnvInfos(feedback=True, score=True, max_score=True, won=True, objective=True, **infos)
             theirs = textworld.start(path, request)
-            theirs.reset()
         ours = world("agentgym/TextWorld-v0", games=[path], admissible=bool(infos))
-        look = lambda env=theirs: timed(400, lambda: env.step("look"))  # noqa: E731
-        rows.append(ratio(f"TextWorld, steps/s {label}", stepper(ours, Path(path).stem, ["look"], 400), look))
-        if not infos:
+        for name, commands in walks.items():
+            upstream = walk(theirs, commands)
             rows.append(
-                ratio("TextWorld, resets/s", lambda env=ours: timed(10, env.reset), lambda env=theirs: timed(10, env.reset))
+                ratio(f"TextWorld, steps/s, {name}{label}, sent for the first time", walk(ours, commands, forget), upstream)
             )
+            rows.append(ratio("the same, sent before in another episode of the task", walk(ours, commands), upstream))
+        if not infos:
+            reset = lambda env=theirs: timed(20, env.reset)  # noqa: E731
+            rows.append(ratio("TextWorld, resets/s", lambda env=ours: timed(2000, env.reset), reset))
         theirs.close()
         ours.close()
     return rows
@@ -139,13 +158,13 @@ def scienceworld_rows() -> list[str]:
     tasks = ("boil", "test-conductivity", "find-plant", "lifespan-longest-lived")
     paths = {}
     for task in tasks:
-        theirs.load(task, 0, "easy", generateGoldPath=True)
+        theirs.load(task, 0, "", generateGoldPath=True)
         paths[task] = theirs.get_gold_action_sequence()[:25]
 
     def play_theirs() -> tuple[int, float]:
         count, total = 0, 0.0
         for task, path in paths.items():
-            theirs.load(task, 0, "easy")
+            theirs.load(task, 0, "")
             theirs.reset()
             n, seconds = timed(1, lambda path=path: [theirs.step(a) for a in path])
             count, total = count + n * len(path), total + seconds
@@ -160,7 +179,7 @@ def scienceworld_rows() -> list[str]:
 
     play_theirs()
     their_memory = megabytes() - before
-    plain, listing = world("agentgym/ScienceWorld-v0"), world("agentgym/ScienceWorld-v0", admissible=True)
+    plain, listing = world("agentgym/ScienceWorld-v1"), world("agentgym/ScienceWorld-v1", admissible=True)
     before = megabytes()
     start = time.perf_counter()
     plain.reset(options={"task_id": "boil-0"})
@@ -173,8 +192,16 @@ def scienceworld_rows() -> list[str]:
         ratio(
             "ScienceWorld, resets/s",
             lambda: timed(5, lambda: plain.reset(options={"task_id": "boil-0"})),
-            lambda: timed(5, lambda: (theirs.load("boil", 0, "easy"), theirs.reset())),
+            lambda: timed(5, lambda: (theirs.load("boil", 0, ""), theirs.reset())),
         ),
+        *[
+            ratio(
+                f"ScienceWorld, steps/s, {action}, without admissible actions",
+                stepper(plain, "boil-0", [action], 10),
+                lambda action=action: timed(10, lambda: theirs.step(action)),
+            )
+            for action in ("look around", "inventory", "examine orange", "open door to kitchen", "wait1")
+        ],
         f"| ScienceWorld, start in s (ours with the first reset) | {our_start:.2f} | {their_start:.2f} | |",
         f"| ScienceWorld, resident memory of one in MB | {our_memory:.0f} | {their_memory:.0f} | |",
     ]
@@ -184,30 +211,71 @@ def scienceworld_rows() -> list[str]:
     return rows
 
 
+BABYAI = ("BossLevel-1", "GoToLocalS8N7-1", "GoToSeqS5R2-2", "KeyCorridorS6R3-1")
+
+
+def babyai_game(ours: Any, task_id: str, *, macros: bool, turns: int = 100) -> tuple[list[str], list[int]]:
+    """Plays at random; returns the actions, and minigrid's moves that they are: one each, or several."""
+    from agentgym_envs.envs.babyai.moves import steps
+
+    rng, words, low = random.Random(0), [], []
+    ours.reset(options={"task_id": task_id})
+    over = False
+    while not over and len(words) < turns:
+        plans = {action: steps(ours._view, move) for action, move in ours._moves.items()}
+        action = rng.choice([a for a, plan in plans.items() if (len(plan) > 1 if macros else len(plan) == 1)] or ["turn left"])
+        words.append(action)
+        low += [int(ours._level.actions[step]) for step in plans[action]]
+        over = ours.step(action)[2]
+    return words, low
+
+
+def babyai_play(reset: Callable[[], object], step: Callable[[Any], object], actions: Sequence[Any], moves: int) -> Play:
+    """Returns a round of a recorded game, the reset not counted, in minigrid's moves."""
+
+    def play() -> tuple[int, float]:
+        reset()
+        start = time.perf_counter()
+        for action in actions:
+            step(action)
+        return moves, time.perf_counter() - start
+
+    return play
+
+
 def babyai_rows() -> list[str]:
-    """The same level and turns; upstream returns an image, ours words and, always, the available actions."""
+    """The same levels and moves; upstream returns an image, ours words and, always, the available actions."""
     import minigrid  # noqa: F401  registers the levels
 
-    ours = world("agentgym/BabyAI-v0", split="test")
-    theirs = gymnasium.make("BabyAI-BossLevel-v0").unwrapped
+    ours, rows = world("agentgym/BabyAI-v1", split="test"), []
+    for task_id in BABYAI:
+        level, _, seed = task_id.partition("-")
+        theirs = gymnasium.make(f"BabyAI-{level}-v0").unwrapped
 
-    def reset_theirs() -> None:
-        with contextlib.redirect_stdout(io.StringIO()):
-            theirs.reset(seed=1)
+        def begin(task_id: str = task_id) -> None:
+            ours.reset(options={"task_id": task_id})
 
-    reset_theirs()
-    return [
-        ratio(
-            "BabyAI, steps/s",
-            stepper(ours, "BossLevel-1", ["turn left"], 400),
-            lambda: timed(400, lambda: theirs.step(theirs.actions.left)),
-        ),
-        ratio(
-            "BabyAI, resets/s",
-            lambda: timed(10, lambda: ours.reset(options={"task_id": "BossLevel-1"})),
-            lambda: timed(10, reset_theirs),
-        ),
-    ]
+        def begin_theirs(theirs: Any = theirs, seed: int = int(seed)) -> None:
+            with contextlib.redirect_stdout(io.StringIO()):
+                theirs.reset(seed=seed)
+
+        for kind, macros in (("single actions", False), ("macro actions", True)):
+            words, low = babyai_game(ours, task_id, macros=macros)
+            play = babyai_play(begin, ours.step, words, len(low))
+            play_theirs = babyai_play(begin_theirs, theirs.step, low, len(low))
+            rows.append(ratio(f"BabyAI {task_id}, {kind}, moves/s", repeated(play), repeated(play_theirs)))
+        rows.append(ratio(f"BabyAI {task_id}, resets/s", partial(timed, 10, begin), partial(timed, 10, begin_theirs)))
+    return rows
+
+
+def repeated(play: Play, times: int = 10) -> Play:
+    """Makes one round of several."""
+
+    def plays() -> tuple[int, float]:
+        rounds = [play() for _ in range(times)]
+        return sum(n for n, _ in rounds), sum(seconds for _, seconds in rounds)
+
+    return plays
 
 
 def pool_steps(env_id: str, num_envs: int, workers: int, seconds: float, action: str, **kwargs: Any) -> float:
@@ -255,8 +323,8 @@ def pool_rows(seconds: float) -> list[str]:
         rows.append(
             pool_row(
                 f"EnvPool against AsyncVectorEnv, TextCraft, {n} environments, steps/s",
-                lambda n=n: pool_steps("agentgym/TextCraft-v0", n, min(n, 2), seconds, "inventory", **limit),
-                lambda n=n: lock_steps("agentgym/TextCraft-v0", n, seconds, "inventory", **limit),
+                lambda n=n: pool_steps("agentgym/TextCraft-v1", n, min(n, 2), seconds, "inventory", **limit),
+                lambda n=n: lock_steps("agentgym/TextCraft-v1", n, seconds, "inventory", **limit),
             )
         )
     rows.append(

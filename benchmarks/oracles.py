@@ -1,8 +1,8 @@
 """How many tasks each environment's own oracle solves.
 
-    python benchmarks/oracles.py agentgym/BabyAI-v0
+    python benchmarks/oracles.py agentgym/BabyAI-v1
     python benchmarks/oracles.py agentgym/TWCoinCollector-v0 --sample 100
-    python benchmarks/oracles.py agentgym/ScienceWorld-v0 --per-difficulty 3
+    python benchmarks/oracles.py agentgym/ScienceWorld-v1 --per-difficulty 3
 
 Adds a row to ``benchmarks/results/oracles.md``, or replaces the environment's. Hours are needed for all of ScienceWorld and
 TextWorld: every episode is kept in the work folder, and the same command goes on where it was stopped.
@@ -18,7 +18,7 @@ import typer
 from rich.progress import track
 
 from agentgym_envs import registry
-from agentgym_envs.baselines import Episode, play_parallel, spread
+from agentgym_envs.baselines import Episode, play, spread
 from agentgym_envs.tasks import SPLITS
 
 CHUNK = 100  # episodes between two looks at the disk
@@ -45,7 +45,7 @@ def play_missing(env_id: str, split: str, ids: Sequence[str], workers: int, kept
         world: Any = registry.make(env_id, split=split, tasks=chunk).unwrapped
         if hasattr(world, "prepare"):
             world.prepare(workers=workers, on_item=lambda: None)
-        played = play_parallel(env_id, "oracle", chunk, workers=workers, split=split, horizon=-1)
+        played = play(env_id, "oracle", task_ids=chunk, workers=workers, timeout=600, split=split, horizon=-1)
         with kept.open("a") as file:
             file.writelines(json.dumps(episode) + "\n" for episode in played)
         episodes.update({e.task_id: e for e in played})

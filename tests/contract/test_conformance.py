@@ -42,7 +42,7 @@ SCRIPTED = (
 )
 
 
-@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v0", "agentgym/BabyAI-v0", "agentgym/Search-v0"])
+@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"])
 def test_environments_without_a_simulator_conform(env_id):
     assert check_text_env(env_id) == PROPERTIES
 
@@ -52,7 +52,7 @@ def test_environments_without_a_simulator_conform(env_id):
 @pytest.mark.parametrize(
     "env_id",
     [
-        "agentgym/ScienceWorld-v0",
+        "agentgym/ScienceWorld-v1",
         "agentgym/TWSimple-v0",
         "agentgym/TWCoinCollector-v0",
         "agentgym/TWTreasureHunter-v0",
@@ -129,6 +129,6 @@ def test_an_unknown_id_is_named():
 def test_the_episode_generator_is_not_the_global_one():
     random.seed(1)
     state = random.getstate()
-    for env_id in ("agentgym/Maze-v0", "agentgym/TextCraft-v0"):
+    for env_id in ("agentgym/Maze-v0", "agentgym/TextCraft-v1"):
         gymnasium.make(env_id).reset(seed=3)
     assert random.getstate() == state

@@ -41,7 +41,7 @@ def test_the_suite_installs_alone_and_without_torch(wheels, tmp_path):
         "import importlib.util as u, agentgym_envs, gymnasium as gym\n"
         "assert u.find_spec('torch') is None and u.find_spec('textworld') is None\n"
         "assert 'venv' in agentgym_envs.__file__\n"
-        "for i in ('agentgym/Maze-v0', 'agentgym/TextCraft-v0'):\n"
+        "for i in ('agentgym/Maze-v0', 'agentgym/TextCraft-v1'):\n"
         "    env = gym.make(i); env.reset(seed=1)\n"
         "    assert any([env.step(a)[4]['success'] for a in env.unwrapped.oracle()])\n"
         "try: gym.make('agentgym/TWSimple-v0')\n"

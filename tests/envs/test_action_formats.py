@@ -11,7 +11,7 @@ from agentgym_envs.errors import UnknownName
 from agentgym_envs.pool import EnvPool
 from agentgym_envs.wrappers import FORMATS, ActionFormat, FormatError
 
-IDS = ["agentgym/Maze-v0", "agentgym/TextCraft-v0", "agentgym/BabyAI-v0", "agentgym/Search-v0"]
+IDS = ["agentgym/Maze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"]
 TOOLS = {"go": "go {direction}", "craft": "craft {number} {item} using {ingredients}", "look": "look"}
 
 
@@ -286,7 +286,7 @@ def test_a_plain_gymnasium_environment_is_spared_the_thought_too():
 
 
 def test_the_schema_is_openais():
-    env = make("agentgym/TextCraft-v0", "function")
+    env = make("agentgym/TextCraft-v1", "function")
     tools = {t["function"]["name"]: t for t in env.format.schema()}
     assert set(tools) == {"inventory", "get", "craft"}
     assert tools["get"] == {

@@ -9,7 +9,7 @@ def invoke(*args, **kwargs):
 
 
 def test_list_names_every_id_and_its_extra(monkeypatch):
-    monkeypatch.setattr("agentgym_envs.registry.find_spec", lambda name: None)
+    monkeypatch.setattr("agentgym_envs.registry._installed", lambda name: False)
     result = invoke("list")
     assert result.exit_code == 0
     assert "agentgym/Maze-v0" in result.output
@@ -52,6 +52,10 @@ def test_check_reports_what_holds():
         (["rollout", "agentgym/Maze-v0", "--agent", "orakel"], "Did you mean 'oracle'"),
         (["rollout", "agentgym/Maze-v0", "--split", "tset"], "Did you mean 'test'"),
         (["play", "agentgym/Maze-v0", "--task", "x*"], "selects nothing"),
+        (["check", "agentgym/Maze"], "Did you mean 'agentgym/Maze-v0'"),
+        (["check", "no_such_module:agentgym/Maze-v0"], "No module named 'no_such_module'"),
+        (["rollout", "faulty_envs:support/Faulty-v0"], "support/Faulty-v0 does not take 'split'"),
+        (["install", "moon"], "nothing to install for 'moon'"),
         (["rollout", "agentgym/Maze-v0", "--set", "room=[4]"], "does not take"),
         (["play", "agentgym/Maze-v0", "--set", "rooms"], "--set takes key=value"),
         (["build", "agentgym/Maze-v0"], "nothing to build"),
@@ -62,3 +66,10 @@ def test_errors_are_one_line_and_status_2(args, message):
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):
+    monkeypatch.setattr("agentgym_envs.baselines.play", lambda *args, **kwargs: int("x"))
+    result = invoke("rollout", "agentgym/Maze-v0")
+    assert isinstance(result.exception, ValueError)
+    assert "error:" not in result.output

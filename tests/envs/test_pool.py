@@ -1,4 +1,6 @@
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -8,10 +10,13 @@ import gymnasium
 import psutil
 import pytest
 
-from agentgym_envs.errors import EnvRaised, EnvTimeout, UnknownName, WorkerDied
+from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, UnknownName, WorkerDied
 from agentgym_envs.pool import EnvPool
+from agentgym_envs.pool.pool import CLOSE_PATIENCE
 
 FAULTY = "faulty_envs:support/Faulty-v0"
+ODD = "faulty_envs:support/Odd-v0"
+SLOW_START = "faulty_envs:support/SlowStart-v0"
 
 
 def gather(pool, count):
@@ -78,7 +83,9 @@ def test_a_dead_or_hung_worker_is_replaced_and_only_its_environments_fail(fault,
         assert results[1].error is None
         assert results[3].error is None
         pool.send(2, "ok")
-        assert isinstance(gather(pool, 1)[2].error, WorkerDied), "the state of environment 2 went with its worker"
+        assert type(gather(pool, 1)[2].error) is NeighbourFailed, "the state of environment 2 went with its worker"
+        pool.send(0, "ok")
+        assert type(gather(pool, 1)[0].error) is WorkerDied, "the one that failed is no neighbour of itself"
         for i in (0, 2):
             pool.reset(i, seed=i)
         assert all(r.error is None for r in gather(pool, 2).values())
@@ -86,13 +93,264 @@ def test_a_dead_or_hung_worker_is_replaced_and_only_its_environments_fail(fault,
         assert not psutil.pid_exists(before[0])
 
 
-def test_kill_from_outside_is_a_failure_and_not_a_hang():
-    with EnvPool(FAULTY, 2, workers=1) as pool:
+def test_after_a_kill_from_outside_nobody_is_to_blame_and_a_reset_starts_a_new_worker():
+    with EnvPool(FAULTY, 3, workers=1) as pool:
         start(pool)
         os.kill(pool.pids()[0], signal.SIGKILL)
         pool.send(0, "ok")
         pool.send(1, "ok")
-        assert all(isinstance(r.error, WorkerDied) for r in gather(pool, 2).values())
+        pool.reset(2, seed=5)
+        results = gather(pool, 3)
+        assert [type(results[i].error) for i in (0, 1)] == [NeighbourFailed] * 2
+        assert "ended by SIGKILL" in str(results[0].error)
+        assert results[2].observation == "seed 5"
+
+
+def test_only_the_environment_that_kills_its_worker_is_to_blame():
+    with EnvPool(FAULTY, 5, workers=1) as pool:
+        start(pool)
+        pool.send(0, "ok")
+        pool.send(1, "die")
+        pool.send(2, "ok")
+        pool.send(1, "ok")
+        pool.reset(3, seed=9)
+        pool.send(3, "ok")
+        results = []
+        while len(results) < 6:
+            results += pool.recv()
+        assert [type(r.error) for r in results if r.index == 0] == [type(None)], "it was done before"
+        assert [type(r.error) for r in results if r.index == 1] == [WorkerDied, WorkerDied]
+        assert [type(r.error) for r in results if r.index == 2] == [NeighbourFailed]
+        assert [r.observation for r in results if r.index == 3] == ["seed 9", "turn 1"], (
+            "a reset needs no state: the new worker does it"
+        )
+        pool.send(4, "ok")
+        assert "environment 1, which failed" in str(gather(pool, 1)[4].error)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [("die", "with status 7"), ("crash", "by SIGSEGV"), ("orphan", "with status 8"), ("linger", "with status 9")],
+)
+def test_a_death_tells_how_and_the_last_words(fault, status):
+    with EnvPool(FAULTY, 1) as pool:
+        start(pool)
+        begin = time.monotonic()
+        pool.send(0, fault)
+        error = str(gather(pool, 1)[0].error)
+        assert time.monotonic() - begin < 8.0, "the orphan's 10 seconds are not waited for"
+        assert f"its worker ended {status}" in error
+        assert f"about to {fault}" in error
+
+
+@pytest.mark.parametrize("fault", ["garbage", "lie"])
+def test_a_worker_that_sends_what_is_no_answer_is_replaced(fault):
+    with EnvPool(FAULTY, 2, workers=1) as pool:
+        start(pool)
+        pool.send(0, fault)
+        pool.send(1, "ok")
+        results = gather(pool, 2)
+        assert type(results[0].error) is WorkerDied
+        assert type(results[1].error) is NeighbourFailed
+        pool.reset(0, seed=3)
+        assert gather(pool, 1)[0].observation == "seed 3"
+
+
+@pytest.fixture(scope="module")
+def odd():
+    with EnvPool(ODD, 3, workers=1) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("set", r"info\['bad'\].*set"),
+        ("numpy", r"info\['count'\].*int64"),
+        ("key", "keys must be"),
+        ("loop", r"info\['self'\].*Circular"),
+        ("none", "NoneType"),
+        ("bytes", "bytes"),
+    ],
+)
+def test_an_answer_that_is_no_json_fails_its_environment_alone(odd, action, message):
+    start(odd)
+    before = odd.pids()
+    for i, a in enumerate(["ok", action, "ok"]):
+        odd.send(i, a)
+    results = gather(odd, 3)
+    assert isinstance(results[1].error, EnvRaised)
+    assert re.search(message, str(results[1].error))
+    assert results[0].error is results[2].error is None
+    assert odd.pids() == before
+
+
+def test_numpy_numbers_become_plain_ones(odd):
+    start(odd)
+    odd.send(0, "ok")
+    result = gather(odd, 1)[0]
+    assert (result.reward, result.terminated, result.truncated) == (0.5, False, False)
+    assert {type(result.reward), type(result.terminated), type(result.truncated)} == {float, bool}
+
+
+@pytest.mark.parametrize("text", ["\ud800 a lone surrogate", "\x00\u2028 🙂 \n", "x" * 2_000_000])
+def test_every_string_arrives_as_it_was_sent(odd, text):
+    start(odd)
+    odd.send(0, f"echo {text}")
+    assert gather(odd, 1)[0].observation == text
+
+
+def test_what_environments_print_disturbs_nothing(odd, capfd):
+    start(odd)
+    odd.send(0, "print")
+    assert gather(odd, 1)[0].error is None
+    assert capfd.readouterr().out == ""
+
+
+def test_sending_does_not_wait_for_a_neighbour_that_holds_the_interpreter(odd):
+    start(odd)
+    begin = time.monotonic()
+    odd.send(0, "hold 2")
+    odd.send(1, "length " + "x" * 4_000_000)
+    assert time.monotonic() - begin < 1.0
+    assert gather(odd, 2)[1].observation == "4000007"
+
+
+def test_ctrl_c_does_not_reach_the_workers():
+    with EnvPool(FAULTY, 1) as pool:
+        start(pool)
+        os.kill(pool.pids()[0], signal.SIGINT)
+        assert os.getpgid(pool.pids()[0]) != os.getpgrp(), "a terminal sends it to the whole group"
+        pool.send(0, "ok")
+        assert gather(pool, 1)[0].observation == "turn 1"
+
+
+def test_starting_has_a_limit_of_its_own():
+    with EnvPool(SLOW_START, 1, timeout=0.5, delay=1.5) as pool:
+        assert start(pool)[0].observation == "seed 0"
+    with EnvPool(SLOW_START, 1, timeout=0.5, delay=1.5, each=True) as pool:
+        start(pool)
+        pool.reset(0, seed=1)
+        assert "no answer within 0.5 s" in str(gather(pool, 1)[0].error)
+    with EnvPool(SLOW_START, 1, timeout=0.5, start_timeout=2, delay=60) as pool:
+        assert "no answer within 2 s" in str(start(pool)[0].error)
+
+
+def test_a_worker_that_cannot_start_is_an_error_of_all_that_waits(monkeypatch):
+    monkeypatch.setattr(
+        "agentgym_envs.pool.handle.python_command", lambda *a: [sys.executable, "-c", "raise SystemError('no luck')"]
+    )
+    with EnvPool(FAULTY, 2, workers=1) as pool:
+        results = start(pool)
+        assert [type(r.error) for r in results.values()] == [WorkerDied] * 2
+        assert "did not start" in str(results[1].error)
+        assert "no luck" in str(results[1].error)
+
+
+def test_a_module_in_the_working_directory_stands_in_for_no_other_and_can_be_used(tmp_path, monkeypatch):
+    for name in ("queue", "random", "json", "sched"):
+        (tmp_path / f"{name}.py").write_text("raise SystemError('a stray file was imported')")
+    (tmp_path / "envs_of_mine.py").write_text(
+        "import gymnasium, faulty_envs\ngymnasium.register('mine/Odd-v0', entry_point=faulty_envs.OddEnv)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    with EnvPool("envs_of_mine:mine/Odd-v0", 1) as pool:
+        assert start(pool)[0].error is None
+        pool.send(0, "modules")
+        result = gather(pool, 1)[0]
+        assert result.error is None
+        assert "sched.py" in result.observation
+        assert str(tmp_path) not in result.observation
+
+
+@pytest.mark.parametrize("style", ["plain", "tags"])
+def test_the_oracle_plays_through_the_pool(style):
+    with EnvPool("agentgym/Maze-v0", 1, action_format=style) as pool:
+        expected = gymnasium.make("agentgym/Maze-v0")
+        for seed in (3, 3, 8):  # the oracle begins anew with each episode
+            expected.reset(seed=seed)
+            pool.reset(0, seed=seed)
+            gather(pool, 1)
+            for action in expected.unwrapped.oracle():
+                pool.ask_oracle(0)
+                result = gather(pool, 1)[0]
+                assert result.action == (action if style == "plain" else f"<think></think><action>{action}</action>")
+                seen = (result.observation, result.reward, result.terminated, result.truncated, result.info)
+                assert seen == expected.step(action)
+            assert result.terminated
+            assert result.info["success"]
+            pool.ask_oracle(0)
+            over = gather(pool, 1)[0]
+            assert (over.action, over.info, over.error) == (None, None, None)
+
+
+def test_a_bare_action_is_written_in_the_format():
+    with EnvPool("agentgym/Maze-v0", 1, action_format="react") as pool:
+        start(pool)
+        pool.send(0, "go north", bare=True)
+        result = gather(pool, 1)[0]
+        assert result.action.endswith("Action: go north")
+        pool.send(0, "go north")
+        assert gather(pool, 1)[0].info["invalid"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_request_gets_one_result_whatever_happens(seed):
+    rng = random.Random(seed)
+    faults = ["raise", "die", "exit", "garbage", "crash", "x" * 3_000_000, "hang"]
+    rng.shuffle(faults)
+    asked, got = {i: [] for i in range(6)}, {i: [] for i in range(6)}
+
+    def receive(**kwargs):
+        for result in pool.recv(**kwargs):
+            got[result.index].append(result)
+
+    with EnvPool(FAULTY, 6, workers=2, timeout=2.0, length=10**6) as pool:
+        for number in range(120):
+            index = rng.randrange(6)
+            if number % 12 == 11 and faults:
+                asked[index].append(faults.pop())
+                pool.send(index, asked[index][-1])
+            elif rng.random() < 0.3 or not asked[index]:
+                asked[index].append(number)
+                pool.reset(index, seed=number)
+            else:
+                asked[index].append("ok")
+                pool.send(index, "ok")
+            if rng.random() < 0.2:
+                receive(timeout=rng.choice([0, 0.05]))
+        while pool.outstanding:
+            receive()
+        assert pool.recv(timeout=3 if seed == 0 else 0) == []
+    for index in range(6):
+        assert len(got[index]) == len(asked[index])
+        turn = None
+        for request, result in zip(asked[index], got[index], strict=True):
+            turn = None if result.error else 0 if isinstance(request, int) else turn + 1
+            if turn is not None:
+                assert result.observation == (f"turn {turn}" if turn else f"seed {request}")
+
+
+def test_hung_workers_are_closed_at_once_and_leave_no_draft(tmp_path):
+    pool = EnvPool(ODD, 3, workers=3)
+    start(pool)
+    for i in range(3):
+        pool.send(i, f"build {tmp_path / str(i)}")
+    while len(os.listdir(tmp_path)) < 3:
+        time.sleep(0.05)
+    begin = time.monotonic()
+    pool.close()
+    assert time.monotonic() - begin < CLOSE_PATIENCE
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_build_that_takes_too_long_leaves_no_draft(tmp_path):
+    with EnvPool(ODD, 1, timeout=1.0) as pool:
+        start(pool)
+        pool.send(0, f"build {tmp_path / 'index'}")
+        assert isinstance(gather(pool, 1)[0].error, EnvTimeout)
+        assert os.listdir(tmp_path) == []
 
 
 def test_the_timeout_starts_when_a_request_is_reached():
@@ -142,5 +400,14 @@ def test_close_is_idempotent_and_leaves_no_process():
 def test_bad_arguments_are_refused_before_a_process_starts():
     with pytest.raises(UnknownName, match="Did you mean 'agentgym/Maze-v0'"):
         EnvPool("agentgym/Mase-v0", 1)
-    with pytest.raises(ValueError, match="num_envs=0"):
-        EnvPool("agentgym/Maze-v0", 0)
+    for bad in ({"num_envs": 0}, {"workers": 0}, {"timeout": 0}, {"start_timeout": -1}, {"timeout": float("nan")}):
+        with pytest.raises(ArgumentError, match="must be positive"):
+            EnvPool("agentgym/Maze-v0", **{"num_envs": 1, **bad})
+    with pytest.raises(ArgumentError, match="cannot be sent"):
+        EnvPool("agentgym/Maze-v0", 1, rooms={4})
+    with EnvPool("agentgym/Maze-v0", 1) as pool:
+        with pytest.raises(ArgumentError, match="no environment 1"):
+            pool.reset(1)
+        with pytest.raises(TypeError, match="an action is a str"):
+            pool.send(0, None)
+        assert pool.pids() == []

@@ -1,69 +1,251 @@
+import os
 import subprocess
 import sys
 import textwrap
 
 import gymnasium
 import pytest
+from typer.testing import CliRunner
 
 import agentgym_envs
 from agentgym_envs import errors, plugins, registry
+from agentgym_envs.cli import app
+from agentgym_envs.pool import EnvPool
+from agentgym_envs.wrappers import ActionFormat
+
+GROUP = plugins.ENVIRONMENTS
+ECHO = """
+    import gymnasium
+    from agentgym_envs import Outcome, Task, TaskSet, TextEnv
+
+    class EchoEnv(TextEnv):
+        def __init__(self, *, fail=None, **kwargs):
+            if fail == "type":
+                len(3)
+            if fail == "exit":
+                raise SystemExit("leaving")
+            super().__init__(**kwargs)
+
+        def make_tasks(self):
+            return TaskSet(Task(id=s, split=s) for s in ("train", "dev", "test"))
+
+        def begin(self, task, rng):
+            return "say something", "talk"
+
+        def act(self, action):
+            return Outcome(action, 0.0)
+
+        def actions(self):
+            return ["hello"]
+
+        def oracle(self):
+            return iter(())
+
+    class MuteEnv(EchoEnv):
+        actions = TextEnv.actions
+        oracle = TextEnv.oracle
+
+    class AngryEnv(EchoEnv):
+        def make_tasks(self):
+            raise ZeroDivisionError("no tasks today")
+    """
 
 
-def dist(folder, name, entry_points):
+def dist(folder, name, entry_points, more=""):
     """Writes the metadata of an installed distribution."""
     info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(textwrap.dedent(entry_points))
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{more}")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\n{textwrap.dedent(entry_points)}")
 
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
+    """A folder of packages; after ``registry.register_all()`` their environments are there."""
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("gymnasium.envs.registration.registry", gymnasium.registry.copy())
+    monkeypatch.setattr(gymnasium, "registry", gymnasium.envs.registration.registry)
     plugins.discover.cache_clear()
+    (tmp_path / "acme_echo.py").write_text(textwrap.dedent(ECHO))
     yield tmp_path
     plugins.discover.cache_clear()
+    sys.modules.pop("acme_echo", None)
+
+
+def one_line(error):
+    return "\n" not in str(error.value)
 
 
 def test_the_package_is_the_installed_one():
     assert agentgym_envs.__file__ is not None
 
 
-def test_the_table_and_the_entry_points_say_the_same():
-    ours = {n: p.value for n, p in plugins.discover(plugins.ENVIRONMENTS).items() if plugins.distribution(p) == "agentgym-envs"}
-    assert ours == {env_id: row.target for env_id, row in registry.BUILTIN.items()}
-    for env_id, row in registry.BUILTIN.items():
-        assert gymnasium.spec(env_id).max_episode_steps == row.horizon
+def test_the_entry_points_say_the_step_limits():
+    limits = {i: gymnasium.spec(i).max_episode_steps for i, p in plugins.discover(GROUP).items() if i.startswith("agentgym/")}
+    named = {i.removeprefix("agentgym/").rpartition("-v")[0]: limit for i, limit in limits.items()}
+    assert named == {
+        **{"Maze": 40, "TextCraft": 60, "BabyAI": 256, "ScienceWorld": 100, "Search": 10},
+        **{"MiniWoB": 40, "WebSites": 40, "WebArena": 30},
+        **dict.fromkeys(("TextWorld", "TWSimple", "TWCoinCollector", "TWTreasureHunter", "TWCooking"), 100),
+    }
 
 
 def test_an_unknown_id_names_the_nearest():
-    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/TextCraft-v0'"):
+    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/TextCraft-v1'"):
         registry.spec("agentgym/TextCraf-v0")
-    with pytest.raises(errors.UnknownName, match="no_such_module"):
-        registry.spec("no_such_module:agentgym/Maze-v0")
+    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/Maze-v0'"):
+        registry.spec("agentgym/Maze")
+
+
+def test_a_module_that_does_not_import_says_so(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lame_module.py").write_text("import package_that_is_not_there")
+    for module, why in (("no_such_module", "no_such_module"), ("lame_module", "package_that_is_not_there")):
+        with pytest.raises(errors.BrokenPlugin, match=f"module '{module}' fails to import.*{why}"):
+            registry.spec(f"{module}:agentgym/Maze-v0")
+
+
+def test_a_plugin_says_its_step_limit_and_its_extra_before_it_is_imported(site):
+    requires = 'Requires-Dist: numpy ; extra == "there"\nRequires-Dist: not-there-at-all>1 ; extra == "voice"\n'
+    dist(
+        site,
+        "acme-echo",
+        """
+        acme/Echo-v0 = acme_echo:EchoEnv [voice, horizon-7]
+        acme/Plain-v0 = acme_echo:EchoEnv
+        acme/There-v0 = acme_echo:EchoEnv[there]
+        """,
+        requires,
+    )
+    registry.register_all()
+    listed = plugins.discover(GROUP)
+    assert [registry.install_command(listed[f"acme/{n}-v0"]) for n in ("Echo", "Plain", "There")] == [
+        'python -m pip install "acme-echo[voice]"',
+        None,
+        None,
+    ]
+    assert "acme_echo" not in sys.modules
+    assert gymnasium.spec("acme/Plain-v0").max_episode_steps == registry.DEFAULT_HORIZON
+    for keywords, limit in (({}, 7), ({"max_episode_steps": 3}, 3), ({"max_episode_steps": -1}, None)):
+        env = gymnasium.make("acme/Echo-v0", **keywords)
+        assert env.spec.max_episode_steps == limit
+        env.reset(seed=0)
+        cut = [env.step("x")[3] for _ in range(limit or 9)]
+        assert cut == [False] * (len(cut) - 1) + [limit is not None]
 
 
 def test_two_distributions_with_one_name_are_both_named(site):
     for name in ("acme-one", "acme-two"):
-        dist(site, name, f"[{plugins.ENVIRONMENTS}]\nacme/Guess-v0 = {name.replace('-', '_')}:Env\n")
-    with pytest.raises(errors.DuplicateName, match=r"acme-(one|two) and acme-(one|two)"):
-        plugins.discover(plugins.ENVIRONMENTS)
+        dist(site, name, f"acme/Guess-v0 = {name.replace('-', '_')}:Env\n")
+    registry.register_all()
+    for use in (registry.make, gymnasium.make, registry.spec, lambda i: EnvPool(i, 1), lambda i: plugins.load(GROUP, i)):
+        with pytest.raises(errors.DuplicateName, match=r"acme-(one|two) and acme-(one|two)"):
+            use("acme/Guess-v0")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("noslash-v0 = acme_echo:EchoEnv", "'noslash-v0', which is no id"),
+        ("acme/Echo = acme_echo:EchoEnv", "'acme/Echo', which is no id"),
+        ("acme/E cho!-v0 = acme_echo:EchoEnv", "which is no id"),
+        ("acme/Echo-v0 = acme_echo", "not 'module:Class'"),
+        ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-1.5]", "'horizon-1.5': a horizon is a positive whole number"),
+        ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-0]", "positive whole number"),
+        ("taken/Env-v0 = acme_echo:EchoEnv", "an id that somebody:Env has"),
+    ],
+)
+def test_a_wrong_registration_is_listed_and_fails_when_used(site, line, message):
+    gymnasium.register("taken/Env-v0", entry_point="somebody:Env")
+    dist(site, "acme-wrong", line + "\nacme/Fine-v0 = acme_echo:EchoEnv\n")
+    registry.register_all()
+    env_id = line.split(" = ")[0]
+    with pytest.raises(errors.BrokenPlugin, match="acme-wrong") as error:
+        registry.make(env_id)
+    assert message in str(error.value)
+    assert one_line(error)
+    gymnasium.make("acme/Fine-v0").close()
+    listed = CliRunner().invoke(app, ["list"])
+    assert listed.exit_code == 0
+    assert f"broken: {error.value}" in listed.output
+    checked = CliRunner().invoke(app, ["check", env_id])
+    assert (checked.exit_code, "Traceback" in checked.output) == (2, False)
+    assert "acme-wrong" in checked.output
+
+
+def test_wrong_registrations_do_not_keep_the_package_from_being_imported(site):
+    dist(site, "acme-wrong", "noslash = x\na/b-v0 = acme_echo:EchoEnv\nagentgym/Maze-v0 = acme_echo:EchoEnv\n")
+    code = (
+        "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v1'); from agentgym_envs.cli import app; app(['list'])"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("broken: ") == 2
+    assert "acme-wrong and agentgym-envs" in done.stdout or "agentgym-envs and acme-wrong" in done.stdout
 
 
 def test_a_broken_plugin_is_listed_and_fails_when_used(site):
     (site / "acme_broken.py").write_text("raise ZeroDivisionError('at import')")
-    dist(site, "acme-broken", f"[{plugins.ENVIRONMENTS}]\nacme/Broken-v0 = acme_broken:Env\n")
-    assert "acme/Broken-v0" in plugins.discover(plugins.ENVIRONMENTS)
-    with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*ZeroDivisionError"):
-        plugins.load(plugins.ENVIRONMENTS, "acme/Broken-v0")
+    dist(site, "acme-broken", "acme/Broken-v0 = acme_broken:Env\nacme/Lost-v0 = acme_echo:NoSuchEnv\n")
+    registry.register_all()
+    assert "acme/Broken-v0" in plugins.discover(GROUP)
+    for use in (lambda i: plugins.load(GROUP, i), registry.make):
+        with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*ZeroDivisionError") as error:
+            use("acme/Broken-v0")
+        assert one_line(error)
+    with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*NoSuchEnv"):
+        registry.make("acme/Lost-v0")
     with pytest.raises(errors.UnknownName, match="Did you mean 'acme/Broken-v0'"):
-        plugins.load(plugins.ENVIRONMENTS, "acme/Brokn-v0")
+        plugins.load(GROUP, "acme/Brokn-v0")
+    assert "acme/Broken-v0" in CliRunner().invoke(app, ["list"]).output
+    assert "acme-broken fails to import: ZeroDivisionError" in CliRunner().invoke(app, ["check", "acme/Broken-v0"]).output
+
+
+def test_what_a_plugin_lacks_or_raises_is_one_line_with_its_name(site, monkeypatch):
+    dist(
+        site,
+        "acme-echo",
+        "acme/Mute-v0 = acme_echo:MuteEnv\nacme/Angry-v0 = acme_echo:AngryEnv\nacme/Echo-v0 = acme_echo:EchoEnv\n",
+    )
+    registry.register_all()
+    with pytest.raises(errors.BrokenPlugin, match=r"MuteEnv of acme-echo lacks actions, oracle"):
+        gymnasium.make("acme/Mute-v0")
+    with pytest.raises(
+        errors.EnvRaised, match=r"acme/Angry-v0 of acme-echo raised ZeroDivisionError at acme_echo.py:\d+: no tasks today"
+    ):
+        registry.make("acme/Angry-v0")
+    with pytest.raises(errors.EnvRaised, match=r"acme-echo raised TypeError at acme_echo\.py"):
+        registry.make("acme/Echo-v0", fail="type")
+    with pytest.raises(errors.EnvRaised, match="acme-echo raised SystemExit"):
+        registry.make("acme/Echo-v0", fail="exit")
+    with pytest.raises(errors.ArgumentError, match="acme/Echo-v0 does not take 'fall'"):
+        registry.make("acme/Echo-v0", fall="type")
+    for env_id, words in (("acme/Mute-v0", "lacks actions, oracle"), ("acme/Angry-v0", "no tasks today")):
+        checked = CliRunner().invoke(app, ["check", env_id])
+        assert checked.exit_code == 2
+        assert "acme-echo" in checked.output
+        assert words in checked.output
+        with EnvPool(env_id, 1) as pool:
+            pool.reset(0)
+            error = str(pool.recv()[0].error)
+        assert "acme-echo" in error
+        assert words in error
+        assert "\n" not in error
 
 
 def test_a_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setattr("agentgym_envs.envs.textworld.env.find_spec", lambda name: None)
     with pytest.raises(errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[textworld\]"'):
         gymnasium.make("agentgym/TWSimple-v0")
+
+
+def test_the_spec_of_a_wrapped_environment_makes_it_again():
+    env = ActionFormat(gymnasium.make("agentgym/Maze-v0", split="test", max_episode_steps=9), "react")
+    again = gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    assert env.reset(seed=4) == again.reset(seed=4)
+    assert env.step("Action: go north") == again.step("Action: go north")
+    assert again.spec == env.spec
 
 
 def test_importing_is_light():

@@ -42,7 +42,7 @@ def test_the_web_rows_are_webarenas_where_it_is_hosted(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     keep = [f for f in suite.suites["agentgym-rl"] if f.name in ("Depth 4", "SynthLoc", "NQ")]
-    elsewhere = suite.Family("web", "Intranet", 10, "agentgym/TextCraft-v0", ("intranet-*",))
+    elsewhere = suite.Family("web", "Intranet", 10, "agentgym/TextCraft-v1", ("intranet-*",))
     monkeypatch.setitem(suite.suites, "small", (elsewhere, *keep))
 
 

@@ -3,6 +3,9 @@ import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.vector import TextVectorEnv
+
 FAULTY = "faulty_envs:support/Faulty-v0"
 
 
@@ -14,32 +17,112 @@ def actions_of(infos):
     return [a[0] for a in infos["admissible_actions"]]
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_it_behaves_as_gymnasiums_sync_vector_env(mode):
-    ours = gymnasium.make_vec("agentgym/Maze-v0", num_envs=3, rooms=[4], admissible=True, autoreset_mode=mode)
-    theirs = SyncVectorEnv([make] * 3, autoreset_mode=mode)
+def assert_same(ours, theirs):
+    """Compares infos key by key: values, masks and types, however deep."""
+    assert list(ours) == list(theirs)
+    for key, value in theirs.items():
+        if isinstance(value, dict):
+            assert_same(ours[key], value)
+        else:
+            assert ours[key].dtype == value.dtype, key
+            assert ours[key].tolist() == value.tolist(), key
+
+
+def pair(env_id, mode, **kwargs):
+    """Returns our vector environment and Gymnasium's, of the same environments."""
+    if ":" in env_id:
+        ours = TextVectorEnv(env_id, 3, workers=1, autoreset_mode=mode, **kwargs)
+    else:
+        ours = gymnasium.make_vec(env_id, num_envs=3, autoreset_mode=mode, **kwargs)
+    return ours, SyncVectorEnv([lambda: gymnasium.make(env_id, **kwargs)] * 3, autoreset_mode=mode)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"), [("agentgym/Maze-v0", {"rooms": [4], "admissible": True}), ("faulty_envs:support/Info-v0", {})]
+)
+def test_it_behaves_as_gymnasiums_sync_vector_env(mode, env_id, kwargs):
+    ours, theirs = pair(env_id, mode, **kwargs)
     (a, a_info), (b, b_info) = ours.reset(seed=5), theirs.reset(seed=5)
-    assert tuple(a) == tuple(b)
     ends = 0
     for step in range(60):
-        actions = ["take lamp" if step % 3 == 2 else x[-1] if x else "look" for x in b_info["admissible_actions"]]
+        assert tuple(a) == tuple(b)
+        assert_same(a_info, b_info)
+        listed = b_info.get("admissible_actions", [None] * 3)
+        actions = ["take lamp" if step % 3 == 2 else x[-1] if x else "look" for x in listed]
         (a, a_reward, a_term, a_trunc, a_info) = ours.step(actions)
         (b, b_reward, b_term, b_trunc, b_info) = theirs.step(actions)
-        assert tuple(a) == tuple(b)
         for x, y in ((a_reward, b_reward), (a_term, b_term), (a_trunc, b_trunc)):
             np.testing.assert_array_equal(x, y)
-        assert list(a_info["task_id"]) == list(b_info["task_id"])
-        if "final_obs" in b_info:
-            assert list(a_info["final_obs"]) == list(b_info["final_obs"])
-        ends += int((b_term | b_trunc).sum())
-    assert ends > 0, "no episode ended: the autoreset was not tested"
+            assert x.dtype == y.dtype
+        over = b_term | b_trunc
+        ends += int(over.sum())
+        if mode == AutoresetMode.DISABLED and over.any():
+            assert tuple(a) == tuple(b)
+            assert_same(a_info, b_info)
+            (a, a_info), (b, b_info) = (v.reset(options={"reset_mask": over.copy()}) for v in (ours, theirs))
+    assert ends > 2, "too few episodes ended to test the autoreset"
     ours.close()
     theirs.close()
 
 
-def test_without_autoreset_the_caller_resets_by_mask():
-    from agentgym_envs.vector import TextVectorEnv
+class Interrupt:
+    """Stands for Ctrl-C at the n-th time that the pool is asked for results."""
 
+    def __init__(self, pool, monkeypatch, *, at=1, after=False):
+        self.recv, self.left, self.after = pool.recv, at, after
+        monkeypatch.setattr(pool, "recv", self)
+
+    def __call__(self, **kwargs):
+        self.left -= 1
+        if self.left == 0:
+            if self.after:
+                self.recv(**kwargs)
+            raise KeyboardInterrupt
+        return self.recv(**kwargs)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("after", [False, True])
+def test_after_an_interrupted_step_a_reset_answers_what_was_asked(mode, after, monkeypatch):
+    vector = TextVectorEnv("faulty_envs:support/Slow-v0", 2, workers=2, autoreset_mode=mode, length=1, delay=0.3)
+    vector.reset(seed=[1, 2])
+    Interrupt(vector._pool, monkeypatch, after=after)
+    with pytest.raises(KeyboardInterrupt):
+        vector.step(["x", "x"])
+    with pytest.raises(gymnasium.error.ResetNeeded, match="interrupted"):
+        vector.step(["x", "x"])
+    for seed in (8, 20):
+        observations, _ = vector.reset(seed=seed)
+        assert observations == (f"seed {seed}", f"seed {seed + 1}")
+    vector.close()
+
+
+def test_a_step_before_the_first_reset_is_refused():
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        TextVectorEnv("agentgym/Maze-v0", 1).step(["look"])
+
+
+def test_each_environment_can_have_a_task_of_its_own():
+    vector = gymnasium.make_vec("agentgym/Maze-v0", num_envs=3, split="test")
+    ids = gymnasium.make("agentgym/Maze-v0", split="test").unwrapped.task_ids
+    _, infos = vector.reset(options={"task_id": [ids[4], ids[1], ids[4]]})
+    assert infos["task_id"].tolist() == [ids[4], ids[1], ids[4]]
+    _, infos = vector.reset(options={"task_id": ids[2]})
+    assert infos["task_id"].tolist() == [ids[2]] * 3
+    _, infos = vector.reset(seed=3, options={"task_id": (ids[4], None, ids[0])})
+    drawn = gymnasium.make("agentgym/Maze-v0", split="test").reset(seed=4)[1]["task_id"]
+    assert infos["task_id"].tolist() == [ids[4], drawn, ids[0]]
+    for options in ({"task_id": [ids[0]]}, {"reset_mask": np.array([True])}):
+        with pytest.raises(ArgumentError, match="for 3 environments"):
+            vector.reset(options=options)
+    for seeds in ([1, 2], [1, 2, 3, 4], []):
+        with pytest.raises(ValueError, match=f"{len(seeds)} seeds for 3 environments"):
+            vector.reset(seed=seeds)
+    vector.close()
+
+
+def test_without_autoreset_the_caller_resets_by_mask():
     vector = TextVectorEnv(FAULTY, 2, autoreset_mode="Disabled", length=1)
     vector.reset(seed=[7, 8])
     _, _, terminated, _, _ = vector.step(["x", "x"])
@@ -53,8 +136,6 @@ def test_without_autoreset_the_caller_resets_by_mask():
 
 @pytest.mark.parametrize("fault", ["raise", "die"])
 def test_a_failure_is_reported_and_the_environment_comes_back(fault):
-    from agentgym_envs.vector import TextVectorEnv
-
     vector = TextVectorEnv(FAULTY, 2, workers=2)
     vector.reset(seed=1)
     _, rewards, terminated, truncated, infos = vector.step([fault, "ok"])

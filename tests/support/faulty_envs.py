@@ -1,11 +1,19 @@
 """Environments that fail on purpose, registered by importing this module: ``gym.make("faulty_envs:support/Faulty-v0")``."""
 
+import ctypes
 import os
+import signal
+import socket
+import subprocess
+import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import gymnasium
+import numpy as np
 
+from agentgym_envs import Outcome, Task, TaskSet, TextEnv, cache
 from agentgym_envs.spaces import Unicode
 
 
@@ -36,12 +44,108 @@ class FaultyEnv(gymnasium.Env):
         return f"turn {self.turn}", float(done), done, False, {"success": done}
 
     def fail(self, how):
+        sys.stderr.write(f"about to {how[:20]}\n")
         if how == "raise":
             raise RuntimeError("broken on purpose")
         if how == "hang":
             time.sleep(3600)
         if how == "die":
             os._exit(7)
+        if how == "exit":
+            sys.exit("leaving")
+        if how == "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if how == "linger":  # closes the connection some time before it ends
+            socket.socket(fileno=int(sys.argv[1])).shutdown(socket.SHUT_RDWR)
+            time.sleep(0.5)
+            os._exit(9)
+        if how == "orphan":  # a child that holds the connection open, as a simulator that was forked would
+            if os.fork():
+                os._exit(8)
+            time.sleep(10)
+            os._exit(0)
+        if how == "garbage":
+            os.write(int(sys.argv[1]), b"\xff" * 50)
+        if how == "lie":
+            os.write(int(sys.argv[1]), b"\0\0\0\x0b" + b'{"id": 999}')
+
+
+class OddEnv(FaultyEnv):
+    """Answers what is asked for: odd infos, rewards and observations."""
+
+    def step(self, action):
+        super().step("")
+        what, _, detail = action.partition(" ")
+        if what == "hold":  # sleeps in C without letting other threads run
+            ctypes.PyDLL(None).usleep(int(float(detail) * 1e6))
+        if what == "print":
+            sys.stdout.write("noise" * 100)
+            sys.stdout.flush()
+            subprocess.run(["echo", "more noise"], check=True)
+        if what == "build":
+            with cache.build_once(Path(detail)):
+                time.sleep(3600)
+        infos = {"set": {"fine": 1, "bad": {1}}, "numpy": {"count": np.int64(3)}, "key": {(1, 2): 3}, "none": None, "loop": {}}
+        infos["loop"]["self"] = infos["loop"]
+        modules = " ".join(str(import_module(name).__file__) for name in ("queue", "random", "sched"))
+        shown = {"length": str(len(action)), "echo": detail, "modules": modules, "bytes": b"x"}
+        return shown.get(what, f"turn {self.turn}"), np.float32(0.5), np.bool_(False), np.bool_(False), infos.get(what, {})
+
+
+class InfoEnv(FaultyEnv):
+    """Infos of every type, some only at the end; the length of an episode is drawn."""
+
+    def reset(self, *, seed=None, options=None):
+        shown, _ = super().reset(seed=seed)
+        self.length = int(self.np_random.integers(1, 4))
+        return shown, {"options": str(options), "start": True, "nested": {"length": self.length, "deep": {"x": 0.5}}}
+
+    def step(self, action):
+        *rest, done, cut, _ = super().step(action)
+        info = {"turn": self.turn, "half": self.turn / 2, "words": [action], "none": None, "nested": {"deep": {"x": 1.5}}}
+        return *rest, done, cut, {**info, **({"last": action, "score": 1.0} if done else {})}
+
+
+class TroubleEnv(TextEnv):
+    """A text environment whose second turn brings trouble."""
+
+    def __init__(self, *, trouble=None, **kwargs):
+        super().__init__(**kwargs)
+        self.trouble = trouble
+
+    def make_tasks(self):
+        return TaskSet(Task(id=f"{split}-{n}", split=split) for split in ("train", "dev", "test") for n in range(3))
+
+    def begin(self, task, rng):
+        self.turns = 0
+        return "go", "arrive"
+
+    def act(self, action):
+        self.turns += 1
+        if self.turns > 1:
+            FaultyEnv.fail(self, self.trouble or "go on")
+        return Outcome("on", 0.0)
+
+    def actions(self):
+        return ["on"]
+
+    def oracle(self):
+        yield "on"
+        if self.trouble:
+            yield "on"
+
+
+class SlowStartEnv(FaultyEnv):
+    """Takes ``delay`` seconds in its first reset, or in each."""
+
+    def __init__(self, *, delay, each=False, **kwargs):
+        super().__init__(**kwargs)
+        self.delay, self.each = delay, each
+
+    def reset(self, *, seed=None, options=None):
+        time.sleep(self.delay)
+        self.delay = self.delay if self.each else 0
+        return super().reset(seed=seed, options=options)
 
 
 class SlowEnv(FaultyEnv):
@@ -58,4 +162,8 @@ class SlowEnv(FaultyEnv):
 
 
 gymnasium.register("support/Faulty-v0", entry_point="faulty_envs:FaultyEnv", max_episode_steps=100)
+gymnasium.register("support/Odd-v0", entry_point="faulty_envs:OddEnv", max_episode_steps=100)
+gymnasium.register("support/Info-v0", entry_point="faulty_envs:InfoEnv", max_episode_steps=2)
+gymnasium.register("support/Trouble-v0", entry_point="faulty_envs:TroubleEnv", max_episode_steps=5)
+gymnasium.register("support/SlowStart-v0", entry_point="faulty_envs:SlowStartEnv", max_episode_steps=100)
 gymnasium.register("support/Slow-v0", entry_point="faulty_envs:SlowEnv", max_episode_steps=100)

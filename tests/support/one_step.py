@@ -1,19 +1,33 @@
-"""One optimizer step on fixed trajectories: ``one_step.py MODEL STAGE OUT [DTYPE]``; process 0 writes loss and weights to OUT."""
+"""Two updates on fixed trajectories, case by case: ``one_step.py MODEL OUT``; process 0 writes metrics and weights to OUT."""
 
+import itertools
 import sys
+from dataclasses import replace
 
 import torch
-from transformers import AutoModelForCausalLM
 
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.deepspeed import Engine, end_process
+from agentgym_train.models import load_model
 from agentgym_train.types import Group, Trajectory, Turn
+from agentgym_train.update import update
+
+GROUPS = 8
+SHARES = (range(6), range(6, 8))  # of two processes: the second has fewer micro-batches, and in the first of two parts none
+CONFIG = EngineConfig(lr=3e-4, weight_decay=0.01, micro_batch_tokens=64)
+CASES = {
+    **{f"stage {s} {d}": (s, d, 1, GROUPS) for s, d in itertools.product(range(4), ("float32", "bfloat16"))},
+    **{f"stage {s} minibatches": (s, "float32", 2, GROUPS) for s in range(4)},
+    # Two groups were played, of eight: one on each process or both on one; two of the four parts are empty everywhere.
+    **{f"stage {s} almost empty": (s, "float32", 4, 2) for s in (0, 3)},
+}
+"""Name → ZeRO stage, precision, mini-batches, groups that were played."""
 
 
-def groups():
-    """Eight groups of uneven trajectories with made-up samples."""
+def groups(played=GROUPS):
+    """Groups of uneven trajectories with made-up samples; of those that were not played the number is missing."""
     rng = torch.Generator().manual_seed(0)
 
     def ids(most):
@@ -23,33 +37,24 @@ def groups():
         action = ids(5)
         return Turn("", ids(9), action, [-5.0] * len(action), reward=float(torch.rand(1, generator=rng)))
 
-    return [Group(g, [Trajectory("", g, [turn() for _ in range(1 + (g + t) % 4)]) for t in range(3)]) for g in range(8)]
+    made = [Group(g, [Trajectory("", g, [turn() for _ in range(1 + (g + t) % 4)]) for t in range(3)]) for g in range(GROUPS)]
+    return made if played == GROUPS else [g if g.number in (5, 7) else Group(g.number, []) for g in made]
 
 
-def main(model, stage, out):
-    zero = {"stage3_param_persistence_threshold": 0} if stage == "3" else {}
-    config = EngineConfig(zero_stage=int(stage), lr=3e-4, zero=zero, weight_decay=0.01)
-    engine = Engine(AutoModelForCausalLM.from_pretrained(model), config, dtype="float32", temperature=1.0)
-    algorithm = GRPO()
-    losses = []
-    for _ in range(2):
-        # The second process gets fewer micro-batches than the first.
-        share = groups() if engine.world_size == 1 else (groups()[:6] if engine.rank == 0 else groups()[6:])
-        batch = algorithm.advantages(pack(share))
-        (tokens,) = engine.total(batch.action_tokens)
-        micros = batch.micro_batches(64)
-        count = engine.most(len(micros))
-        total = 0.0
-        for micro in [*micros, *[batch.idle()] * (count - len(micros))]:
-            loss, _ = algorithm.loss(engine.forward(micro).logp_BT, micro)
-            engine.backward(loss * engine.world_size / tokens)
-            total += loss.item()
-        norm = engine.step()
-        losses.append((engine.total(total)[0] / tokens, norm))
-    weights = {name: tensor.clone() for name, tensor in engine.weights()}
-    if engine.rank == 0:
-        torch.save({"losses": losses, "weights": weights}, out)
-    engine.close()
+def main(model, out):
+    results = {}
+    for name, (stage, dtype, minibatches, played) in CASES.items():
+        zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
+        config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
+        engine = Engine(load_model(model, dtype), config, dtype=dtype, temperature=1.0)
+        share = range(GROUPS) if engine.world_size == 1 else SHARES[engine.rank]
+        batch = GRPO().advantages(pack([g for g in groups(played) if g.number in share]))
+        metrics = [update(engine, GRPO(), batch, groups=GROUPS, config=config) for _ in range(2)]
+        results[name] = {"metrics": metrics, "weights": {n: w.clone() for n, w in engine.weights()}}
+        last = engine.rank == 0
+        engine.close()
+    if last:
+        torch.save(results, out)
     end_process()
 
 

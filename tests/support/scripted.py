@@ -11,12 +11,13 @@ class ScriptedGenerator:
     def __init__(self, script, tokenizer=None):
         self.script = script
         self.tokenizer = tokenizer or tiny.tokenizer(tiny.CHATML)
-        self.prompts = []
+        self.prompts, self.seeds = [], []
 
     def load(self, weights):
         pass
 
-    def session(self, rows, sampling):
+    def session(self, seeds, sampling):
+        self.seeds = list(seeds)
         return _Session(self, sampling)
 
 
@@ -35,7 +36,7 @@ class _Session:
         return Sample(ids, [-0.1] * len(ids))
 
     def restart(self, row):
-        del self.turn[row]
+        self.turn.pop(row, None)
 
     def finish(self, row):
         self.turn.pop(row, None)

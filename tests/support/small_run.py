@@ -1,6 +1,16 @@
-"""A configuration of a run that takes seconds."""
+"""Configurations of runs that take seconds."""
 
 import tomli_w
+
+HASH = {
+    "run": {"steps": 4, "save_every": 1},
+    "env": {"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 3, "group_size": 3, "workers": 1},
+    "model": {"max_context": 256},
+    "engine": {"lr": 1e-3, "minibatches": 2},
+    "curriculum": {"name": "responsive", "bar": 0.0},
+    "eval": {"kwargs": {}, "episodes": 2, "horizon": 2},
+}
+"""A run that learns something at every step, with a curriculum that has state; ``model.path`` is missing."""
 
 
 def write(folder, **sections):
@@ -17,7 +27,8 @@ def write(folder, **sections):
         "eval": {"kwargs": {"split": "test"}, "episodes": 6, "horizon": 6},
     }
     for name, values in sections.items():
-        raw[name] = raw.get(name, {}) | values
+        replaced = "name" in values or "id" in values
+        raw[name] = values if replaced else raw.get(name, {}) | values
     path = folder / "run.toml"
     path.write_text(tomli_w.dumps(raw))
     return path

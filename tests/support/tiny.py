@@ -1,7 +1,7 @@
-"""A tiny model with random weights and a chat template, saved as a Hugging Face folder."""
+"""Tiny models with random weights, of several architectures; one with a chat template saved as a Hugging Face folder."""
 
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_train import scratch
 from agentgym_train.rollout.chat import Chat
@@ -65,3 +65,35 @@ def save(folder, *, template=None, seed=0, hidden=32, layers=2):
 def chat(template=CHATML, instructions="Be brief."):
     """Returns a chat over the tiny tokenizer."""
     return Chat(tokenizer(template), instructions)
+
+
+WINDOW = 16
+SHAPE = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 512,
+    "initializer_range": 0.2,
+    "bos_token_id": None,
+    "eos_token_id": None,
+    "pad_token_id": None,
+}
+ARCHITECTURES = {
+    "qwen2": {"tie_word_embeddings": True},
+    "qwen3": {"head_dim": 16},
+    "llama": {},
+    "mistral": {"sliding_window": WINDOW},
+    "gemma3_text": {"sliding_window": WINDOW, "head_dim": 16, "layer_types": ["sliding_attention", "full_attention"]},
+    "gpt2": {},
+    "lfm2": {"layer_types": ["conv", "full_attention"], "block_multiple_of": 8},
+    "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2},  # positions are distances between slots of the cache
+    "mamba": {"state_size": 4},  # no keys and values
+}
+
+
+def model(kind="qwen2", *, seed=0, vocabulary=300):
+    """Returns a model of an architecture whose choices are far from uniform."""
+    torch.manual_seed(seed)
+    return AutoModelForCausalLM.from_config(CONFIG_MAPPING[kind](vocab_size=vocabulary, **(SHAPE | ARCHITECTURES[kind])))

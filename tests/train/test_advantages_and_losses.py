@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agentgym_train.advantages import group_normalised
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
-from agentgym_train.losses import clipped_policy_loss, kl_k3
+from agentgym_train.losses import RATIO_LIMIT, clipped_policy_loss, kl_k3
 from agentgym_train.types import Group, Trajectory, Turn
 
 
@@ -85,3 +85,31 @@ def test_groups_without_spread_give_no_gradient():
     GRPO().loss(logp, done)[0].backward()
     assert logp.grad[2:].abs().sum() == 0
     assert logp.grad[:2].abs().sum() > 0
+
+
+ONE = torch.tensor([[True]])
+
+
+@pytest.mark.parametrize("advantage", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("log_ratio", [-200.0, 5.0, 200.0])
+def test_no_ratio_overflows(log_ratio, advantage):
+    """exp(200) is infinite in float32, and infinite times an advantage of 0 would be no number."""
+    logp = torch.tensor([[log_ratio]], requires_grad=True)
+    loss, _ = clipped_policy_loss(logp, torch.zeros(1, 1), torch.tensor([[advantage]]), ONE, clip_low=0.2, clip_high=0.2)
+    loss.backward()
+    assert loss.isfinite()
+    assert logp.grad.isfinite()
+    assert abs(loss.item()) <= RATIO_LIMIT
+
+
+def test_k3_pulls_a_token_that_is_far_away_with_a_bounded_force():
+    at = lambda x: torch.tensor([[-x]], requires_grad=True)  # noqa: E731  log r = x
+    for x, slope in ((0.5, math.exp(0.5) - 1), (math.log(10) - 1e-3, 9.0), (18.0, 9.0), (-30.0, -1.0)):
+        logp = at(x)
+        value = kl_k3(logp, torch.zeros(1, 1), ONE)
+        value.backward()
+        assert -logp.grad.item() == pytest.approx(slope, abs=0.02)
+        exact = math.exp(x) - x - 1
+        assert value.item() == pytest.approx(
+            exact if x < math.log(10) else 10 - math.log(10) - 1 + 9 * (x - math.log(10)), rel=1e-3
+        )

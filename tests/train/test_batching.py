@@ -12,13 +12,10 @@ turns = st.builds(
     st.sampled_from([0.0, 0.25, 1.0]),
     st.integers(0, 9),
 )
-groups = st.lists(
-    st.lists(st.lists(turns, min_size=1, max_size=4), min_size=1, max_size=4).map(
-        lambda rows: Group(0, [Trajectory("", 0, row) for row in rows])
-    ),
-    min_size=1,
-    max_size=4,
+groups = st.lists(st.lists(st.lists(turns, min_size=1, max_size=4), max_size=4), min_size=1, max_size=6).map(
+    lambda groups: [Group(number, [Trajectory("", 0, row) for row in rows]) for number, rows in enumerate(groups)]
 )
+"""A step's groups; some are empty, as if all of their episodes had failed."""
 
 
 def test_the_documented_example():
@@ -45,17 +42,34 @@ def test_the_reward_reaches_action_tokens_and_nothing_is_lost(groups):
         assert batch.action_BT.shape == batch.id_BT.shape
 
 
-@given(groups, st.integers(1, 60), st.integers(1, 3))
-def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, parts):
-    batch = pack(groups)
-    minis = batch.mini_batches(parts)
-    micros = [m for mini in minis for m in mini.micro_batches(bound)]
+@given(groups, st.integers(1, 60), st.integers(1, 4), st.integers(1, 3))
+def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, parts, processes):
     key = lambda b: sorted(tuple(b.id_BT[r, b.token_BT[r]].tolist()) for r in range(len(b.id_BT)))  # noqa: E731
-    assert sorted(k for m in micros for k in key(m)) == key(batch)
+    whole = pack(groups)
+    minis = [pack(groups[rank::processes]).mini_batches(parts, len(groups)) for rank in range(processes)]
+    micros = [m for mine in minis for mini in mine for m in mini.micro_batches(bound)]
+    assert sorted(k for m in micros for k in key(m)) == key(whole)
     for micro in micros:
         assert micro.id_BT.numel() <= bound or len(micro.id_BT) == 1
-    owners = [set(m.group_B.tolist()) for m in minis]
-    assert sum(map(len, owners)) == len(set().union(*owners)), "a group was split between optimizer steps"
+    for part, alone in enumerate(whole.mini_batches(parts, len(groups))):
+        together = [mine[part] for mine in minis]
+        assert sorted(k for b in together for k in key(b)) == key(alone), "a part is the same however many processes share it"
+        numbers = {n for b in together for n in b.group_B.tolist()}
+        assert all(part * len(groups) <= n * parts < (part + 1) * len(groups) for n in numbers)
+
+
+def test_a_process_with_one_group_shares_in_mini_batches():
+    """Two processes, one group each, two parts: each part is one process's, and empty on the other."""
+    made = [Group(n, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])]) for n in range(2)]
+    sizes = [[mini.action_tokens for mini in pack([group]).mini_batches(2, 2)] for group in made]
+    assert sizes == [[1, 0], [0, 1]]
+
+
+def test_rows_know_their_episode():
+    done, empty = Turn("", [1], [2], [-1.0]), Turn("", [1])
+    made = [Group(3, [Trajectory("a", 0, [done]), Trajectory("b", 0, [empty])]), Group(5, [Trajectory("c", 0, [done])])]
+    batch = pack(made)
+    assert (batch.group_B.tolist(), batch.episode_B.tolist()) == ([3, 5], [0, 2])
 
 
 def test_an_idle_batch_carries_no_loss():

@@ -3,13 +3,18 @@
 import json
 import os
 import shutil
+import tomllib
+from dataclasses import asdict, fields, is_dataclass
+from typing import get_type_hints
 
 import pytest
 import small_run
 import tiny
 from typer.testing import CliRunner
 
+from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.cli import app
+from agentgym_train.config import Config
 from agentgym_train.launch import launch_command
 
 
@@ -34,20 +39,72 @@ def refused(result, message):
         ("algorithm={gamma=1}", "'algorithm.name' must be one of grpo, not None"),
         ("algorithm.clip=0.2", "Did you mean 'algorithm.clip_low'"),
         ("engine.zero_stag=2", "Did you mean 'engine.zero_stage'"),
-        ("curriculum.rounds=[4, 0]", "a horizon is at least 1 turn, not 0"),
+        ("curriculum.rounds=[4, 0]", "'curriculum.rounds.1': input should be greater than or equal to 1, not 0"),
         ("env.kwargs.tasks=['none-*']", "selects nothing"),
-        ("env.kwargs.room=[4]", "agentgym/Maze-v0 does not take"),
-        ("env.groups=0", "'env.groups' must be at least 1, not 0"),
+        ("env.kwargs.room=[4]", "'room': [4]"),
+        ("env.kwargs.max_episode_steps=5", "'env.kwargs.max_episode_steps': the trainer sets it"),
+        ("eval.kwargs.timeout=5", "'eval.kwargs.timeout': the trainer sets it"),
         ("eval.kwargs.split=tset", "Did you mean 'test'"),
         ("model.path=/no/such/model", "model.path='/no/such/model'"),
         ("model.path={tiny}", "model.max_context=2000 is more than the 512 positions"),
-        ("engine.zero_stage=5", "0, 1, 2 or 3, not 5"),
     ],
 )
 def test_wrong_names_and_values(tmp_path, override, message):
     if "{tiny}" in override:
         override = override.format(tiny=tiny.save(tmp_path / "tiny", template=tiny.CHATML))
     refused(invoke("run", small_run.write(tmp_path, model={"max_context": 2000}), "--set", override), message)
+    assert not (tmp_path / "run").exists()
+
+
+NUMBERS = {
+    f"{section.name}.{field.name}": get_type_hints(section.type)[field.name]
+    for section in fields(Config)
+    if is_dataclass(section.type)
+    for field in fields(section.type)
+    if get_type_hints(section.type)[field.name] in (int, float)
+}
+WRONG = {int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"), float: ("-1.0", "nan", "inf", "true", "'3'")}
+MAY_BE_ZERO = {
+    *("run.seed", "env.workers", "env.retries", "rollout.patience", "engine.warmup", "engine.decay", "engine.weight_decay"),
+    *("engine.zero_stage", "eval.horizon", "eval.every"),
+}
+BAD = [(key, value) for key, kind in NUMBERS.items() for value in WRONG[kind]]
+BAD += [(key, "0") for key in NUMBERS if key not in MAY_BE_ZERO] + [("curriculum.every", "0"), ("curriculum.every", "2.0")]
+BAD += [("engine.zero_stage", value) for value in ("4", "1.0")]
+BAD += [("env.timeout", "1e9"), ("rollout.temperature", "1e-9"), ("scratch.vocab", "259"), ("model.dtype", "'float16'")]
+BAD += [("curriculum.rounds", "[]"), ("run.folder", "''"), ("run.folder", "7"), ("env.id", "''")]
+BAD += [("env.kwargs.rooms", "[nan]"), ("engine.zero.allgather_bucket_size", "inf"), ("env.kwargs.since", "2024-01-01")]
+
+
+@pytest.mark.parametrize(("key", "value"), BAD)
+def test_a_value_that_cannot_be_is_named_before_any_work(tmp_path, key, value):
+    result = invoke("run", small_run.write(tmp_path), "--set", f"{key}={value}")
+    refused(result, key)
+    assert str(tomllib.loads(f"x = {value}")["x"])[:19] in result.output
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["scratch.heads=3"], "hidden=32 is no even multiple of heads=3"),
+        (["scratch.heads=32"], "hidden=32 is no even multiple of heads=32"),
+        (["rollout.max_new_tokens=256"], "rollout.max_new_tokens=256 leaves no room for a prompt in model.max_context=256"),
+        (["curriculum.rounds=[4, 1.5]"], "'curriculum.rounds.1': input should be a valid integer, not 1.5"),
+    ],
+)
+def test_values_that_do_not_go_together(tmp_path, overrides, message):
+    refused(invoke("run", small_run.write(tmp_path), *[a for o in overrides for a in ("--set", o)]), message)
+    assert not (tmp_path / "run").exists()
+
+
+def test_more_processes_than_groups(tmp_path):
+    path = small_run.write(tmp_path)
+    refused(invoke("run", path, "--processes", "5"), "env.groups=4 leaves some of the 5 processes without a task")
+    (tmp_path / "hosts").write_text("# two machines\none slots=4\ntwo slots=3  # half of it\n")
+    refused(invoke("run", path, "--hostfile", tmp_path / "hosts"), "env.groups=4 leaves some of the 7 processes")
+    (tmp_path / "hosts").write_text("one: 4\n")
+    refused(invoke("run", path, "--hostfile", tmp_path / "hosts"), "such as: machine1 slots=8")
     assert not (tmp_path / "run").exists()
 
 
@@ -77,15 +134,15 @@ def test_a_foreign_folder_is_left_alone(tmp_path):
 def test_an_unwritable_folder(tmp_path):
     (tmp_path / "file").write_text("")
     path = small_run.write(tmp_path, run={"folder": str(tmp_path / "file" / "run"), "steps": 2})
-    refused(invoke("run", path), "cannot write run.folder")
+    refused(invoke("run", path), "file/run: Not a directory")
 
 
 def test_a_folder_of_another_configuration(tmp_path):
-    from agentgym_train import config, run
+    from agentgym_train import config, plugins, run
 
     path = small_run.write(tmp_path)
-    run.claim_folder(config.load(path))
-    refused(invoke("run", path, "--set", "engine.lr=0.5"), "engine.lr was 0.001 and is now 0.5")
+    run.claim_folder(plugins.resolved(config.load(path)))
+    refused(invoke("run", path, "--set", "engine.lr=0.5"), "engine.lr was 0.001 and is now 0.5. Choose another run.folder")
 
 
 def test_a_checkpoint_of_another_model(tmp_path):
@@ -129,6 +186,13 @@ def test_plugins_and_config_show(tmp_path):
     shown = invoke("config", "show", small_run.write(tmp_path), "--set", "engine.lr=0.25").output
     assert "lr = 0.25" in shown
     assert "max_grad_norm = 1.0" in shown
+
+
+def test_the_options_of_plugins_are_shown_with_their_defaults(tmp_path):
+    shown = tomllib.loads(invoke("config", "show", small_run.write(tmp_path), "--set", "algorithm.clip_high=0.28").output)
+    assert shown["algorithm"] == {"name": "grpo", **asdict(GRPO(clip_high=0.28))}
+    assert shown["curriculum"] == {"name": "scaling_inter", "rounds": [3, 5], "every": 2}
+    assert shown["generator"]["name"] == "hf"
 
 
 def test_the_launcher_is_deepspeeds(tmp_path):

@@ -61,8 +61,11 @@ def test_missing_keys_and_files_are_named(file, tmp_path):
         config.load(tmp_path / "absent.toml")
 
 
-def test_the_first_difference_is_named(file):
-    a, b = config.load(file), config.load(file, ["engine.lr=0.5", "run.steps=9"])
-    assert config.difference(a, b, ignore=("run.steps",)) == "engine.lr was 1e-06 and is now 0.5"
+def test_every_difference_is_named(file):
+    a, b = config.load(file), config.load(file, ["engine.lr=0.5", "run.steps=9", "env.kwargs.rooms=[4]"])
+    assert (
+        config.difference(a, b, ignore=("run.steps",))
+        == "engine.lr was 1e-06 and is now 0.5; env.kwargs was {} and is now not set; env.kwargs.rooms was not set and is now [4]"
+    )
     assert config.difference(a, a) is None
     assert config.difference(a, config.load(file, ["run.steps=9"]), ignore=("run.steps",)) is None

@@ -1,4 +1,4 @@
-"""Kill a run at any moment and start it again: it ends where an undisturbed run ends."""
+"""Kill a run at any moment and start it again: it ends where an undisturbed run ends, with the same weights."""
 
 import json
 import os
@@ -6,10 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
+import interrupted
 import pytest
+import safetensors.torch
 import small_run
+import tiny
+import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 pytestmark = pytest.mark.slow
@@ -89,11 +94,9 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, tmp_path):
     path = small_run.write(tmp_path, run={"folder": str(tmp_path / "run"), "steps": 7, "save_every": 2})
     folder = tmp_path / "run"
     kill_when(path, lambda: (folder / ".init-draft").exists() or (folder / "init").exists())
-    kill_when(path, lambda: lines(folder) >= 1)
     kill_when(path, lambda: lines(folder) >= 3)
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 99, "cut off')  # what a kill in the middle of a write leaves
-    kill_when(path, lambda: lines(folder) >= 6)
     finish(path)
     assert rows(folder) == rows(undisturbed)
     ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
@@ -111,11 +114,63 @@ def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, tmp_
     assert len(rows(undisturbed)) == 8
 
 
-def test_two_processes_under_zero_3_with_uneven_episodes(tmp_path):
+FEW = ("0-float32-1", "1-bfloat16-1", "2-float32-2", "3-bfloat16-2")
+REST = sorted({f"{s}-{d}-{p}" for s in range(4) for d in ("float32", "bfloat16") for p in (1, 2)} - set(FEW))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return tiny.save(tmp_path_factory.mktemp("model"), template=tiny.CHATML)
+
+
+@pytest.fixture(scope="module")
+def interrupt(model, tmp_path_factory):
+    """Returns the home of the cases asked for; each set is played once."""
+
+    @cache
+    def play(cases):
+        home = tmp_path_factory.mktemp("interrupted")
+        command = [sys.executable, interrupted.__file__, model, str(home), *cases]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=1500)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return home
+
+    return play
+
+
+def check_case(home, case, model):
+    killed, undisturbed = home / case / "killed", home / case / "undisturbed"
+    assert rows(killed) == rows(undisturbed)
+    assert [r["horizon"] for r in rows(killed)] == [1, 2, 3, 4], "the curriculum's state grows, and went on from where it was"
+    assert all(r["grad_norm"] > 0 and r["updates"] == 2 for r in rows(killed))
+    ours, theirs, first = (
+        safetensors.torch.load_file(f / "model.safetensors") for f in (killed / "model", undisturbed / "model", model)
+    )
+    assert ours.keys() == theirs.keys() == first.keys()
+    assert all(torch.equal(ours[n], theirs[n]) for n in ours)
+    assert any(not torch.equal(ours[n], first[n].to(ours[n].dtype)) for n in ours), "something was learned"
+    for state in ((f / "checkpoints" / "step-000004" / "state.json").read_text() for f in (killed, undisturbed)):
+        assert json.loads(state)["curriculum"] == {"turns": 5}
+
+
+@pytest.mark.parametrize("case", FEW)
+def test_killed_while_it_collects_learns_and_saves(interrupt, model, case):
+    check_case(interrupt(FEW), case, Path(model))
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1600)
+@pytest.mark.parametrize("case", REST)
+def test_killed_under_every_stage_precision_and_process_count(interrupt, model, case):
+    check_case(interrupt(tuple(REST)), case, Path(model))
+
+
+def test_two_processes_through_the_launcher_with_uneven_episodes(model, tmp_path):
     path = small_run.write(
         tmp_path,
         run={"folder": str(tmp_path / "run"), "steps": 3, "save_every": 2},
-        engine={"lr": 1e-3, "zero_stage": 3, "zero": {"stage3_param_persistence_threshold": 0}},
+        model={"path": model, "max_context": 256},
+        engine={"lr": 1e-3, "zero_stage": 3, "micro_batch_tokens": 200, "zero": {"stage3_param_persistence_threshold": 0}},
         env={"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3, 9]}, "groups": 3, "group_size": 3},
     )
     finish(path, "--processes", "2")
@@ -124,14 +179,5 @@ def test_two_processes_under_zero_3_with_uneven_episodes(tmp_path):
     assert [r["episodes"] for r in steps] == [9.0] * 3
     assert all(r["logp_drift"] < 1e-4 for r in steps)
     AutoModelForCausalLM.from_pretrained(tmp_path / "run" / "model")
-
-
-def test_a_model_with_a_real_chat_template_trains(tmp_path):
-    import tiny
-
-    model = tiny.save(tmp_path / "mine", template=tiny.CHATML)
-    path = small_run.write(tmp_path)
-    finish(path, "--set", f"model.path={model}", "--set", "run.steps=2", "--set", "model.max_context=512")
-    trained = AutoTokenizer.from_pretrained(tmp_path / "run" / "model")
-    assert trained.chat_template == tiny.CHATML
-    assert not Path(tmp_path / "run" / "init").exists()
+    assert AutoTokenizer.from_pretrained(tmp_path / "run" / "model").chat_template == tiny.CHATML
+    assert not (tmp_path / "run" / "init").exists()

@@ -1,5 +1,6 @@
 """Invariants of one real trainer: environments, generator and DeepSpeed included."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,11 +8,12 @@ import pytest
 import small_run
 import tiny
 import torch
+from transformers import AutoModelForCausalLM
 
+from agentgym_train import checkpoint, run
 from agentgym_train import config as configuration
-from agentgym_train import run
 from agentgym_train.batching import pack
-from agentgym_train.errors import ConfigError
+from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.trainer import Trainer
@@ -34,10 +36,9 @@ def trainer(tmp_path, request):
 
 
 def collect(trainer, step=0, max_turns=4):
-    config, starts = trainer.config, trainer.tasks(step)
-    with make_pool(config, len(starts), config.env.kwargs) as pool:
-        collector = make_collector(config, pool, trainer.generator, trainer.chat)
-        return collector.collect(starts, max_turns=max_turns, sampling=trainer.sampling(step))
+    config = trainer.config
+    with make_pool(config, len(trainer.tasks(step)), config.env.kwargs) as pool:
+        return trainer.collect(make_collector(config, pool, trainer.generator, trainer.chat), step, max_turns)
 
 
 def spread_rewards(groups):
@@ -60,13 +61,13 @@ def test_the_training_forward_reproduces_the_sampling_log_probabilities(trainer)
 
 def test_a_step_moves_every_parameter_and_the_next_ratio_is_not_one(trainer):
     before = {n: w.clone() for n, w in trainer.engine.weights()}
-    batch = trainer.algorithm.advantages(pack(spread_rewards(collect(trainer))))
-    metrics = trainer.update(batch)
+    groups = spread_rewards(collect(trainer))
+    metrics = trainer.update(0, groups)
     assert metrics["logp_drift"] < 1e-4
     assert metrics["grad_norm"] > 0
     after = dict(trainer.engine.weights())
     assert [n for n in before if torch.equal(before[n], after[n])] == []
-    assert trainer.update(batch)["logp_drift"] > 1e-4
+    assert trainer.update(0, groups)["logp_drift"] > 1e-4
 
 
 def test_groups_without_spread_move_nothing(trainer):
@@ -75,7 +76,7 @@ def test_groups_without_spread_move_nothing(trainer):
     for group in groups:
         for t in group.trajectories:
             t.turns[-1].reward = 1.0
-    assert trainer.update(trainer.algorithm.advantages(pack(groups)))["grad_norm"] == 0.0
+    assert trainer.update(0, groups)["grad_norm"] == 0.0
     for name, weight in trainer.engine.weights():
         assert torch.equal(weight, before[name])
 
@@ -90,16 +91,16 @@ def test_observation_tokens_have_no_influence_on_the_loss(trainer):
 
 @pytest.mark.parametrize("trainer", [{"algorithm": {"name": "grpo", "kl_coef": 0.1}}], indirect=True)
 def test_the_divergence_starts_at_zero_and_grows(trainer):
-    batch = trainer.algorithm.advantages(pack(spread_rewards(collect(trainer))))
-    first = trainer.update(batch)["kl"]
+    groups = spread_rewards(collect(trainer))
+    first = trainer.update(0, groups)["kl"]
     assert abs(first) < 1e-6
     for _ in range(3):
-        latest = trainer.update(batch)["kl"]
+        latest = trainer.update(0, groups)["kl"]
     assert latest > 1e-5
 
 
 def test_the_generator_follows_the_policy(trainer):
-    trainer.update(trainer.algorithm.advantages(pack(spread_rewards(collect(trainer)))))
+    trainer.update(0, spread_rewards(collect(trainer)))
     trainer.generator.load(trainer.engine.weights())
     batch = pack(collect(trainer, step=1))
     with torch.no_grad():
@@ -118,8 +119,7 @@ def test_tasks_are_a_function_of_seed_and_step(trainer):
     assert trainer.tasks(3) != trainer.tasks(4)
     assert len(trainer.tasks(0)) == 16
     assert len(set(trainer.tasks(0))) == 4
-    assert trainer.sampling(3) == trainer.sampling(3)
-    assert trainer.sampling(3).seed != trainer.sampling(4).seed
+    assert [start.group for start in trainer.tasks(0)] == [g for g in range(4) for _ in range(4)]
 
 
 DYING = {
@@ -145,3 +145,50 @@ def test_a_training_step_completes_over_dying_environments(trainer, tmp_path):
     assert [r["episodes"] for r, _ in rows] == [4.0] * 4
     assert all(not t.status.is_error for _, groups in rows for g in groups for t in g.trajectories)
     assert Path(trainer.folder / "metrics.jsonl").read_text().count("\n") == 4
+
+
+FAILING = {
+    "env": {
+        "id": "faulty_envs:support/Faulty-v0",
+        "kwargs": {"fault": "raise", "at": 1, "length": 3},
+        "groups": 2,
+        "group_size": 2,
+        "retries": 1,
+        "failure_budget": 9,
+    },
+    "eval": {"kwargs": {}},
+}
+
+
+@pytest.mark.parametrize("trainer", [FAILING], indirect=True)
+def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(trainer):
+    """All four episodes of every step are given up: the third step's are more than nine."""
+    rows = []
+    with pytest.raises(FaultBudgetError, match=r"12 episodes.*by step 3.*budget=9.*2 × seed \d+: .*broken on purpose"):
+        trainer.train(lambda row, groups: rows.append(row))
+    assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [(4, 8, 0, 0)] * 2
+    lines = [json.loads(line) for line in (trainer.folder / "failures.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [1] * 8 + [2] * 8 + [3] * 8
+    assert checkpoint.latest(trainer.folder).name == "step-000002", "a larger budget can go on from here"
+
+
+@pytest.mark.parametrize("trainer", [{"engine": {"lr": 1e30}}], indirect=True)
+def test_a_policy_that_is_not_finite_stops_the_run_with_its_episodes(trainer, monkeypatch):
+    """An enormous rate spoils the weights in the first step; the second cannot be trained on and nothing of it is saved."""
+    groups = spread_rewards(collect(trainer))
+    trainer.update(0, groups)
+    with pytest.raises(TrainingError, match=r"step 2: the loss is not finite.*not-finite-step-000002-process-0\.json"):
+        trainer.update(1, groups)
+    (file,) = trainer.folder.glob("not-finite-*.json")
+    episodes = json.loads(file.read_text())
+    assert len(episodes) == 16
+    assert episodes[0]["turns"][0]["observation"] == groups[0].trajectories[0].turns[0].observation
+
+
+@pytest.mark.parametrize("trainer", [{"generator": {"name": "naive"}}], indirect=True)
+def test_a_generator_that_is_not_ours_drives_the_whole_trainer(trainer):
+    rows = []
+    trainer.train(lambda row, groups: rows.append(row))
+    assert [r["step"] for r in rows] == [1, 2, 3, 4]
+    assert all(r["logp_drift"] < 1e-4 for r in rows)
+    AutoModelForCausalLM.from_pretrained(checkpoint.latest(trainer.folder) / "model")

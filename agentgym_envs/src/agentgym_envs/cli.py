@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from agentgym_envs import baselines, plugins, registry
-from agentgym_envs.errors import AgentGymError, MissingExtra, pip_command
+from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, MissingExtra
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
 out = Console()
@@ -32,7 +33,7 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except (AgentGymError, ValueError) as error:
+        except AgentGymError as error:
             err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
             raise typer.Exit(2) from error
 
@@ -42,13 +43,20 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
 @app.command("list")
 @user_errors
 def list_envs() -> None:
-    """Lists all environments, also the plugins', and how to install what is missing."""
+    """Lists all environments, also the plugins', how to install what is missing, and what is wrong with the broken ones."""
     table = Table("id", "horizon", "from", "installed")
-    for env_id, point in plugins.discover(plugins.ENVIRONMENTS).items():
-        missing = registry.missing_extra(env_id)
-        state = "[green]yes[/]" if missing is None else pip_command(missing).replace("[", r"\[")
-        table.add_row(env_id, str(registry.spec(env_id).max_episode_steps), plugins.distribution(point), state)
+    faults = []
+    for env_id, plugin in plugins.discover(plugins.ENVIRONMENTS).items():
+        if wrong := registry.fault(plugin):
+            faults.append(wrong)
+            horizon, state = "", "[red]broken, see below[/]"
+        else:
+            horizon, missing = str(registry.spec(env_id).max_episode_steps), registry.install_command(plugin)
+            state = "[green]yes[/]" if missing is None else escape(missing)
+        table.add_row(escape(env_id), horizon, plugins.distribution(plugin), state)
     out.print(table)
+    for wrong in faults:
+        out.print(f"broken: {wrong}", style="red", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -91,8 +99,12 @@ def check(env_id: EnvId, set_: Kwargs = None) -> None:
     """Proves that an environment keeps the contract."""
     from agentgym_envs.testing import check_text_env
 
-    for line in check_text_env(env_id, **_keywords(set_)):
-        out.print(f"[green]ok[/] {line}")
+    registry.make(env_id, **_keywords(set_)).close()  # what is broken before it can be checked has an error of its own
+    try:
+        for line in check_text_env(env_id, **_keywords(set_)):
+            out.print(f"[green]ok[/] {line}")
+    except ConformanceError as error:
+        raise ConformanceError(f"{registry.named(env_id)} breaks the contract: {error}") from error
 
 
 @app.command()
@@ -150,7 +162,7 @@ def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwarg
     """Makes ahead what an environment makes on demand: TextWorld's games, a search index."""
     env: Any = registry.make(env_id, split=split, tasks=task, **_keywords(set_)).unwrapped
     if not hasattr(env, "prepare"):
-        raise ValueError(f"{env_id} has nothing to build")
+        raise ArgumentError(f"{env_id} has nothing to build")
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
         bar = progress.add_task(env_id, total=None)
@@ -162,7 +174,7 @@ def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwarg
 def install(what: Annotated[str, typer.Argument(help="web: a browser.")]) -> None:
     """Installs what pip cannot: the browser of the web environments."""
     if what != "web":
-        raise ValueError(f"there is nothing to install for {what!r}, only for 'web'")
+        raise ArgumentError(f"there is nothing to install for {what!r}, only for 'web'")
     from agentgym_envs.envs.web.install import install_browser
 
     out.print(f"browser: {install_browser()}", markup=False, soft_wrap=True)
@@ -175,8 +187,8 @@ def sites(
     address: Annotated[str, typer.Option(help="To listen on.")] = "127.0.0.1",
 ) -> None:
     """Serves the web sites of agentgym/WebSites-v0 to your own browser until Ctrl-C; what you change is then forgotten."""
-    if (missing := registry.missing_extra("agentgym/WebSites-v0")) is not None:
-        raise MissingExtra("agentgym sites", missing)
+    if registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v0"]) is not None:
+        raise MissingExtra("agentgym sites", "web")
     from agentgym_envs.envs.web.sites.host import SITES, Servers
 
     servers = Servers(address, port)
@@ -203,7 +215,7 @@ def _keywords(pairs: list[str] | None) -> dict[str, Any]:
     for pair in pairs or []:
         key, equals, text = pair.partition("=")
         if not equals:
-            raise ValueError(f"--set takes key=value, not {pair!r}")
+            raise ArgumentError(f"--set takes key=value, not {pair!r}")
         try:
             keywords[key] = tomllib.loads(f"x = {text}")["x"]
         except tomllib.TOMLDecodeError:

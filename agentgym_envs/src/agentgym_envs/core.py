@@ -1,19 +1,21 @@
 """The environment contract: ``TextEnv``, a ``gymnasium.Env`` whose observations and actions are strings.
 
-An environment writes four methods: :meth:`TextEnv.begin`, :meth:`TextEnv.act`, :meth:`TextEnv.actions` and
-:meth:`TextEnv.oracle`. Everything that all environments share is here: choosing the task, seeding, turning scores into
-rewards, the ``info`` keys, rendering. ``agentgym_envs.testing.check_text_env`` proves the contract.
+An environment writes five methods: :meth:`TextEnv.make_tasks`, :meth:`TextEnv.begin`, :meth:`TextEnv.act`,
+:meth:`TextEnv.actions` and :meth:`TextEnv.oracle`. Everything that all environments share is here: choosing the task, seeding,
+turning scores into rewards, the ``info`` keys, rendering. ``agentgym_envs.testing.check_text_env`` proves the contract.
 """
 
 import random
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import gymnasium
 from gymnasium.error import ResetNeeded
 
+from agentgym_envs import plugins
+from agentgym_envs.errors import ArgumentError, BrokenPlugin
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import Task, TaskSet, select
 
@@ -44,7 +46,7 @@ class Refusal(str):
     """Stands for a response without an action: the environment answers with this text, and the turn counts as invalid."""
 
 
-class TextEnv(gymnasium.Env[str, str]):
+class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
     """Base class of text environments.
 
     Args:
@@ -56,6 +58,8 @@ class TextEnv(gymnasium.Env[str, str]):
     Raises:
         UnknownName: no such split.
         TaskError: ``tasks`` selects nothing.
+        ArgumentError: no such render mode.
+        BrokenPlugin: the class lacks methods.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
@@ -63,6 +67,12 @@ class TextEnv(gymnasium.Env[str, str]):
     """The rules and the action grammar, used as a system prompt."""
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
     """Functions that write an action: a name, and a template with the parameters in braces."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Refuses a class that lacks methods, by name; Python's own refusal names no package."""
+        if missing := ", ".join(sorted(cls.__abstractmethods__)):
+            raise BrokenPlugin(f"{cls.__module__}.{cls.__qualname__}{_origin(cls)} lacks {missing}: see agentgym_envs.TextEnv")
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -73,7 +83,7 @@ class TextEnv(gymnasium.Env[str, str]):
         render_mode: str | None = None,
     ):
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode must be None or one of {self.metadata['render_modes']}, not {render_mode!r}")
+            raise ArgumentError(f"render_mode must be None or one of {self.metadata['render_modes']}, not {render_mode!r}")
         self.observation_space = Unicode()
         self.action_space = Unicode()
         self.split = split
@@ -121,12 +131,12 @@ class TextEnv(gymnasium.Env[str, str]):
 
         Raises:
             TaskError: an unknown task id.
-            ValueError: an unknown option.
+            ArgumentError: an unknown option.
         """
         super().reset(seed=seed)
         extra = set(options or {}) - {"task_id"}
         if extra:
-            raise ValueError(f"unknown reset option {sorted(extra)[0]!r}; the only one is 'task_id'")
+            raise ArgumentError(f"unknown reset option {sorted(extra)[0]!r}; the only one is 'task_id'")
         named = (options or {}).get("task_id")
         draw = (seed or 0) if named is not None else int(self.np_random.integers(2**63))
         rng = random.Random(f"{named}:{draw}")
@@ -176,6 +186,13 @@ class TextEnv(gymnasium.Env[str, str]):
         if self.admissible:
             info["admissible_actions"] = [] if outcome.done else self.actions()
         return info
+
+
+def _origin(cls: type) -> str:
+    """Returns " of DISTRIBUTION" for a class that is registered."""
+    target = f"{cls.__module__}:{cls.__qualname__}"
+    owners = [plugins.distribution(p) for p in plugins.discover(plugins.ENVIRONMENTS).values() if p.target == target]
+    return f" of {owners[0]}" if owners else ""
 
 
 def echo(action: str) -> str:

@@ -1,24 +1,32 @@
 """Every error a user can meet, in one flat tree.
 
 AgentGymError
+├── ArgumentError      a value that cannot be: a count below one, an unknown keyword
 ├── UnknownName        a name that is registered nowhere; says what exists and the nearest
 ├── DuplicateName      two distributions claim one name
-├── BrokenPlugin       an installed plugin that does not import
+├── BrokenPlugin       an installed plugin that does not import, lacks a method, or is registered wrongly
 ├── MissingExtra       an environment whose extra is not installed; names the pip command
 ├── TaskError          an unknown task id, or a filter that leaves no task
 ├── EnvFailure         an environment raised, hung or died; never a reward
 │   ├── EnvRaised
 │   ├── EnvTimeout
 │   └── WorkerDied
+│       └── NeighbourFailed   its process ended by the fault of another
 └── ConformanceError   an environment that breaks the contract
 """
 
 import difflib
+import os
+import traceback
 from collections.abc import Iterable
 
 
 class AgentGymError(Exception):
     """Base of all errors of both packages: the message is one line that a user can act on."""
+
+
+class ArgumentError(AgentGymError, ValueError):
+    """A value that an argument, a keyword or an option cannot have."""
 
 
 class UnknownName(AgentGymError, ValueError):
@@ -36,7 +44,7 @@ class DuplicateName(AgentGymError, ValueError):
 
 
 class BrokenPlugin(AgentGymError, ImportError):
-    """A registered plugin could not be imported."""
+    """A registered plugin could not be imported, lacks a method, or is registered wrongly; names the distribution."""
 
 
 class MissingExtra(AgentGymError, ImportError):
@@ -62,6 +70,13 @@ class EnvFailure(AgentGymError, RuntimeError):
 class EnvRaised(EnvFailure):
     """The environment raised an exception."""
 
+    @classmethod
+    def of(cls, who: str, error: BaseException) -> "EnvRaised":
+        """Returns the failure that an exception is, in one line: whose, what, and where it was raised."""
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+        return cls(f"{who} raised {type(error).__name__}{where}: {error}")
+
 
 class EnvTimeout(EnvFailure):
     """The environment did not answer within its time."""
@@ -71,13 +86,17 @@ class WorkerDied(EnvFailure):
     """The process that held the environment ended."""
 
 
+class NeighbourFailed(WorkerDied):
+    """The process that held the environment ended, and not by its fault: another died or hung in it, or it was killed."""
+
+
 class ConformanceError(AgentGymError, AssertionError):
     """An environment breaks the contract of :mod:`agentgym_envs.core`."""
 
 
-def pip_command(extra: str) -> str:
-    """Returns the command that installs an extra of this package."""
-    return f'python -m pip install "agentgym-envs[{extra}]"'
+def pip_command(extra: str, distribution: str = "agentgym-envs") -> str:
+    """Returns the command that installs an extra of a distribution."""
+    return f'python -m pip install "{distribution}[{extra}]"'
 
 
 def _some(names: list[str], most: int = 12) -> str:

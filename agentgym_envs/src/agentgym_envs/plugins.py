@@ -3,31 +3,71 @@
 Listing never imports a plugin. Built-ins are registered through the same groups as third-party packages.
 """
 
+import re
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, NamedTuple
 
-from agentgym_envs.errors import BrokenPlugin, DuplicateName, UnknownName
+from agentgym_envs.errors import AgentGymError, BrokenPlugin, DuplicateName, UnknownName
 
 ENVIRONMENTS = "agentgym_envs.environments"
+_VALUE = re.compile(r"([\w.]+):([\w.]+)\s*(?:\[([^\]]*)\])?")  # module:Class [options]
+
+
+class Plugin(NamedTuple):
+    """What is registered under a name of a group.
+
+    Attributes:
+        name: the name.
+        points: the entry points that claim it. More than one is a fault of how they are installed.
+    """
+
+    name: str
+    points: tuple[EntryPoint, ...]
+
+    @property
+    def target(self) -> str:
+        """``module:Class``."""
+        return self.points[0].value.partition("[")[0].strip()
+
+    @property
+    def options(self) -> list[str]:
+        """What stands in brackets behind the target."""
+        found = _VALUE.fullmatch(self.points[0].value)
+        return [o.strip() for o in (found[3] or "").split(",") if o.strip()] if found else []
+
+    def fault(self) -> AgentGymError | None:
+        """Returns what is wrong with the registration, or None."""
+        if len(self.points) > 1:
+            return DuplicateName(f"{self.name!r} is registered by both {distribution(self)}: uninstall one of them")
+        if not _VALUE.fullmatch(self.points[0].value):
+            value = self.points[0].value
+            return BrokenPlugin(f"{distribution(self)} registers {self.name!r} as {value!r}, which is not 'module:Class'")
+        return None
+
+    def load(self) -> Any:
+        """Imports it.
+
+        Raises:
+            DuplicateName: several distributions claim the name.
+            BrokenPlugin: its import fails; names the distribution.
+        """
+        if wrong := self.fault():
+            raise wrong
+        try:
+            return self.points[0].load()
+        except (Exception, SystemExit) as error:
+            raise BrokenPlugin(f"{self.name} of {distribution(self)} fails to import: {error!r}") from error
 
 
 @cache
-def discover(group: str) -> dict[str, EntryPoint]:
-    """Returns all entry points of a group by name, sorted.
-
-    Raises:
-        DuplicateName: two distributions register the same name.
-    """
-    found: dict[str, EntryPoint] = {}
+def discover(group: str) -> dict[str, Plugin]:
+    """Returns all plugins of a group by name, sorted; nothing is imported, and what is wrong with one shows when it is used."""
+    claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for point in entry_points(group=group):
-        other = found.setdefault(point.name, point)
-        if (other.value, distribution(other)) != (point.value, distribution(point)):
-            raise DuplicateName(
-                f"{point.name!r} is registered in {group!r} by both {distribution(other)} and {distribution(point)}: "
-                "uninstall one of them"
-            )
-    return dict(sorted(found.items()))
+        # One distribution may be found twice, installed and on the path.
+        claims.setdefault(point.name, {}).setdefault((point.value, _owner(point)), point)
+    return {name: Plugin(name, tuple(points.values())) for name, points in sorted(claims.items())}
 
 
 def load(group: str, name: str) -> Any:
@@ -35,17 +75,19 @@ def load(group: str, name: str) -> Any:
 
     Raises:
         UnknownName: nothing is; says what exists and the nearest name.
+        DuplicateName: several distributions claim it.
         BrokenPlugin: its import fails; names the distribution.
     """
-    points = discover(group)
-    if name not in points:
-        raise UnknownName(group.rpartition(".")[2].removesuffix("s").replace("curricula", "curriculum"), name, points)
-    try:
-        return points[name].load()
-    except Exception as error:
-        raise BrokenPlugin(f"plugin {name!r} of distribution {distribution(points[name])} fails to import: {error!r}") from error
+    found = discover(group)
+    if name not in found:
+        raise UnknownName(group.rpartition(".")[2].removesuffix("s").replace("curricula", "curriculum"), name, found)
+    return found[name].load()
 
 
-def distribution(point: EntryPoint) -> str:
-    """Returns the name of the distribution that an entry point comes from."""
+def distribution(plugin: Plugin) -> str:
+    """Returns the name of the distribution that a plugin comes from, or the names of all that claim it."""
+    return " and ".join(_owner(p) for p in plugin.points)
+
+
+def _owner(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else "an unknown distribution"

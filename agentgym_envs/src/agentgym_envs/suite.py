@@ -99,15 +99,15 @@ def _families() -> tuple[Family, ...]:
         ],
         *[Family("search", name, n, "agentgym/Search-v0", patterns, note=STAND_IN) for name, n, patterns in search],
         *[
-            Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v0", (f"depth{d}-*",))
+            Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v1", (f"depth{d}-*",))
             for d, n in enumerate((31, 41, 25, 3), 1)
         ],
         *[
-            Family("babyai", name, 5 * len(levels), "agentgym/BabyAI-v0", tuple(f"{level}-[0-4]" for level in levels))
+            Family("babyai", name, 5 * len(levels), "agentgym/BabyAI-v1", tuple(f"{level}-[0-4]" for level in levels))
             for name, levels in BABYAI.items()
         ],
         *[
-            Family("scienceworld", name, n, "agentgym/ScienceWorld-v0", tuple(f"{task}-[0-9]*" for task in SCIENCE[name]))
+            Family("scienceworld", name, n, "agentgym/ScienceWorld-v1", tuple(f"{task}-[0-9]*" for task in SCIENCE[name]))
             for name, n in science.items()
         ],
     )

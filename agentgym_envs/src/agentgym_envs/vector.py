@@ -1,15 +1,16 @@
 """TextVectorEnv: a ``gymnasium.vector.VectorEnv`` over :class:`~agentgym_envs.pool.EnvPool`, behind ``gymnasium.make_vec``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import partial
 from typing import Any
 
-import gymnasium
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool import EnvPool, Result
 from agentgym_envs.spaces import Unicode
 
@@ -26,6 +27,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         num_envs: environments.
         workers: processes; by default one a CPU core.
         timeout: seconds that one call may take.
+        start_timeout: seconds that the first reset of an environment may take.
         autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, as in Gymnasium.
         max_episode_steps: replaces the registered step limit; -1 lifts it.
         **kwargs: for the environments' constructor.
@@ -38,12 +40,13 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         *,
         workers: int | None = None,
         timeout: float = 60.0,
+        start_timeout: float = 300.0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
         **kwargs: Any,
     ):
         limit: dict[str, Any] = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
-        self._pool = EnvPool(env_id, num_envs, workers=workers, timeout=timeout, **limit, **kwargs)
+        self._pool = EnvPool(env_id, num_envs, workers=workers, timeout=timeout, start_timeout=start_timeout, **limit, **kwargs)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": []}
@@ -51,36 +54,42 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._observations = [""] * num_envs
-        self._over = np.ones(num_envs, dtype=bool)
+        self._over = np.zeros(num_envs, dtype=bool)
+        self._astray = np.ones(num_envs, dtype=bool)  # in a state that the caller does not know
 
     def reset(  # type: ignore[override]
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Starts all environments, or those of ``options["reset_mask"]`` (bool, shape ``(num_envs,)``).
 
         Args:
             seed: one for all (environment ``i`` gets ``seed + i``) or one each.
-            options: also handed to the environments.
+            options: also handed to the environments. A list as ``task_id`` holds one id, or None, for each of them.
 
         Returns:
             Observations (a tuple of ``num_envs`` strings) and infos.
 
         Raises:
+            ArgumentError: a list or mask of another length.
             EnvFailure: an environment could not be started.
         """
-        options = dict(options or {})
-        mask = options.pop("reset_mask", np.ones(self.num_envs, dtype=bool))
-        seeds = [None if seed is None else seed + i for i in range(self.num_envs)] if not isinstance(seed, list) else seed
+        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=bool)
+        if seed is None or isinstance(seed, int | np.integer):
+            seed = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+        each = self._options_each(options)
+        self._check_length("reset_mask", mask)
+        self._check_length("seeds", seed)
+        self._drain()
         chosen = [int(i) for i in np.flatnonzero(mask)]
+        self._astray[chosen] = True
         for i in chosen:
-            self._pool.reset(i, seed=seeds[i], options=options or None)
+            self._pool.reset(i, seed=seed[i], options=each[i])
         infos: dict[str, Any] = {}
         for result in self._gather(chosen):
             if result.error:
                 raise result.error
-            self._observations[result.index] = result.observation
-            self._over[result.index] = False
-            infos = self._add_info(infos, result.info or {}, result.index)
+            infos = self._keep(result, infos)
+        self._over[chosen] = self._astray[chosen] = False
         return tuple(self._observations), infos
 
     def step(  # type: ignore[override]
@@ -95,58 +104,94 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             Observations (tuple of strings), rewards, terminations and truncations (arrays of shape ``(num_envs,)``), infos.
 
         Raises:
-            ValueError: another number of actions.
-            ResetNeeded: with autoreset DISABLED, an episode that is over was not reset.
+            ArgumentError: another number of actions.
+            ResetNeeded: an environment was never reset, or the last call did not come to its end; with autoreset DISABLED, an
+                episode that is over was not reset.
         """
-        if len(actions) != self.num_envs:
-            raise ValueError(f"{len(actions)} actions for {self.num_envs} environments")
-        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
-            over = np.flatnonzero(self._over).tolist()
-            raise gymnasium.error.ResetNeeded(f"environments {over} are over: reset them with options['reset_mask']")
+        self._check_length("actions", actions)
+        self._check_started()
+        self._astray[:] = True
         for i, action in enumerate(actions):
             if self._over[i]:
                 self._pool.reset(i)
             else:
                 self._pool.send(i, action)
-        rewards, terminated, truncated = np.zeros(self.num_envs), *np.zeros((2, self.num_envs), dtype=bool)
-        infos: dict[str, Any] = {}
-        for result in self._gather(range(self.num_envs)):
-            i = result.index
-            rewards[i], terminated[i] = result.reward, result.terminated
-            truncated[i] = result.truncated or result.error is not None
-            infos = self._keep(result, infos)
+        results = self._gather(range(self.num_envs))
+        rewards = np.array([r.reward for r in results], dtype=np.float64)
+        terminated = np.array([r.terminated for r in results], dtype=bool)
+        truncated = np.array([r.truncated or r.error is not None for r in results], dtype=bool)
         self._over = terminated | truncated
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
-            infos = self._reset_over(infos)
+        infos = self._restart(results) if self.autoreset_mode == AutoresetMode.SAME_STEP else self._keep_all(results)
+        self._astray[:] = False
         return tuple(self._observations), rewards, terminated, truncated, infos
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the worker processes."""
         self._pool.close()
 
+    def _options_each(self, options: dict[str, Any] | None) -> list[dict[str, Any] | None]:
+        if options is None:
+            return [None] * self.num_envs
+        rest = {k: v for k, v in options.items() if k not in ("reset_mask", "task_id")}
+        named = options.get("task_id")
+        if not isinstance(named, list | tuple):
+            named = [named] * self.num_envs
+        self._check_length("task ids", named)
+        return [rest if task_id is None else {**rest, "task_id": task_id} for task_id in named]
+
+    def _check_length(self, what: str, given: Sized) -> None:
+        if len(given) != self.num_envs:
+            raise ArgumentError(f"{len(given)} {what} for {self.num_envs} environments")
+
+    def _check_started(self) -> None:
+        if self._astray.any():
+            astray = np.flatnonzero(self._astray).tolist()
+            raise ResetNeeded(f"environments {astray} were never reset, or the last call was interrupted: reset them")
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
+            over = np.flatnonzero(self._over).tolist()
+            raise ResetNeeded(f"environments {over} are over: reset them with options['reset_mask']")
+
     def _keep(self, result: Result, infos: dict[str, Any]) -> dict[str, Any]:
         self._observations[result.index] = result.observation
-        info = {"error": str(result.error)} if result.error else result.info or {}
-        return self._add_info(infos, info, result.index)
+        return self._add_info(infos, _info(result), result.index)
 
-    def _reset_over(self, infos: dict[str, Any]) -> dict[str, Any]:
-        over = [int(i) for i in np.flatnonzero(self._over)]
-        for i in over:
-            final = {k: v[i] for k, v in infos.items() if not k.startswith("_") and infos[f"_{k}"][i]}
-            infos = self._add_info(infos, {"final_obs": self._observations[i], "final_info": final}, i)
-            self._pool.reset(i)
-        for result in self._gather(over):
+    def _keep_all(self, results: list[Result]) -> dict[str, Any]:
+        infos: dict[str, Any] = {}
+        for result in results:
             infos = self._keep(result, infos)
-            self._over[result.index] = result.error is not None
         return infos
 
-    def _gather(self, indices: Any) -> list[Result]:
+    def _restart(self, results: list[Result]) -> dict[str, Any]:
+        """Resets what is over in the same step; the last observation and info of an episode go into keys of their own."""
+        over = [int(i) for i in np.flatnonzero(self._over)]
+        for i in over:
+            self._pool.reset(i)
+        begun = {r.index: r for r in self._gather(over)}
+        infos: dict[str, Any] = {}
+        for last in results:  # in this order, because the first environment with a key decides the type of its array
+            i = last.index
+            if i in begun:
+                infos = self._add_info(infos, {"final_obs": last.observation, "final_info": _info(last)}, i)
+                self._over[i] = begun[i].error is not None
+            infos = self._keep(begun.get(i, last), infos)
+        return infos
+
+    def _drain(self) -> None:
+        """Waits for what an interrupted call has asked and nobody wants any more."""
+        while self._pool.outstanding:
+            self._pool.recv()
+
+    def _gather(self, indices: Iterable[int]) -> list[Result]:
         left, results = set(indices), []
         while left:
             for result in self._pool.recv():
                 left.discard(result.index)
                 results.append(result)
         return sorted(results, key=lambda r: r.index)
+
+
+def _info(result: Result) -> dict[str, Any]:
+    return {"error": str(result.error)} if result.error else result.info or {}
 
 
 def __getattr__(name: str) -> Callable[..., TextVectorEnv]:

@@ -31,7 +31,9 @@ class Batch:
     version_BT: Tensor
     """int64."""
     group_B: Tensor
-    """int64: trajectories of the same task and seed share a number."""
+    """int64: trajectories of the same task and seed share a number, that of :class:`~agentgym_train.types.Group`."""
+    episode_B: Tensor
+    """int64: the trajectory's place among all that were packed, those without an action included."""
     advantage_BT: Tensor
     """float32: zeros until an algorithm sets them."""
     reference_BT: Tensor
@@ -57,15 +59,19 @@ class Batch:
         """Returns a copy on a device."""
         return Batch(**{k: v.to(device) for k, v in vars(self).items()})
 
-    def mini_batches(self, count: int) -> list["Batch"]:
-        """Splits the groups into ``count`` parts of nearly equal size; groups stay whole."""
-        groups = torch.unique(self.group_B).tolist()
-        parts = [groups[i::count] for i in range(count)]
-        return [self.take([r for r, g in enumerate(self.group_B.tolist()) if g in part]) for part in map(set, parts)]
+    def mini_batches(self, count: int, groups: int) -> list["Batch"]:
+        """Splits the groups by number into ``count`` parts; groups stay whole.
+
+        Args:
+            count: parts.
+            groups: groups of all processes: a group falls into the same part whichever process holds it. A part may be empty here.
+        """
+        part_B = self.group_B * count // groups
+        return [self.take((part_B == part).nonzero()[:, 0].tolist()) for part in range(count)]
 
     def micro_batches(self, max_tokens: int) -> list["Batch"]:
         """Splits by length so that a part pads to at most ``max_tokens`` (one trajectory always fits)."""
-        lengths = self.token_BT.sum(1).tolist()
+        lengths: list[int] = self.token_BT.sum(1).tolist()
         parts: list[list[int]] = []
         for row in sorted(range(len(lengths)), key=lambda r: (lengths[r], r)):
             if parts and (len(parts[-1]) + 1) * lengths[row] <= max_tokens:
@@ -82,18 +88,19 @@ class Batch:
 
 def pack(groups: Sequence[Group]) -> Batch:
     """Turns groups into one batch; trajectories without an action are left out."""
-    rows = [(number, list(t.tokens())) for number, g in enumerate(groups) for t in g.trajectories]
-    rows = [(number, tokens) for number, tokens in rows if any(token.action for token in tokens)]
-    width = max((len(tokens) for _, tokens in rows), default=1)
+    episodes = enumerate((g.number, t) for g in groups for t in g.trajectories)
+    kept = [(episode, number, list(t.tokens())) for episode, (number, t) in episodes if any(turn.action_ids for turn in t.turns)]
+    rows = [tokens for _, _, tokens in kept]
+    width = max(map(len, rows), default=1)
 
     def fill(name: str, dtype: torch.dtype) -> Tensor:
         out = torch.zeros((len(rows), width), dtype=dtype)
-        for row, (_, tokens) in enumerate(rows):
+        for row, tokens in enumerate(rows):
             out[row, : len(tokens)] = torch.tensor([getattr(t, name) for t in tokens], dtype=dtype)
         return out
 
     token_BT = torch.zeros((len(rows), width), dtype=torch.bool)
-    for row, (_, tokens) in enumerate(rows):
+    for row, tokens in enumerate(rows):
         token_BT[row, : len(tokens)] = True
     zeros = torch.zeros((len(rows), width))
     return Batch(
@@ -104,7 +111,8 @@ def pack(groups: Sequence[Group]) -> Batch:
         reward_BT=fill("reward", torch.float32),
         turn_BT=fill("turn", torch.int64),
         version_BT=fill("version", torch.int64),
-        group_B=torch.tensor([number for number, _ in rows], dtype=torch.int64),
+        group_B=torch.tensor([number for _, number, _ in kept], dtype=torch.int64),
+        episode_B=torch.tensor([episode for episode, _, _ in kept], dtype=torch.int64),
         advantage_BT=zeros,
         reference_BT=zeros,
     )

@@ -1,25 +1,33 @@
 """Checkpoints: complete or absent. Each holds the engine's state, the trainer's, and the model in Hugging Face format.
 
-checkpoints/step-000100/engine/    DeepSpeed: weights, optimizer, one file a process
-checkpoints/step-000100/model/     for transformers.AutoModelForCausalLM.from_pretrained
-checkpoints/step-000100/state.json steps done, curriculum, how it was made
+checkpoints/step-000100/engine/        DeepSpeed: weights, optimizer, one file a process
+checkpoints/step-000100/model/         for transformers.AutoModelForCausalLM.from_pretrained
+checkpoints/step-000100/state.json     steps done, curriculum, how it was made
+checkpoints/step-000100/manifest.json  size and checksum of every other file
+checkpoints/step-000100/universal/     the engine's state for any number of processes, made when a run goes on with another number
+checkpoints/corrupt-000100/            one whose files do not match its manifest; the next checkpoint removes it
 """
 
+import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from agentgym_train.errors import CheckpointError
+from agentgym_train.files import publish, sync, write_whole, writing
 
 if TYPE_CHECKING:
     from agentgym_train.engine.deepspeed import Engine
+
+MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -41,10 +49,59 @@ def shape(model: PreTrainedModel) -> dict[str, Any]:
     return {"architecture": type(model).__name__, "parameters": parameters}
 
 
+def intact(run: Path) -> list[Path]:
+    """Returns the checkpoints of a run folder, newest first, without those whose files are missing or of another size."""
+    return [folder for folder in _all(run) if fault(folder, checksums=False) is None]
+
+
 def latest(run: Path) -> Path | None:
-    """Returns the newest complete checkpoint of a run folder, or None."""
-    done = sorted((run / "checkpoints").glob("step-*"))
-    return done[-1] if done else None
+    """Returns the newest checkpoint of :func:`intact`, or None."""
+    return next(iter(intact(run)), None)
+
+
+def fault(folder: Path, *, checksums: bool = True) -> str | None:
+    """Returns what is wrong with a checkpoint's files, or None.
+
+    Args:
+        folder: the checkpoint.
+        checksums: compare contents too, which reads every byte.
+    """
+    try:
+        manifest: dict[str, dict[str, Any]] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return f"{MANIFEST} cannot be read ({error})"
+    for name, entry in manifest.items():
+        path = folder / name
+        if not path.is_file():
+            return f"{name} is missing"
+        if path.stat().st_size != entry["bytes"]:
+            return f"{name} has {path.stat().st_size} bytes, not {entry['bytes']}"
+        if checksums and _entry(path) != entry:
+            return f"{name} is not what was written"
+    return None
+
+
+def recover(run: Path) -> list[str]:
+    """Sets corrupt checkpoints aside until the newest is intact to the last byte; returns a line for each, for the user."""
+    _clear(run / "checkpoints")
+    lines = []
+    for folder in _all(run):
+        wrong = fault(folder)
+        if wrong is None:
+            break
+        aside = folder.with_name(folder.name.replace("step", "corrupt"))
+        shutil.rmtree(aside, ignore_errors=True)
+        os.replace(folder, aside)
+        lines.append(f"{folder} is corrupt: {wrong}; going back to the checkpoint before it")
+    return lines
+
+
+def where_to_go_on(run: Path) -> str:
+    """Returns a sentence on what a run that has ended early can go on from."""
+    newest = latest(run)
+    if newest is None:
+        return f"No checkpoint was written to {run}: the same command starts again."
+    return f"The same command goes on from {newest}."
 
 
 def read_state(folder: Path) -> State:
@@ -70,46 +127,130 @@ def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_sta
         raise CheckpointError(
             f"{folder} is of another model ({old} against {new}, or other sizes): choose another run.folder or the old model"
         )
-    if (state.zero_stage, state.processes) != (zero_stage, processes):
+    if state.zero_stage != zero_stage or not (state.processes == processes or is_universal(folder) or not _sharded(folder)):
         raise CheckpointError(
             f"{folder} was written with zero_stage={state.zero_stage} and {state.processes} processes, this run has "
             f"zero_stage={zero_stage} and {processes}: go on as before, or start from {folder / 'model'} with model.path"
         )
 
 
-def save(
-    run: Path, state: State, engine: "Engine", model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, keep: int
-) -> None:
+def is_universal(folder: Path) -> bool:
+    """Says whether a checkpoint was converted for any number of processes: see :func:`convert`."""
+    return (folder / "universal").is_dir()
+
+
+def convert(folder: Path, *, processes: int) -> None:
+    """Adds a copy of the engine's state that any number of processes can load, by DeepSpeed's own tool, where one is needed.
+
+    Args:
+        folder: a checkpoint.
+        processes: that are to go on from it.
+
+    Raises:
+        CheckpointError: the tool failed.
+    """
+    if is_universal(folder) or read_state(folder).processes == processes or not _sharded(folder):
+        return
+    draft = folder / ".universal-draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    places = ["--input_folder", str(folder / "engine"), "--output_folder", str(draft)]
+    counts = ["--num_extract_workers", "1", "--num_merge_workers", "1", "--inject_missing_state"]
+    command = [sys.executable, "-m", "deepspeed.checkpoint.ds_to_universal", *places, *counts]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = done.stderr.strip().splitlines()[-1:]
+        raise CheckpointError(f"{folder} cannot be converted for {processes} processes: {' '.join(reason)}")
+    publish(draft, folder / "universal")
+
+
+def _sharded(folder: Path) -> bool:
+    """Says whether processes hold different parts of the optimizer; without ZeRO each has all of it."""
+    return any((folder / "engine").glob("*optim_states.pt"))
+
+
+def save(run: Path, state: State, engine: "Engine", tokenizer: PreTrainedTokenizerBase, *, keep: int) -> None:
     """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones. All processes call it.
 
     Args:
         run: the run folder.
         state: the trainer's state.
         engine: the policy and its optimizer.
-        model: a whole copy of the policy with the weights of now.
         tokenizer: saved with the model.
         keep: checkpoints to keep.
+
+    Raises:
+        RunFolderError: it cannot be written; earlier checkpoints are as they were.
     """
     home = run / "checkpoints"
     draft, final = home / f".draft-{state.step:06d}", home / f"step-{state.step:06d}"
-    if engine.rank == 0:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-    engine.barrier()
-    engine.save(draft)
-    if engine.rank == 0:
-        save_model(draft / "model", model, tokenizer)
-        (draft / "state.json").write_text(json.dumps(vars(state)), encoding="utf-8")
-    engine.barrier()
-    if engine.rank == 0:
-        os.replace(draft, final)
-        for old in sorted(home.glob("step-*"))[:-keep]:
-            shutil.rmtree(old)
-    engine.barrier()
+    with writing(draft):
+        if engine.rank == 0:
+            _clear(home)
+            draft.mkdir(parents=True)
+        engine.barrier()
+        engine.save(draft)
+        _write_model(draft / "model", engine, tokenizer)
+        if engine.rank == 0:
+            write_whole(draft / "state.json", json.dumps(vars(state)))
+        engine.barrier()
+        parts = engine.gather(_manifest(draft, engine.rank, engine.world_size))
+        if engine.rank == 0:
+            write_whole(draft / MANIFEST, json.dumps({name: entry for part in parts for name, entry in part.items()}, indent=1))
+            shutil.rmtree(final, ignore_errors=True)
+            publish(draft, final)
+            _drop(home, state.step, keep)
+        engine.barrier()
 
 
-def save_model(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Writes a model and its tokenizer in Hugging Face format."""
-    with torch.no_grad():
-        model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+def save_model(folder: Path, engine: "Engine", tokenizer: PreTrainedTokenizerBase) -> None:
+    """Writes the model and its tokenizer in Hugging Face format, in place of what the folder held. All processes call it.
+
+    Raises:
+        RunFolderError: it cannot be written.
+    """
+    draft = folder.with_name(f".{folder.name}-draft")
+    with writing(draft):
+        _write_model(draft, engine, tokenizer)
+        if engine.rank == 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            publish(draft, folder)
+
+
+def _write_model(folder: Path, engine: "Engine", tokenizer: PreTrainedTokenizerBase) -> None:
+    engine.save_model(folder)
+    if engine.rank == 0:
+        tokenizer.save_pretrained(folder)
+
+
+def _clear(home: Path) -> None:
+    """Removes what interrupted writes left."""
+    for left in home.glob(".draft-*"):
+        shutil.rmtree(left)
+
+
+def _manifest(folder: Path, rank: int, world_size: int) -> dict[str, dict[str, Any]]:
+    """Returns size and checksum of a process's share of the files, which are then on the disk."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())[rank::world_size]
+    for path in files:
+        sync(path)
+    return {path.relative_to(folder).as_posix(): _entry(path) for path in files}
+
+
+def _entry(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "blake2b": hashlib.file_digest(file, "blake2b").hexdigest()}
+
+
+def _all(run: Path) -> list[Path]:
+    return sorted((run / "checkpoints").glob("step-*"), key=_step, reverse=True)
+
+
+def _step(folder: Path) -> int:
+    return int(folder.name.rpartition("-")[2])
+
+
+def _drop(home: Path, step: int, keep: int) -> None:
+    """Removes what is older than the newest ``keep`` up to this step, and what is of a future that was given up."""
+    done = [folder for folder in _all(home.parent) if _step(folder) <= step]
+    for folder in {*home.glob("step-*"), *home.glob("corrupt-*")} - set(done[:keep]):
+        shutil.rmtree(folder)

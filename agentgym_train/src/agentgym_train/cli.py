@@ -1,23 +1,28 @@
 """``agentgym-train``: run, eval, plugins, config show."""
 
+import os
 import subprocess
+import sys
+import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from agentgym_envs.cli import user_errors
+from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_train import config as configuration
-from agentgym_train.launch import launch_command
-from agentgym_train.plugins import GROUPS
+from agentgym_train.launch import launch_command, process_count
+from agentgym_train.plugins import GROUPS, culprit, resolved
 
 app = typer.Typer(help="Multi-turn reinforcement learning for language-model agents.", no_args_is_help=True, add_completion=False)
 config_app = typer.Typer(help="Configurations.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
 out = Console()
+err = Console(stderr=True)
 
 ConfigFile = Annotated[Path, typer.Argument(help="A TOML file.")]
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="Replaces a value: a.b=c.")]
@@ -29,31 +34,63 @@ def run(
     config_file: ConfigFile,
     set_: Overrides = None,
     processes: Annotated[int, typer.Option(min=1, help="Training processes on this machine.")] = 1,
-    hostfile: Annotated[Path | None, typer.Option(help="DeepSpeed's list of machines that share the run folder.")] = None,
+    hostfile: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="DeepSpeed's list of machines that share the run folder.")
+    ] = None,
 ) -> None:
     """Trains; run again, it goes on from the newest checkpoint."""
-    from agentgym_train import report
+    from agentgym_train import checkpoint, report
     from agentgym_train import run as runs
 
     config = configuration.load(config_file, set_ or [])
+    count = process_count(processes, hostfile)
     with report.Display(out) as display:
-        runs.prepare(config, display)
+        lock = runs.prepare(config, display, processes=count)
+    lock.share()
     folder = Path(config.run.folder)
-    if processes == 1 and hostfile is None:
-        work(folder)
-    else:
-        raise typer.Exit(subprocess.call(launch_command(folder, processes, hostfile)))
+    here = processes == 1 and hostfile is None
+    status = attempt(folder) if here else subprocess.call(launch_command(folder, processes, hostfile))
+    if status:
+        err.print(checkpoint.where_to_go_on(folder), markup=False, highlight=False, soft_wrap=True)
+    if here:
+        leave(status)
+    raise typer.Exit(status)
 
 
 @app.command(hidden=True)
-@user_errors
 def work(folder: Path) -> None:
     """One process of a run; started by the launcher."""
-    from agentgym_train import run as runs
-    from agentgym_train.engine.deepspeed import end_process
+    leave(attempt(folder))
 
-    runs.work(folder, out)
-    end_process()
+
+def attempt(folder: Path) -> int:
+    """Does one process's share of a run and shows what went wrong; returns the exit status."""
+    from agentgym_train import run as runs
+
+    try:
+        runs.work(folder, out)
+    except KeyboardInterrupt:
+        err.print("interrupted")
+    except AgentGymError as error:
+        err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+    except Exception as error:
+        traceback.print_exc()
+        if (plugin := culprit(error)) is not None:
+            err.print(f"raised in {plugin}", style="red", markup=False, soft_wrap=True)
+    else:
+        return 0
+    return 1
+
+
+def leave(status: int) -> NoReturn:
+    """Ends a training process at once: gloo's threads abort an interpreter that is shutting down (see ``end_process``)."""
+    if status == 0:
+        from agentgym_train.engine.deepspeed import end_process
+
+        end_process()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 @app.command("eval")
@@ -83,8 +120,8 @@ def list_plugins() -> None:
 @config_app.command("show")
 @user_errors
 def show(config_file: ConfigFile, set_: Overrides = None) -> None:
-    """Prints a configuration with every default written out."""
-    out.print(configuration.dumps(configuration.load(config_file, set_ or [])), markup=False, highlight=False)
+    """Prints a configuration with every default written out, those of its plugins too."""
+    out.print(configuration.dumps(resolved(configuration.load(config_file, set_ or []))), markup=False, highlight=False)
 
 
 if __name__ == "__main__":

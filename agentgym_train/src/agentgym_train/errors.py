@@ -21,3 +21,11 @@ class RunFolderError(AgentGymError, ValueError):
 
 class CheckpointError(AgentGymError, ValueError):
     """A checkpoint that is incomplete or of another model."""
+
+
+class TrainingError(AgentGymError, RuntimeError):
+    """A training that cannot go on, or that has changed nothing."""
+
+
+class FaultBudgetError(AgentGymError, RuntimeError):
+    """More environment failures than a run may have; the message says what failed where."""

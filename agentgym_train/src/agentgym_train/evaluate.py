@@ -1,7 +1,5 @@
 """Evaluation: held-out tasks, at the full horizon, with the sampled policy."""
 
-import gymnasium
-
 from agentgym_envs import registry
 from agentgym_envs.baselines import spread
 from agentgym_envs.tasks import stable_hash
@@ -28,24 +26,19 @@ def horizon(config: Config) -> int:
     return turns
 
 
-def sampling(config: Config, chat: Chat, *, key: str) -> Sampling:
-    """Returns how to sample; the noise is a function of the run's seed and ``key``."""
-    return Sampling(
-        temperature=config.rollout.temperature,
-        max_new_tokens=config.rollout.max_new_tokens,
-        stop_ids=chat.stop_ids,
-        seed=stable_hash(f"noise {config.run.seed} {key}"),
-    )
+def sampling(config: Config, chat: Chat) -> Sampling:
+    """Returns how to sample."""
+    return Sampling(temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids)
 
 
 def starts(config: Config) -> list[Start]:
     """Returns the held-out episodes: tasks spread evenly over the split, or seeds where an environment lists no tasks."""
-    env = gymnasium.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
+    env = registry.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
     task_ids = getattr(env.unwrapped, "task_ids", None)
     env.close()
     if task_ids is None:
-        return [Start(stable_hash(f"held-out {i}") % 2**31) for i in range(config.eval.episodes)]
-    return [Start(number, task_id) for number, task_id in enumerate(spread(task_ids, config.eval.episodes))]
+        return [Start(i, stable_hash(f"held-out {i}") % 2**31) for i in range(config.eval.episodes)]
+    return [Start(number, number, task_id) for number, task_id in enumerate(spread(task_ids, config.eval.episodes))]
 
 
 def evaluate(
@@ -68,7 +61,8 @@ def evaluate(
         return []
     with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
         collector = make_collector(config, pool, generator, chat)
-        groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat, key=key))
+        noise = f"evaluation {config.run.seed} {key}"
+        groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise)
     return [t for g in groups for t in g.trajectories]
 
 

@@ -1,8 +1,11 @@
 """Many processes through DeepSpeed's own launcher, on one machine or on those of a hostfile."""
 
+import re
 import socket
 import sys
 from pathlib import Path
+
+from agentgym_train.errors import ConfigError
 
 
 def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[str]:
@@ -17,6 +20,21 @@ def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[
     options = ["--no_local_rank", "--log_level", "error", "--master_port", str(free_port())]
     launcher = [sys.executable, "-m", "deepspeed.launcher.runner", *hosts, *options]
     return [*launcher, "--module", "agentgym_train.cli", "work", str(folder.resolve())]
+
+
+def process_count(processes: int, hostfile: Path | None) -> int:
+    """Returns how many workers there will be in all.
+
+    Raises:
+        ConfigError: a line of the hostfile is no "machine slots=number".
+    """
+    if hostfile is None:
+        return processes
+    lines = [line.partition("#")[0].strip() for line in hostfile.read_text(encoding="utf-8").splitlines()]
+    slots = [re.fullmatch(r"\S+\s+slots=(\d+)", line) for line in lines if line]
+    if not slots or not all(slots):
+        raise ConfigError(f"{hostfile}: a line names a machine and its processes, such as: machine1 slots=8")
+    return sum(int(found[1]) for found in slots if found)
 
 
 def free_port() -> int:

@@ -3,7 +3,13 @@
 Shapes: B trajectories, T tokens.
 """
 
+import math
+
+import torch
 from torch import Tensor
+
+RATIO_LIMIT = 10.0
+"""Probability ratios are bounded here, in log space: beyond it a token's push is constant or none, and nothing overflows."""
 
 
 def clipped_policy_loss(
@@ -21,8 +27,11 @@ def clipped_policy_loss(
 
     Returns:
         The loss summed over action tokens, and how many of them were clipped.
+
+    A token that has become more than ``RATIO_LIMIT`` times as probable is pushed no further, whatever its advantage: dual clipping
+    (Ye et al., 2020).
     """
-    ratio_BT = (logp_BT - old_BT).where(action_BT, 0.0).exp()
+    ratio_BT = (logp_BT - old_BT).where(action_BT, 0.0).clamp(max=math.log(RATIO_LIMIT)).exp()
     clipped_BT = ratio_BT.clamp(1 - clip_low, 1 + clip_high)
     plain_BT, bounded_BT = ratio_BT * advantage_BT, clipped_BT * advantage_BT
     loss_BT = -plain_BT.minimum(bounded_BT)
@@ -30,6 +39,10 @@ def clipped_policy_loss(
 
 
 def kl_k3(logp_BT: Tensor, reference_BT: Tensor, action_BT: Tensor) -> Tensor:
-    """The k3 estimate of KL(policy ‖ reference) (Schulman, 2020): r − log r − 1 with r = p_ref / p, summed over action tokens."""
-    log_ratio_BT = (reference_BT - logp_BT).where(action_BT, 0.0).clamp(-20.0, 20.0)
-    return (log_ratio_BT.exp() - log_ratio_BT - 1).sum()
+    """The k3 estimate of KL(policy ‖ reference) (Schulman, 2020): r − log r − 1 with r = p_ref / p, summed over action tokens.
+
+    From r = ``RATIO_LIMIT`` on it goes on as a straight line in log r: a token at log r = 18 has a gradient of 9, not of e¹⁸.
+    """
+    log_ratio_BT = (reference_BT - logp_BT).where(action_BT, 0.0)
+    bounded_BT = log_ratio_BT.clamp(max=math.log(RATIO_LIMIT))
+    return (torch.expm1(bounded_BT) - bounded_BT + (RATIO_LIMIT - 1) * (log_ratio_BT - bounded_BT)).sum()

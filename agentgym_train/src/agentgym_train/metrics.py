@@ -4,12 +4,16 @@ Everything but ``"time"`` follows from the configuration: on CPU two runs of it 
 """
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agentgym_train.errors import RunFolderError
+from agentgym_train.files import append, write_whole
 from agentgym_train.types import Group, Status
+
+FILES = ("metrics.jsonl", "failures.jsonl")
+"""A line a step, and a line a failure of an environment."""
 
 
 def episode_sums(groups: Sequence[Group]) -> dict[str, float]:
@@ -41,27 +45,78 @@ def episode_means(sums: dict[str, float]) -> dict[str, float]:
 
 
 class MetricsFile:
-    """``metrics.jsonl``: one object a step.
+    """A file of JSON objects, each with its ``step``.
 
     Args:
         path: the file.
         start: steps to keep; later lines, from before a crash, are dropped.
+        owner: this process writes; the others read what it has written.
     """
 
-    def __init__(self, path: Path, *, start: int):
-        self.path = path
-        kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
-        draft = path.with_suffix(".tmp")
-        draft.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-        os.replace(draft, path)
+    def __init__(self, path: Path, *, start: int, owner: bool = True):
+        self.path, self.owner = path, owner
+        self.kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
+        """The lines of earlier steps."""
+        if owner:
+            write_whole(path, _lines(self.kept))
 
-    def write(self, row: dict[str, Any]) -> None:
-        """Appends a line."""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+    def write(self, *rows: dict[str, Any]) -> None:
+        """Appends lines."""
+        if self.owner and rows:
+            append(self.path, _lines(rows))
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Returns the complete lines of a metrics file; a line that a crash cut off is left out."""
-    text = path.read_text(encoding="utf-8")
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    """Returns the complete lines of a metrics file; a last line that a crash cut off is left out.
+
+    Raises:
+        RunFolderError: a line is none of ours; names it.
+    """
+    complete, _, _ = path.read_bytes().rpartition(b"\n")
+    return [_row(line, path, number) for number, line in enumerate(complete.splitlines(), 1)]
+
+
+def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        row: dict[str, Any] = json.loads(line)
+        if isinstance(row["step"], int):
+            return row
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise RunFolderError(f"line {number} of {path} is no row of metrics: {line[:40]!r}. Delete the line to go on without it")
+
+
+class Notes:
+    """``evaluation.json``: named rows of held-out results, kept whole on disk after every addition.
+
+    Args:
+        path: the file.
+        write: whether this process writes it.
+
+    Raises:
+        RunFolderError: the file is there and is not what was written.
+    """
+
+    def __init__(self, path: Path, *, write: bool):
+        self.path, self.write = path, write
+        self.rows = _rows(path) if path.exists() else {}
+
+    def add(self, key: str, row: dict[str, float]) -> None:
+        """Adds or replaces a row."""
+        self.rows[key] = row
+        if self.write:
+            write_whole(self.path, json.dumps(self.rows, indent=1) + "\n")
+
+
+def _rows(path: Path) -> dict[str, dict[str, float]]:
+    try:
+        rows = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise RunFolderError(f"{path} is cut off or garbled ({error}). Delete it to go on without its results") from error
+    if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
+        raise RunFolderError(f"{path} holds no results. Delete it to go on without them")
+    return rows
+
+
+def _lines(rows: Sequence[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)

@@ -28,7 +28,6 @@ class Sampling:
     temperature: float
     max_new_tokens: int
     stop_ids: frozenset[int]
-    seed: int
 
 
 class Session(Protocol):
@@ -48,14 +47,18 @@ class Session(Protocol):
 
 
 class Generator(Protocol):
-    """Token ids in, token ids and log-probabilities out."""
+    """Token ids in, token ids and log-probabilities out. The trainer uses nothing else of it."""
 
     def load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """Takes over the policy's weights: (name, full tensor) pairs."""
         ...
 
-    def session(self, rows: int, sampling: Sampling) -> Session:
-        """Starts episodes."""
+    def session(self, seeds: Sequence[int], sampling: Sampling) -> Session:
+        """Starts one episode a seed, in rows 0, 1, ….
+
+        The noise of a token is a function of its episode's seed, its turn (calls of ``generate`` for the row since it began or
+        was restarted) and its place in the turn, and of nothing else.
+        """
         ...
 
 

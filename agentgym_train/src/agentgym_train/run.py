@@ -3,91 +3,138 @@
 RUN/config.toml        the resolved configuration
 RUN/init/              the small model, if model.path is "scratch"
 RUN/metrics.jsonl      one line a step
+RUN/failures.jsonl     one line a failure of an environment
 RUN/checkpoints/       see checkpoint.py
 RUN/evaluation.json    held-out success before, during and after, and of the baselines
 RUN/learning_curve.png, RUN/trajectories.md
 RUN/model/             the trained model for transformers
 """
 
-import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import torch
 from rich.console import Console
 from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import TextEnv, baselines, registry
+from agentgym_envs.errors import EnvFailure
 from agentgym_envs.wrappers import ActionFormat
-from agentgym_train import checkpoint, evaluate, metrics, plugins, report, scratch
+from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, report, scratch
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
-from agentgym_train.engine.zero_config import zero_config
-from agentgym_train.errors import CheckpointError, ConfigError, ModelError, RunFolderError
+from agentgym_train.errors import CheckpointError, ConfigError, ModelError, RunFolderError, TrainingError
+from agentgym_train.files import Lock, publish, write_whole, writing
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.types import Group, Trajectory
 
 SCRATCH = "scratch"
 SHOWN = 6  # trajectories in the readable file
+CHANGEABLE = frozenset(
+    {
+        "run.folder",
+        "run.steps",
+        "run.save_every",
+        "run.keep",
+        "env.workers",
+        "env.timeout",
+        "env.retries",
+        "env.failure_budget",
+        "rollout.patience",
+        "engine.micro_batch_tokens",
+        "eval.every",
+    }
+)
+"""Keys that do not change what a run computes: a resumed run may have other values."""
+POOL_KEYWORDS = {"max_episode_steps", "num_envs", "workers", "timeout", "start_timeout", "action_format", "render_mode"}
+UNFINISHED = {".lock", ".config.toml-draft"}  # all that a start leaves which was interrupted before it wrote config.toml
 
 
-def prepare(config: Config, display: report.Display) -> None:
+def prepare(config: Config, display: report.Display, *, processes: int = 1) -> Lock:
     """Checks everything, makes or recognises the run folder, and makes the small model where one is asked for.
 
+    Args:
+        config: the run.
+        display: shows progress and warnings.
+        processes: that will train.
+
+    Returns:
+        The run folder's lock, to be kept until the run has ended.
+
     Raises:
-        AgentGymError: what is wrong, before anything was written.
+        AgentGymError: what is wrong, before any work.
     """
     transformers_logging.disable_progress_bar()
-    check(config)
-    folder = claim_folder(config)
-    if config.model.path == SCRATCH and not (folder / "init").exists():
-        draft = folder / ".init-draft"
-        shutil.rmtree(draft, ignore_errors=True)
-        scratch.make(
-            draft,
-            config.env,
-            config.scratch,
-            seed=config.run.seed,
-            max_context=config.model.max_context,
-            progress=display.advance,
-        )
-        os.replace(draft, folder / "init")
+    check(config, processes=processes)
+    config = plugins.resolved(config)
+    folder = Path(config.run.folder)
+    recognise(folder, config)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    lock = Lock(folder)
+    try:
+        claim_folder(config)
+        for line in checkpoint.recover(folder):
+            display.console.print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
+        check_progress(config, folder)
+        if newest := checkpoint.latest(folder):
+            checkpoint.convert(newest, processes=processes)
+        if config.model.path == SCRATCH and not (folder / "init").exists():
+            make_init(config, folder, display)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
 
 
-def check(config: Config) -> None:
+def make_init(config: Config, folder: Path, display: report.Display) -> None:
+    """Makes the small model."""
+    draft = folder / ".init-draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}
+    with writing(folder / "init"):
+        scratch.make(draft, config.env, config.scratch, progress=display.advance, **sizes)
+        publish(draft, folder / "init")
+
+
+def check(config: Config, *, processes: int = 1) -> None:
     """Refuses what cannot work: names, options, horizons, task filters, extras, model and chat template."""
-    plugins.make("algorithm", config.algorithm)
-    plugins.make("generator", config.generator)
-    curriculum = plugins.make("curriculum", config.curriculum)
-    for step in (0, config.run.steps - 1):
-        if curriculum.horizon(step) < 1:
-            raise ConfigError(f"the curriculum's horizon at step {step + 1} is {curriculum.horizon(step)}: it must be at least 1")
-    for name, value in (
-        ("env.groups", config.env.groups),
-        ("env.group_size", config.env.group_size),
-        ("run.steps", config.run.steps),
-    ):
-        if value < 1:
-            raise ConfigError(f"configuration key {name!r} must be at least 1, not {value}")
+    plugins.resolved(config)
+    curricula.rehearse(config.curriculum, config.run.steps)
+    if config.env.groups < processes:
+        raise ConfigError(f"env.groups={config.env.groups} leaves some of the {processes} processes without a task")
+    if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
+        raise ModelError(
+            f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
+            "keyword 'admissible' that asks for one: set model.path to a trained model"
+        )
     instructions = describe(config)
     evaluate.horizon(config)
-    zero_config(config.engine, config.model.dtype)
     if config.model.path != SCRATCH:
         check_context(config)
         Chat(load_tokenizer(config.model.path), instructions)
 
 
 def describe(config: Config) -> str:
-    """Constructs the training and the held-out environment, which is cheap and checks their keywords; returns the rules."""
+    """Constructs the training and the held-out environment, which is cheap and checks their keywords; returns the rules.
+
+    Raises:
+        AgentGymError: a keyword that the environment does not take or that is the trainer's own, or no such environment.
+    """
+    for section, kwargs in (("env", config.env.kwargs), ("eval", config.eval.kwargs)):
+        if taken := sorted(POOL_KEYWORDS & kwargs.keys()):
+            raise ConfigError(f"configuration key '{section}.kwargs.{taken[0]}': the trainer sets it, not the environment")
     extra: dict[str, Any] = {"admissible": True} if config.model.path == SCRATCH else {}
     instructions = ""
     for kwargs in (config.env.kwargs | config.eval.kwargs, config.env.kwargs | extra):
         env = registry.make(config.env.id, **kwargs)
         if config.env.action_format != "plain":
+            if not isinstance(env.unwrapped, TextEnv):
+                raise ConfigError(
+                    f"env.action_format={config.env.action_format!r} needs a TextEnv: for {config.env.id} use 'plain'"
+                )
             env = ActionFormat(env, config.env.action_format)
         instructions = getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", "")
         env.close()
@@ -118,27 +165,48 @@ def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
 
 
 def claim_folder(config: Config) -> Path:
-    """Makes the run folder, or recognises it as this run's.
+    """Makes the run folder, or recognises it as this run's, and writes the configuration into it.
 
     Raises:
         RunFolderError: it cannot be written, holds something else, or belongs to a run with another configuration.
     """
     folder = Path(config.run.folder)
+    recognise(folder, config)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "config.toml", configuration.dumps(config))
+    return folder
+
+
+def recognise(folder: Path, config: Config) -> None:
+    """Refuses a folder that holds something else than this run; touches nothing.
+
+    Raises:
+        RunFolderError: says what the folder holds, or which keys differ in what way.
+    """
     saved = folder / "config.toml"
     if saved.exists():
-        changed = configuration.difference(configuration.load(saved), config, ignore=("run.steps", "run.save_every", "run.keep"))
+        changed = configuration.difference(configuration.load(saved), config, ignore=CHANGEABLE)
         if changed:
             raise RunFolderError(f"{folder} holds a run with another configuration: {changed}. Choose another run.folder")
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    elif folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED):
         raise RunFolderError(f"{folder} exists and is not a run folder. Choose another run.folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = folder / ".config-draft"
-        draft.write_text(configuration.dumps(config), encoding="utf-8")
-        os.replace(draft, saved)
-    except OSError as error:
-        raise RunFolderError(f"cannot write run.folder={str(folder)!r}: {error.strerror}") from error
-    return folder
+
+
+def check_progress(config: Config, folder: Path) -> None:
+    """Refuses to go on from results that cannot be read, or to stop before where the run already is.
+
+    Raises:
+        RunFolderError: names the file and says what to do.
+    """
+    metrics.Notes(folder / "evaluation.json", write=False)
+    for name in metrics.FILES:
+        if (folder / name).exists():
+            metrics.read(folder / name)
+    newest = checkpoint.latest(folder)
+    done = checkpoint.read_state(newest).step if newest else 0
+    if done > config.run.steps:
+        raise RunFolderError(f"{folder} has {done} steps behind it, more than run.steps={config.run.steps}")
 
 
 def work(folder: Path, console: Console) -> None:
@@ -146,13 +214,14 @@ def work(folder: Path, console: Console) -> None:
     from agentgym_train.trainer import Trainer
 
     transformers_logging.disable_progress_bar()
+    lock = Lock(folder, shared=True)
     config = configuration.load(folder / "config.toml")
     model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
     tokenizer = load_tokenizer(model_path)
     chat = Chat(tokenizer, describe(config))
     trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, chat=chat)
     first = trainer.engine.rank == 0
-    notes = Notes(folder / "evaluation.json", write=first)
+    notes = metrics.Notes(folder / "evaluation.json", write=first)
 
     def held_out(key: str, step: int) -> list[Trajectory]:
         share = slice(trainer.engine.rank, None, trainer.engine.world_size)
@@ -162,13 +231,10 @@ def work(folder: Path, console: Console) -> None:
         return everyone
 
     with report.Display(console, quiet=not first) as display:
-        if "before" not in notes.rows:
-            if trainer.start:
-                raise RunFolderError(f"{folder / 'evaluation.json'} has lost its first entry: it was written before training")
+        if "before" not in notes.rows and not trainer.start:
             held_out("before", 0)
         if first and "oracle" not in notes.rows and has_baselines(config):
-            for agent in ("random", "oracle"):
-                notes.add(agent, baseline(config, agent))
+            add_baselines(config, notes, console)
 
         def on_step(row: dict[str, Any], groups: list[Group]) -> None:
             display.step(row, config.run.steps)
@@ -177,18 +243,44 @@ def work(folder: Path, console: Console) -> None:
 
         trainer.train(on_step)
         episodes = held_out("after", config.run.steps)
+    checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
     if first:
-        checkpoint.save_model(folder / "model", trainer.generator.model, tokenizer)
-        report.write_trajectories(folder / "trajectories.md", episodes[:SHOWN])
-        report.learning_curve(folder / "learning_curve.png", metrics.read(folder / "metrics.jsonl"), notes.rows)
+        rows = metrics.read(folder / "metrics.jsonl")
+        with writing(folder):
+            report.write_trajectories(folder / "trajectories.md", episodes[:SHOWN])
+            report.learning_curve(folder / "learning_curve.png", rows, notes.rows)
         console.print(report.table(notes.rows))
         console.print(f"wrote {folder}/: learning_curve.png, trajectories.md, metrics.jsonl, model/", highlight=False)
+        check_learned(rows)
     trainer.engine.close()
+    lock.release()
+
+
+def check_learned(rows: list[dict[str, Any]]) -> None:
+    """Refuses to call a training done that changed nothing.
+
+    Raises:
+        TrainingError: no step had a gradient.
+    """
+    if not any(row.get("grad_norm", 0.0) for row in rows):
+        raise TrainingError(
+            "the model is what it was: every gradient was 0, because rewards never differed within a group. Look at "
+            "trajectories.md and 'return' in metrics.jsonl; try easier tasks, a longer horizon, or a larger env.group_size"
+        )
+
+
+def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> None:
+    """Measures random play and the oracle; an environment that fails costs the row and not the run."""
+    for agent in ("random", "oracle"):
+        try:
+            notes.add(agent, baseline(config, agent))
+        except EnvFailure as error:
+            console.print(f"warning: no row for {agent}: {error}", style="yellow", markup=False, soft_wrap=True)
 
 
 def has_baselines(config: Config) -> bool:
     """Says whether the environment keeps our contract; any other Gymnasium text environment has no oracle to ask."""
-    env = gymnasium.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
+    env = registry.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
     ours = isinstance(env.unwrapped, TextEnv)
     env.close()
     return ours
@@ -196,26 +288,17 @@ def has_baselines(config: Config) -> bool:
 
 def baseline(config: Config, agent: str) -> dict[str, float]:
     """Returns success, score and turns of a baseline on the held-out tasks."""
-    kwargs = config.env.kwargs | config.eval.kwargs
-    episodes = baselines.play(config.env.id, agent, episodes=config.eval.episodes, horizon=evaluate.horizon(config), **kwargs)
+    episodes = baselines.play(
+        config.env.id,
+        agent,
+        episodes=config.eval.episodes,
+        horizon=evaluate.horizon(config),
+        workers=config.env.workers or None,
+        timeout=config.env.timeout,
+        **(config.env.kwargs | config.eval.kwargs),
+    )
     means = [sum(values) / len(episodes) for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)]
     return dict(zip(("success", "score", "turns"), means, strict=True))
-
-
-class Notes:
-    """``evaluation.json``: named rows of held-out results, kept whole on disk after every addition."""
-
-    def __init__(self, path: Path, *, write: bool):
-        self.path, self.write = path, write
-        self.rows: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-    def add(self, key: str, row: dict[str, float]) -> None:
-        """Adds or replaces a row."""
-        self.rows[key] = row
-        if self.write:
-            draft = self.path.with_suffix(".tmp")
-            draft.write_text(json.dumps(self.rows, indent=1) + "\n", encoding="utf-8")
-            os.replace(draft, self.path)
 
 
 def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[str], console: Console) -> None:
@@ -233,6 +316,6 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     config = configuration.load(config_file or saved[0], overrides)
     chat = Chat(load_tokenizer(str(folder)), describe(config))
     device = torch.accelerator.current_accelerator() or torch.device("cpu")
-    generator = plugins.make("generator", config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
+    generator = plugins.make_generator(config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
     episodes = evaluate.evaluate(config, generator, chat)
     console.print(report.table({"checkpoint": evaluate.summary(episodes)}))

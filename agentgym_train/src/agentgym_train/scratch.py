@@ -7,16 +7,15 @@ chat template is minimal and leaves the system message out: a model of this size
 import json
 import random
 from collections.abc import Callable
+from itertools import count, cycle
 from pathlib import Path
 
-import gymnasium
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosine_schedule_with_warmup
 
-from agentgym_envs.wrappers import ActionFormat
+from agentgym_envs import baselines
 from agentgym_train.config import EnvConfig, ScratchConfig
-from agentgym_train.errors import ModelError
 from agentgym_train.rollout.chat import Chat, Message
 
 SPECIAL = ("<|pad|>", "<|user|>", "<|assistant|>", "<|end|>")
@@ -27,6 +26,7 @@ TEMPLATE = (
     "{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+ROLES = ("user", "assistant")
 Progress = Callable[[str, int, int], None]
 
 
@@ -42,7 +42,7 @@ def make(folder: Path, env: EnvConfig, config: ScratchConfig, *, seed: int, max_
         progress: called with a label, what is done and how much there is.
 
     Raises:
-        ModelError: the environment does not list admissible actions.
+        EnvFailure: an environment raised, hung or died.
     """
     episodes = random_play(env, config, seed=seed, progress=progress)
     tokenizer = train_tokenizer([m["content"] for episode in episodes for m in episode], config.vocab)
@@ -69,25 +69,24 @@ def make(folder: Path, env: EnvConfig, config: ScratchConfig, *, seed: int, max_
 
 
 def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: Progress) -> list[list[Message]]:
-    """Returns episodes of uniformly random admissible actions as chat messages."""
-    world = ActionFormat(gymnasium.make(env.id, max_episode_steps=-1, **{**env.kwargs, "admissible": True}), env.action_format)
-    rng = random.Random(seed)
-    episodes = []
-    for number in range(config.episodes):
-        observation, info = world.reset(seed=rng.randrange(2**31))
-        if not info.get("admissible_actions"):
-            raise ModelError(f"{env.id} lists no admissible actions, which random play needs: set model.path to a trained model")
-        messages, over = [{"role": "user", "content": observation}], False
-        while not over and len(messages) < 2 * config.turns:
-            action = world.format.render(rng.choice(info["admissible_actions"]))
-            observation, _, terminated, truncated, info = world.step(action)
-            over = terminated or truncated
-            messages.append({"role": "assistant", "content": action})
-            messages.append({"role": "user", "content": observation})
-        episodes.append(messages[:-1])
-        progress("random play", number + 1, config.episodes)
-    world.close()
-    return episodes
+    """Returns episodes of uniformly random admissible actions as chat messages.
+
+    Raises:
+        EnvFailure: an environment raised, hung or died.
+    """
+    done = count(1)
+    episodes = baselines.random_episodes(
+        env.id,
+        config.episodes,
+        seed=seed,
+        turns=config.turns,
+        action_format=env.action_format,
+        workers=env.workers or None,
+        timeout=env.timeout,
+        on_episode=lambda: progress("random play", next(done), config.episodes),
+        **env.kwargs,
+    )
+    return [[{"role": role, "content": text} for role, text in zip(cycle(ROLES), texts, strict=False)] for texts in episodes]
 
 
 def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:

@@ -1,27 +1,31 @@
 """The training loop. Data flows from top to bottom; each name is a file or folder beside this one."""
 
+import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.tasks import stable_hash
-from agentgym_train import checkpoint, evaluate, plugins
-from agentgym_train.batching import Batch, pack
+from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins
+from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.engine.logps import token_logps
-from agentgym_train.errors import ConfigError
+from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
-from agentgym_train.protocols import Sampling
+from agentgym_train.models import load_model
+from agentgym_train.probe import check_generator
+from agentgym_train.probe import length as probe_length
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
-from agentgym_train.rollout.collector import Start
-from agentgym_train.types import Group
+from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.types import Failure, Group
+from agentgym_train.update import NotFiniteError, update
 
 OnStep = Callable[[dict[str, Any], list[Group]], None]
 
@@ -39,117 +43,133 @@ class Trainer:
 
     def __init__(self, config: Config, folder: Path, *, model_path: str, tokenizer: PreTrainedTokenizerBase, chat: Chat):
         self.config, self.folder, self.tokenizer, self.chat = config, folder, tokenizer, chat
-        self.algorithm = plugins.make("algorithm", config.algorithm)
-        self.curriculum = plugins.make("curriculum", config.curriculum)
-        self.model_path = model_path
+        self.algorithm = plugins.make_algorithm(config.algorithm)
+        self.curriculum = plugins.make_curriculum(config.curriculum)
         model = load_model(model_path, config.model.dtype)
         self.shape = checkpoint.shape(model)
-        self.engine = Engine(model, config.engine, dtype=config.model.dtype, temperature=config.rollout.temperature)
-        self.generator = plugins.make("generator", config.generator).build(
+        newest = checkpoint.latest(folder)
+        options: dict[str, Any] = {"dtype": config.model.dtype, "temperature": config.rollout.temperature}
+        self.engine = Engine(model, config.engine, universal=newest is not None and checkpoint.is_universal(newest), **options)
+        self.generator = plugins.make_generator(config.generator).build(
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
-        self.reference = self._load_reference() if self.algorithm.kl_coef else None
-        self.start = self._resume()
+        self.reference = None
+        if self.algorithm.kl_coef:
+            self.reference = load_model(model_path, config.model.dtype).to(self.engine.device).requires_grad_(False)
+        self.start = self._resume(newest) if newest else 0
         self.generator.load(self.engine.weights())
+        check_generator(
+            self.generator,
+            lambda batch: self.engine.forward(batch.to(self.engine.device)),
+            sampling=evaluate.sampling(config, chat),
+            ids=range(len(tokenizer)),
+            length=probe_length(model.config),
+            dtype=config.model.dtype,
+        )
 
     def train(self, on_step: OnStep) -> None:
         """Runs the remaining steps.
 
         Args:
             on_step: sees each step's metrics and this process's groups.
+
+        Raises:
+            ConfigError: no episode fits into the context.
+            FaultBudgetError: more episodes failed than ``env.failure_budget``.
+            TrainingError: a loss or gradient is not finite.
         """
         config = self.config
-        if config.env.groups < self.engine.world_size:
-            raise ConfigError(
-                f"env.groups={config.env.groups} leaves some of the {self.engine.world_size} processes without a task"
-            )
-        metrics_file = MetricsFile(self.folder / "metrics.jsonl", start=self.start) if self.engine.rank == 0 else None
+        rows, failed = (MetricsFile(self.folder / name, start=self.start, owner=self.engine.rank == 0) for name in metrics.FILES)
+        given_up = int(sum(row["given_up"] for row in rows.kept))
         with make_pool(config, len(self.tasks(0)), config.env.kwargs) as pool:
             collector = make_collector(config, pool, self.generator, self.chat)
             for step in range(self.start, config.run.steps):
                 began = time.monotonic()
-                horizon = self.curriculum.horizon(step)
-                groups = collector.collect(
-                    self.tasks(step), max_turns=horizon, sampling=self.sampling(step), version=self.engine.steps
-                )
-                if not any(t.turns for g in groups for t in g.trajectories):
-                    raise ConfigError(
-                        f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
-                        f"{config.rollout.max_new_tokens} exceed model.max_context={config.model.max_context}"
-                    )
+                horizon = curricula.turns(self.curriculum, step)
+                groups = self.collect(collector, step, horizon)
+                failures = [f for part in self.engine.gather(collector.failures) for f in part]
+                failed.write(*({"step": step + 1, **asdict(f)} for f in failures))
+                given_up += sum(f.given_up for f in failures)
+                self.check_failures(step, given_up, failed)
                 collected = time.monotonic()
-                batch = self.algorithm.advantages(pack(groups))
-                sums: dict[str, float] = {}
-                for mini in batch.mini_batches(config.engine.minibatches):
-                    _add(sums, self.update(mini))
+                means = self.update(step, groups)
                 self.generator.load(self.engine.weights())
-                metrics = self.summarise(groups, sums, failures=collector.failures)
-                self.curriculum.observe(metrics)
+                means |= self.summarise(step, groups, failures)
+                self.curriculum.observe(means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
-                row = {"step": step + 1, "horizon": horizon, **metrics, "time": seconds}
-                if metrics_file:
-                    metrics_file.write(row)
+                row = {"step": step + 1, "horizon": horizon, **means, "time": seconds}
+                rows.write(row)
                 on_step(row, groups)
                 if (step + 1) % config.run.save_every == 0 or step + 1 == config.run.steps:
                     self.save(step + 1)
 
-    def update(self, mini: Batch) -> dict[str, float]:
-        """Takes one optimizer step; the loss is the mean over the action tokens of all processes."""
-        (tokens,) = self.engine.total(mini.action_tokens)
-        sums: dict[str, float] = {}
-        for micro in self.in_step(mini.micro_batches(self.config.engine.micro_batch_tokens), mini):
-            micro = self.with_reference(micro.to(self.engine.device))
-            forward = self.engine.forward(micro)
-            loss, extra = self.algorithm.loss(forward.logp_BT, micro)
-            # DeepSpeed averages gradients over processes; what is wanted is their sum.
-            self.engine.backward(loss * self.engine.world_size / max(tokens, 1.0))
-            entropy = forward.entropy_BT.where(micro.action_BT, 0.0).sum()
-            drift = (forward.logp_BT.detach() - micro.logp_BT).abs().where(micro.action_BT, 0.0).sum()
-            _add(sums, {"loss": loss, "entropy": entropy, "logp_drift": drift, **extra})
-        totals = dict(zip(sums, self.engine.total(*sums.values()), strict=True))
-        return {k: v / max(tokens, 1.0) for k, v in totals.items()} | {"grad_norm": self.engine.step(), "updates": 1.0}
-
-    def in_step(self, micros: list[Batch], mini: Batch) -> Iterator[Batch]:
-        """Yields the micro-batches, then idle ones until every process has run as many."""
-        yield from micros
-        for _ in range(self.engine.most(len(micros)) - len(micros)):
-            yield mini.idle()
+    def collect(self, collector: Collector, step: int, horizon: int) -> list[Group]:
+        """Plays this process's groups of a step; sampling noise is a function of seed, step and episode alone."""
+        noise = f"train {self.config.run.seed} {step}"
+        sampling = evaluate.sampling(self.config, self.chat)
+        return collector.collect(self.tasks(step), max_turns=horizon, sampling=sampling, noise=noise, version=self.engine.steps)
 
     def tasks(self, step: int) -> list[Start]:
         """Returns this process's tasks of a step, each ``group_size`` times: a function of seed and step alone."""
         run, env = self.config.run, self.config.env
         mine = range(self.engine.rank, env.groups, self.engine.world_size)
-        return [Start(stable_hash(f"task {run.seed} {step} {g}") % 2**31) for g in mine for _ in range(env.group_size)]
+        return [Start(g, stable_hash(f"task {run.seed} {step} {g}") % 2**31) for g in mine for _ in range(env.group_size)]
 
-    def sampling(self, step: int) -> Sampling:
-        """Returns how to sample at a step; the noise is a function of seed, step and process alone."""
-        return evaluate.sampling(self.config, self.chat, key=f"train {step} {self.engine.rank}")
+    def update(self, step: int, groups: list[Group]) -> dict[str, float]:
+        """Learns from a step's groups; returns the update's metrics."""
+        batch = self.algorithm.advantages(pack(groups))
+        config = self.config.engine
+        try:
+            return update(
+                self.engine, self.algorithm, batch, groups=self.config.env.groups, config=config, reference=self.reference
+            )
+        except NotFiniteError as error:
+            raise TrainingError(self._write_blamed(step, error, groups)) from error
 
-    def with_reference(self, micro: Batch) -> Batch:
-        """Adds the initial policy's log-probabilities where the algorithm asks for a divergence."""
-        if self.reference is None:
-            return micro
-        with torch.no_grad():
-            return replace(micro, reference_BT=token_logps(self.reference, micro, self.config.rollout.temperature).logp_BT)
+    def summarise(self, step: int, groups: list[Group], failures: list[Failure]) -> dict[str, float]:
+        """Returns the step's episode metrics over all processes; ``failures`` are those of all processes.
 
-    def summarise(self, groups: list[Group], sums: Mapping[str, float], *, failures: int) -> dict[str, float]:
-        """Returns the step's metrics over all processes."""
-        local = episode_sums(groups) | {"env_failures": float(failures)}
+        Raises:
+            ConfigError: not one episode has room for an action.
+        """
+        local = episode_sums(groups)
         total = dict(zip(local, self.engine.total(*local.values()), strict=True))
-        updates = {k: v / sums["updates"] for k, v in sums.items() if k != "updates"}
-        return {**episode_means(total), "env_failures": total["env_failures"], **updates}
+        if not total["turns"] and not failures:
+            raise ConfigError(
+                f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
+                f"{self.config.rollout.max_new_tokens} exceed model.max_context={self.config.model.max_context}"
+            )
+        counts = {"env_failures": float(len(failures)), "given_up": float(sum(f.given_up for f in failures))}
+        return episode_means(total) | counts
+
+    def check_failures(self, step: int, given_up: int, failed: MetricsFile) -> None:
+        """Stops a run whose environments fail too often, with what failed where.
+
+        Raises:
+            FaultBudgetError: more episodes were given up than ``env.failure_budget``.
+        """
+        budget = self.config.env.failure_budget
+        if given_up <= budget:
+            return
+        if step > self.start and step % self.config.run.save_every:
+            self.save(step)
+        self.engine.barrier()
+        lost = (row for row in metrics.read(failed.path) if row["given_up"])
+        often = Counter((row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost).most_common(3)
+        report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
+        raise FaultBudgetError(
+            f"{given_up} episodes were given up by step {step + 1}, more than env.failure_budget={budget}. Most often: {report}. "
+            f"All are in {failed.path}. Mend the environment, or raise the budget, and run again"
+        )
 
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
         engine = self.engine
         state = checkpoint.State(step, self.curriculum.state_dict(), self.config.engine.zero_stage, engine.world_size, self.shape)
-        checkpoint.save(self.folder, state, engine, self.generator.model, self.tokenizer, keep=self.config.run.keep)
+        checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep)
 
-    def _resume(self) -> int:
-        """Restores the newest checkpoint; returns the steps done."""
-        folder = checkpoint.latest(self.folder)
-        if folder is None:
-            return 0
+    def _resume(self, folder: Path) -> int:
+        """Restores a checkpoint; returns the steps done."""
         state = checkpoint.read_state(folder)
         checkpoint.check_fits(
             state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.engine.world_size
@@ -158,15 +178,12 @@ class Trainer:
         self.curriculum.load_state_dict(state.curriculum)
         return state.step
 
-    def _load_reference(self) -> PreTrainedModel:
-        return load_model(self.model_path, self.config.model.dtype).to(self.engine.device).eval().requires_grad_(False)
-
-
-def load_model(path: str, dtype: str) -> PreTrainedModel:
-    """Loads a causal LM in a precision."""
-    return AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype))
-
-
-def _add(sums: dict[str, float], more: Mapping[str, Any]) -> None:
-    for key, value in more.items():
-        sums[key] = sums.get(key, 0.0) + float(value.detach() if isinstance(value, torch.Tensor) else value)
+    def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
+        """Writes the episodes that a loss or gradient came from; returns what to tell the user."""
+        episodes = [t for g in groups for t in g.trajectories]
+        file = self.folder / f"not-finite-step-{step + 1:06d}-process-{self.engine.rank}.json"
+        file.write_text(json.dumps([asdict(episodes[i]) for i in error.episodes], indent=1) + "\n", encoding="utf-8")
+        return (
+            f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or engine.max_grad_norm may help; "
+            f"running again goes on from {checkpoint.latest(self.folder) or 'the start'}"
+        )

@@ -92,5 +92,19 @@ class Trajectory:
 class Group:
     """Trajectories of the same task and seed; failed episodes are not in it."""
 
-    seed: int
+    number: int
+    """Its place among the groups of all processes."""
     trajectories: list[Trajectory]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What an environment did to an episode; never a reward."""
+
+    task_id: str
+    seed: int
+    turn: int
+    """Actions that had been taken."""
+    error: str
+    given_up: bool
+    """The episode's retries are spent: its group goes on without it."""

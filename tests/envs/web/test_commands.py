@@ -35,7 +35,7 @@ def test_install_says_what_is_wrong(monkeypatch):
 
 
 def test_sites_need_their_extra(monkeypatch):
-    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    monkeypatch.setattr(registry, "_installed", lambda name: False)
     done = CliRunner().invoke(app, ["sites"])
     assert done.exit_code == 2
     assert 'pip install "agentgym-envs[web]"' in done.output

@@ -10,7 +10,7 @@ from agentgym_envs.wrappers.formats import FORMATS, Format
 from agentgym_envs.wrappers.responses import FormatError
 
 
-class ActionFormat(gymnasium.Wrapper[str, str, str, str]):
+class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.RecordConstructorArgs):
     """Takes responses in a format instead of bare actions.
 
     A response that is not in the format costs a turn: the observation says what was wrong and ``info["invalid"]`` is true.
@@ -24,6 +24,7 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str]):
     """
 
     def __init__(self, env: gymnasium.Env[str, str], name: str):
+        gymnasium.utils.RecordConstructorArgs.__init__(self, name=name)  # gymnasium.make(wrapped.spec) makes it again
         super().__init__(env)
         if name not in FORMATS:
             raise UnknownName("action format", name, FORMATS)

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from agentgym_train.advantages import group_normalised
 from agentgym_train.batching import Batch
+from agentgym_train.limits import NonNegative, Share
 from agentgym_train.losses import clipped_policy_loss, kl_k3
 
 
@@ -13,11 +14,11 @@ from agentgym_train.losses import clipped_policy_loss, kl_k3
 class GRPO:
     """Group-relative policy optimisation with a token-level loss."""
 
-    clip_low: float = 0.2
-    clip_high: float = 0.2
-    gamma: float = 1.0
+    clip_low: Share = 0.2
+    clip_high: NonNegative = 0.2
+    gamma: Share = 1.0
     """Discount a turn: below 1, the faster of two successes is the better one."""
-    kl_coef: float = 0.0
+    kl_coef: NonNegative = 0.0
     """Weight of the k3 divergence from the initial policy, in the loss."""
 
     def advantages(self, batch: Batch) -> Batch:

@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass
 
-from agentgym_train.curricula.stateless import Stateless, check_turns
+from agentgym_train.curricula.stateless import Stateless
+from agentgym_train.limits import Count
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fixed(Stateless):
     """``turns`` at every step."""
 
-    turns: int
-
-    def __post_init__(self) -> None:
-        check_turns("turns", self.turns)
+    turns: Count
 
     def horizon(self, step: int) -> int:
         """Returns ``turns``."""

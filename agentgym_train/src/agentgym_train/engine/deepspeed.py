@@ -61,21 +61,21 @@ class Engine:
     """A policy that learns.
 
     Args:
-        model: a causal LM with all weights on this process.
+        model: a causal LM with all weights on this process, in evaluation mode: dropout would train another policy than sampled.
         config: the optimizer and ZeRO settings.
         dtype: "float32" or "bfloat16".
         temperature: of sampling; log-probabilities are taken at it.
+        universal: :meth:`load` will read a checkpoint that was converted for another number of processes.
     """
 
-    def __init__(self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float):
+    def __init__(self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float, universal: bool = False):
         start_processes()
         self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
-        self.config, self.temperature = config, temperature
+        self.config, self.temperature, self.universal = config, temperature, universal
         trainable = [p for p in model.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(trainable, lr=config.lr, weight_decay=config.weight_decay)
-        self._engine, *_ = deepspeed.initialize(
-            model=model.train(), optimizer=optimizer, model_parameters=trainable, config=zero_config(config, dtype)
-        )
+        options = zero_config(config, dtype) | ({"checkpoint": {"load_universal": True}} if universal else {})
+        self._engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, model_parameters=trainable, config=options)
         self.device = self._engine.device
         self._norm: Tensor | None = None
         if clips_itself(config, dtype):
@@ -92,10 +92,12 @@ class Engine:
         self._engine.backward(loss, scale_wrt_gas=False)
 
     def step(self) -> float:
-        """Applies the accumulated gradients; returns their global norm before clipping."""
+        """Applies the accumulated gradients; returns their global norm before clipping, which may not be finite."""
         for group in self._engine.optimizer.param_groups:
             group["lr"] = learning_rate(self.config, self.steps)
         self._engine.step()
+        if not self._engine.was_step_applied():  # DeepSpeed passes over what is not finite
+            return float("nan")
         self.steps += 1
         norm = self._engine.get_global_grad_norm() if self._norm is None else self._norm
         return float(norm or 0.0)
@@ -135,9 +137,18 @@ class Engine:
         self._engine.save_checkpoint(str(folder), tag="engine", client_state={"steps": self.steps}, save_latest=False)
 
     def load(self, folder: Path) -> None:
-        """Restores what :meth:`save` wrote with the same ZeRO stage and number of processes."""
-        _, client = self._engine.load_checkpoint(str(folder), tag="engine")
+        """Restores what :meth:`save` wrote with the same ZeRO stage, and unless it was converted the same number of processes."""
+        _, client = self._engine.load_checkpoint(str(folder), tag="universal" if self.universal else "engine")
         self.steps = int(client["steps"])
+
+    def save_model(self, folder: Path) -> None:
+        """Writes the model in Hugging Face format; all processes must call it."""
+        weights = {name: weight.cpu().clone() if self.rank == 0 else weight for name, weight in self.weights()}
+        if self.rank == 0:
+            module = self._engine.module
+            for tied, name in module.all_tied_weights_keys.items():
+                weights[tied] = weights[name]
+            module.save_pretrained(folder, state_dict=weights)
 
     def _clip(self, parameters: list[Tensor]) -> None:
         """Runs when the optimizer is about to step, the gradients reduced over all processes."""

@@ -23,15 +23,14 @@ def token_logps(model: Callable[..., Any], micro: Batch, temperature: float) -> 
     """Runs a causal LM over a micro-batch.
 
     Args:
-        model: takes ``input_ids``, ``attention_mask`` and ``position_ids``; returns ``.logits``.
-        micro: right-padded.
+        model: takes ``input_ids`` and ``attention_mask``; returns ``.logits``.
+        micro: padded on the right, so that every token's position is its column.
         temperature: divides the logits, as at sampling.
 
     Returns:
         Column t speaks of token t; column 0 is zero.
     """
-    position_BT = (micro.token_BT.long().cumsum(1) - 1).clamp(min=0)
-    output = model(input_ids=micro.id_BT, attention_mask=micro.token_BT.long(), position_ids=position_BT, use_cache=False)
+    output = model(input_ids=micro.id_BT, attention_mask=micro.token_BT.long(), use_cache=False)
     logp_BTV = (output.logits[:, :-1].float() / temperature).log_softmax(-1)
     logp_BT = logp_BTV.gather(2, micro.id_BT[:, 1:, None])[..., 0]
     with torch.no_grad():

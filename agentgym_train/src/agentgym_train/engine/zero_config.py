@@ -18,6 +18,7 @@ def zero_config(config: EngineConfig, dtype: str) -> dict[str, Any]:
         raise ConfigError(f"configuration key 'engine.zero_stage': 0, 1, 2 or 3, not {config.zero_stage}")
     if dtype not in DTYPES:
         raise ConfigError(f"configuration key 'model.dtype': one of {', '.join(DTYPES)}, not {dtype!r}")
+    stage = max(config.zero_stage, 2) if dtype == "bfloat16" else config.zero_stage
     return {
         "train_micro_batch_size_per_gpu": 1,
         "gradient_accumulation_steps": 1,
@@ -25,7 +26,8 @@ def zero_config(config: EngineConfig, dtype: str) -> dict[str, Any]:
         "managed_gradient_accumulation": False,
         "gradient_clipping": 0.0 if clips_itself(config, dtype) else config.max_grad_norm,
         "bf16": {"enabled": dtype == "bfloat16"},
-        "zero_optimization": {"stage": config.zero_stage, "overlap_comm": False, **config.zero},
+        "data_types": {"grad_accum_dtype": "fp32"},
+        "zero_optimization": {"stage": stage, "overlap_comm": False, **config.zero},
         # torch's AdamW: DeepSpeed's own wants a compiler on CPU.
         "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False,

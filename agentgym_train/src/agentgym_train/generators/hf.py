@@ -1,19 +1,29 @@
-"""The embedded generator: a Hugging Face causal LM of its own, with the key-value cache kept across turns.
+"""The embedded generator: a Hugging Face causal LM of its own in this process.
 
-All episodes share one cache. A turn appends its new tokens padded on the left and masked, so rows of different lengths stay
-aligned; positions are the running sum of the mask. Nothing that was computed is computed again.
-
-Shapes: B rows of the cache, S positions in it, L tokens appended at once, V vocabulary.
+Which memory it keeps between turns is decided once, by comparing its log-probabilities on a short conversation with those of the
+plain model: the first of ``METHODS`` that agrees is used.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+from transformers.cache_utils import DummyLayer, DynamicLayer
 
+from agentgym_train import probe
+from agentgym_train.batching import Batch
+from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.errors import ModelError
+from agentgym_train.generators.memory import Memory, NoCache, SharedCache
+from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.protocols import Sample, Sampling
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,109 +33,156 @@ class HF:
     def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "HFGenerator":
         """Loads a second copy of the model, whole on every process, so that sharded training never blocks generation."""
         model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype)
-        return HFGenerator(model.to(device).eval().requires_grad_(False))
+        return HFGenerator(model.to(device))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to remember."""
+
+    name: str
+    memory: Callable[[PreTrainedModel, Iterable[int]], Memory]
+    lasts: bool
+    """One memory serves all turns; otherwise each turn starts from the whole history."""
+
+
+METHODS = (
+    Method("one cache for all turns", SharedCache, lasts=True),
+    Method("the history computed again each turn", SharedCache, lasts=False),
+    Method("the history computed again for each token", NoCache, lasts=True),
+)
 
 
 class HFGenerator:
-    """Samples from a model in this process."""
+    """Samples from a model in this process.
+
+    Raises:
+        ModelError: no way of generating reproduces the model's own log-probabilities.
+    """
 
     def __init__(self, model: PreTrainedModel):
-        self.model = model
-        self._weights = dict(model.named_parameters())
+        self._model = model.eval().requires_grad_(False)
+        self.method = exact_method(self._model)
+        """How it remembers."""
 
     def load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Copies weights in place, by name."""
-        for name, weight in weights:
-            self._weights[name].data.copy_(weight)
+        """Copies weights in place, by name; a tied weight is due under one of its names.
 
-    def session(self, rows: int, sampling: Sampling) -> "HFSession":
-        """Starts ``rows`` empty episodes."""
-        return HFSession(self.model, rows, sampling)
+        Raises:
+            ModelError: a weight that the model does not have, of another shape, or that is missing.
+        """
+        mine = dict(self._model.named_parameters(remove_duplicate=False))
+        missing = {id(weight): name for name, weight in self._model.named_parameters()}
+        for name, weight in weights:
+            if name not in mine or mine[name].shape != weight.shape:
+                shape = tuple(mine[name].shape) if name in mine else "no such weight"
+                raise ModelError(f"weight {name!r} of shape {tuple(weight.shape)} does not fit the generator's model: {shape}")
+            mine[name].data.copy_(weight)
+            missing.pop(id(mine[name]), None)
+        if missing:
+            raise ModelError(f"{len(missing)} weights were not loaded into the generator, among them {next(iter(missing.values()))!r}")
+
+    def session(self, seeds: Sequence[int], sampling: Sampling) -> "HFSession":
+        """Starts one episode a seed."""
+        return HFSession(self._model, self.method, seeds, sampling)
 
 
 class HFSession:
-    """Episodes in progress over one growing cache."""
+    """Episodes in progress."""
 
-    def __init__(self, model: PreTrainedModel, rows: int, sampling: Sampling):
-        self.model = model
-        self.sampling = sampling
-        self.device = model.device
-        self._stop = torch.tensor(sorted(sampling.stop_ids), device=self.device)
-        self._noise = torch.Generator(self.device).manual_seed(sampling.seed)
-        self._place = {row: row for row in range(rows)}  # row -> its line in the cache
-        self._unfed: dict[int, list[int]] = {}  # the last sampled token of a row is not in the cache yet
-        self._cache = DynamicCache(config=model.config)
-        self._mask_BS = torch.zeros((rows, 0), dtype=torch.int64, device=self.device)
+    def __init__(self, model: PreTrainedModel, method: Method, seeds: Sequence[int], sampling: Sampling):
+        self._model, self._method, self._seeds, self._sampling = model, method, seeds, sampling
+        self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
+        self._turn = dict.fromkeys(self._history, 0)
+        self._memory = method.memory(model, self._history)
 
     @torch.inference_mode()
     def generate(self, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
-        """Appends ``prompts`` to their rows and samples an action for each; other rows get masked padding."""
-        lines = [self._place[row] for row in prompts]
-        new = {self._place[row]: [*self._unfed.pop(row, []), *ids] for row, ids in prompts.items()}
-        logits_BV = self._append(*self._block(new))
-        ids: dict[int, list[int]] = {line: [] for line in lines}
-        logps: dict[int, list[float]] = {line: [] for line in lines}
-        active_B = torch.zeros(len(logits_BV), dtype=torch.bool, device=self.device)
-        active_B[lines] = True
-        for count in range(1, self.sampling.max_new_tokens + 1):
-            token_B, logp_B = self._sample(logits_BV)
-            tokens, values = token_B.tolist(), logp_B.tolist()
-            for line in active_B.nonzero()[:, 0].tolist():
-                ids[line].append(tokens[line])
-                logps[line].append(values[line])
-            active_B = active_B & ~torch.isin(token_B, self._stop)
-            if count == self.sampling.max_new_tokens or not bool(active_B.any()):
+        """Appends ``prompts`` to their rows and samples an action for each."""
+        if not self._method.lasts:
+            self._memory = self._method.memory(self._model, self._history.keys() & prompts.keys())
+        for row, ids in prompts.items():
+            self._history[row] += ids
+        samples = {row: Sample([], []) for row in prompts}
+        going = list(prompts)
+        for place in range(self._sampling.max_new_tokens):
+            # The last sampled token of a turn is not in the memory yet: it comes with the next prompt.
+            logits_RV = self._memory.append({row: self._history[row][self._memory.known[row] :] for row in going})
+            noise_R = [noise(self._seeds[row], self._turn[row], place) for row in going]
+            for row, token, logp in zip(going, *choose(logits_RV, noise_R, temperature=self._sampling.temperature), strict=True):
+                self._history[row].append(token)
+                samples[row].ids.append(token)
+                samples[row].logps.append(logp)
+            going = [row for row in going if samples[row].ids[-1] not in self._sampling.stop_ids]
+            if not going:
                 break
-            logits_BV = self._append(token_B[:, None], active_B[:, None].to(torch.int64))
-        for row, line in zip(prompts, lines, strict=True):
-            self._unfed[row] = ids[line][-1:]
-        return {row: Sample(ids[line], logps[line]) for row, line in zip(prompts, lines, strict=True)}
+        for row in prompts:
+            self._turn[row] += 1
+        return samples
 
     @torch.inference_mode()
     def restart(self, row: int) -> None:
-        """Hides everything that the row holds in the cache."""
-        self._unfed.pop(row, None)
-        self._mask_BS[self._place[row]] = 0
+        """Forgets a row; its noise begins again too."""
+        self._history[row], self._turn[row] = [], 0
+        if self._method.lasts:
+            self._memory.forget(row)
 
     @torch.inference_mode()
     def finish(self, row: int) -> None:
-        """Drops a row; when half of the cache's lines are idle they are cut out."""
-        self._unfed.pop(row, None)
-        del self._place[row]
-        if self._place and len(self._place) <= len(self._mask_BS) // 2 and self._mask_BS.shape[1]:
-            kept = torch.tensor(list(self._place.values()), device=self.device)
-            self._mask_BS = self._mask_BS[kept]
-            self._cache.batch_select_indices(kept)
-            self._place = {row: line for line, row in enumerate(self._place)}
+        """Drops a row."""
+        del self._history[row], self._turn[row]
+        if self._method.lasts:
+            self._memory.drop(row)
 
-    def _block(self, new: Mapping[int, Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Returns ids and mask, shape (B, L), of token lists aligned at their ends."""
-        width = max(len(ids) for ids in new.values())
-        id_BL = torch.zeros((len(self._mask_BS), width), dtype=torch.int64)
-        mask_BL = torch.zeros_like(id_BL)
-        for line, ids in new.items():
-            id_BL[line, width - len(ids) :] = torch.tensor(ids)
-            mask_BL[line, width - len(ids) :] = 1
-        return id_BL.to(self.device), mask_BL.to(self.device)
 
-    def _append(self, id_BL: Tensor, mask_BL: Tensor) -> Tensor:
-        """Runs the model over new tokens; returns the logits, shape (B, V), behind the last position."""
-        self._mask_BS = torch.cat([self._mask_BS, mask_BL], 1)
-        position_BL = (self._mask_BS.cumsum(1) - 1).clamp(min=0)[:, -id_BL.shape[1] :]
-        output = self.model(
-            input_ids=id_BL,
-            attention_mask=self._mask_BS,
-            position_ids=position_BL,
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=1,
+def exact_method(model: PreTrainedModel) -> Method:
+    """Returns the fastest method whose log-probabilities are those of a forward pass over each row alone."""
+    kind = model.config.model_type
+    reasons: list[str] = []
+    for method in METHODS:
+        reason = _by_structure(model, method) or _by_trial(model, method)
+        if reason is None:
+            if reasons:
+                log.warning("%s generates more slowly, with %s: %s", kind, method.name, "; ".join(reasons))
+            return method
+        reasons.append(f"with {method.name} {reason}")
+    raise ModelError(f"models of type {kind!r} cannot be sampled from: {'; '.join(reasons)}")
+
+
+def _by_structure(model: PreTrainedModel, method: Method) -> str | None:
+    """Says why a model cannot work with a method, whatever its weights and however long its windows are."""
+    if method.memory is NoCache:
+        return None
+    if "past_key_values" not in inspect.signature(model.forward).parameters:
+        return "there are no keys and values to keep"
+    layers = {type(layer) for layer in DynamicCache(config=model.config).layers}
+    if method.lasts and not layers <= {DynamicLayer, DummyLayer}:
+        return "the padding between turns would count, as not every layer attends to the whole history"
+    return None
+
+
+def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
+    """Says what went wrong when a model was tried with a method."""
+    sampling = Sampling(temperature=1.0, max_new_tokens=probe.NEW_TOKENS, stop_ids=frozenset())
+    ids, length = range(model.config.get_text_config().vocab_size), probe.length(model.config)
+    dtype = str(model.dtype).removeprefix("torch.")
+    try:
+        drift = probe.measure(
+            partial(HFSession, model, method), partial(_alone, model), sampling=sampling, ids=ids, length=length
         )
-        logits_BV: Tensor = output.logits[:, -1].float()
-        return logits_BV
+    except torch.OutOfMemoryError:
+        raise
+    except Exception as error:  # models fail in ways of their own where they do not support padding or continuing
+        return f"the model fails ({type(error).__name__}: {error})"
+    if drift.fits(dtype):
+        return None
+    return f"log-probabilities are off by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f} at most, in {dtype}"
 
-    def _sample(self, logits_BV: Tensor) -> tuple[Tensor, Tensor]:
-        """Draws a token a row by the Gumbel-max trick; returns tokens and their log-probabilities, shape (B,)."""
-        logp_BV = (logits_BV / self.sampling.temperature).log_softmax(-1)
-        noise_BV = torch.empty_like(logp_BV).exponential_(generator=self._noise)
-        token_B = (logp_BV - noise_BV.log()).argmax(-1)
-        return token_B, logp_BV.gather(1, token_B[:, None])[:, 0]
+
+def _alone(model: PreTrainedModel, batch: Batch) -> Forward:
+    """Returns the log-probabilities of each row by itself, without padding."""
+    logp_BT = torch.zeros_like(batch.logp_BT)
+    for row in range(len(logp_BT)):
+        alone = batch.take([row]).to(model.device)
+        logp_BT[row, : alone.id_BT.shape[1]] = token_logps(model, alone, 1.0).logp_BT[0]
+    return Forward(logp_BT, torch.zeros_like(logp_BT))

@@ -2,15 +2,17 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentgym_envs.errors import EnvFailure, EnvTimeout
+from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
 from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.tasks import stable_hash
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
 from agentgym_train.rollout.chat import Chat
-from agentgym_train.types import Group, Status, Trajectory, Turn
+from agentgym_train.types import Failure, Group, Status, Trajectory, Turn
 
 log = logging.getLogger(__name__)
 
@@ -18,6 +20,8 @@ log = logging.getLogger(__name__)
 class Start(NamedTuple):
     """Which episode to play: the seed picks the task unless it is named. Equal starts form a group."""
 
+    group: int
+    """The group's number among those of all processes."""
     seed: int
     task_id: str | None = None
 
@@ -46,7 +50,7 @@ class Collector:
         generator: the policy.
         chat: between text and tokens.
         max_context: tokens an episode may have, its next action included.
-        retries: fresh environments an episode gets after failures.
+        retries: fresh environments an episode gets after failures of its own environment.
         patience: seconds that ready episodes wait for slower ones.
     """
 
@@ -55,48 +59,40 @@ class Collector:
     ):
         self.pool, self.generator, self.chat = pool, generator, chat
         self.max_context, self.retries, self.patience = max_context, retries, patience
-        self.failures = 0
-        """Environment failures in the last collection, retried ones included."""
+        self.failures: list[Failure] = []
+        """Of the last collection, retried ones included; what a failing neighbour took along is not among them."""
 
-    def collect(self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, version: int = 0) -> list[Group]:
+    def collect(self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str, version: int = 0) -> list[Group]:
         """Plays one episode a start.
 
         Args:
             starts: at most as many as the pool has environments.
             max_turns: the horizon.
-            sampling: how to sample; its seed fixes the noise.
+            sampling: how to sample.
+            noise: with an episode's group and its place in it, fixes the noise of its samples.
             version: the policy version to note with each token.
 
         Returns:
             One group for each distinct start, in order; episodes that failed through all retries are missing.
-
-        Raises:
-            EnvFailure: not one episode could be played.
         """
-        self.failures = 0
-        session = self.generator.session(len(starts), sampling)
+        self.failures = []
+        session = self.generator.session(noise_seeds(starts, noise), sampling)
         episodes = [_Episode(row, start, Trajectory(start.task_id or "", start.seed)) for row, start in enumerate(starts)]
         for episode in episodes:
             episode.start.reset(self.pool, episode.row)
-        error: EnvFailure | None = None
         while any(not e.done for e in episodes):
             ready: dict[int, list[int]] = {}
             for result in self._receive():
-                error = result.error or error
                 prompt = self._advance(episodes[result.index], result, session, max_turns, sampling.max_new_tokens)
                 if prompt is not None:
                     ready[result.index] = prompt
             if ready:
-                # Row order, not arrival order, so that the sampling noise falls the same way every time.
-                samples = session.generate({row: ready[row] for row in sorted(ready)})
-                for row, sample in samples.items():
+                for row, sample in session.generate(ready).items():
                     self._act(episodes[row], sample, version)
-        groups: dict[Start, Group] = {start: Group(start.seed, []) for start in starts}
+        groups = {start: Group(start.group, []) for start in starts}
         for episode in episodes:
             if not episode.trajectory.status.is_error:
                 groups[episode.start].trajectories.append(episode.trajectory)
-        if error is not None and not any(g.trajectories for g in groups.values()):
-            raise error
         return list(groups.values())
 
     def _receive(self) -> list[Result]:
@@ -149,15 +145,27 @@ class Collector:
         session.finish(episode.row)
 
     def _retry(self, episode: _Episode, error: EnvFailure, session: Session) -> None:
-        """Starts the episode again from its seed, or gives it up."""
-        self.failures += 1
-        episode.failures += 1
-        seed = episode.start.seed
-        episode.trajectory, episode.tokens = Trajectory(episode.trajectory.task_id, seed), 0
-        if episode.failures > self.retries:
-            log.warning("episode of seed %d given up after %d failures: %s", seed, episode.failures, error)
-            self._end(episode, Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV, session)
-            return
+        """Starts the episode again from its seed, or gives it up. What a neighbour did is not held against it."""
+        trajectory, seed = episode.trajectory, episode.start.seed
+        episode.trajectory, episode.tokens = Trajectory(trajectory.task_id, seed), 0
+        if not isinstance(error, NeighbourFailed):
+            episode.failures += 1
+            given_up = episode.failures > self.retries
+            self.failures.append(Failure(trajectory.task_id, seed, len(trajectory.turns), str(error), given_up))
+            if given_up:
+                log.warning("episode of seed %d given up after %d failures: %s", seed, episode.failures, error)
+                self._end(episode, Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV, session)
+                return
         log.info("episode of seed %d starts again: %s", seed, error)
         session.restart(episode.row)
         episode.start.reset(self.pool, episode.row)
+
+
+def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:
+    """Returns one seed an episode: a function of ``noise``, its group, and how many episodes of the group come before it."""
+    seen: Counter[Start] = Counter()
+    seeds = []
+    for start in starts:
+        seeds.append(stable_hash(f"{noise} {start.group} {start.seed} {start.task_id} {seen[start]}"))
+        seen[start] += 1
+    return seeds

@@ -7,7 +7,7 @@ LEVELS = (
     "GoToRedBallGrey",
     "GoToRedBall",
     "GoToRedBallNoDists",
-    "GoToObjS6",
+    "GoToObjS4",  # AgentGym writes GoToObjS6-v0, which was a room of 4
     "GoToLocalS8N7",
     "GoToObjMazeS7",
     "GoToImpUnlock",
@@ -38,7 +38,7 @@ LEVELS = (
     "KeyCorridorS6R3",
     "OneRoomS20",
     "MoveTwoAcrossS8N9",
-    "Synth",
+    "SynthS5R2",
     "SynthLoc",
     "SynthSeq",
     "MiniBossLevel",
@@ -114,6 +114,7 @@ LEFT_OUT: dict[str, frozenset[int]] = {
     ),
     "PickupDistDebug": frozenset({36, 52}),
     "PutNextS7N4Carrying": frozenset({33, 51, 66}),
+    "SynthS5R2": frozenset({18, 28}),
     "Unlock": frozenset({63}),
     "UnlockToUnlock": frozenset({4, 7, 9, 17, 18, 19, 26, 29, 30, 34, 36, 37, 38, 42, 43, 44, 48, 50, 52, 57, 58, 59, 61, 63}),
 }

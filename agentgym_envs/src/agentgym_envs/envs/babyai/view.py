@@ -1,163 +1,172 @@
-"""What the agent sees, in AgentGym's words, and where it can walk within it.
+"""What the agent sees, in AgentGym's words.
 
-A position is ``(x, y)`` on the level's grid; a direction is minigrid's: 0 east, 1 south, 2 west, 3 north.
+The view is the 7 × 7 cells before the agent: row 0 is the farthest, row 6 the agent's own, column 3 straight ahead. A set of
+cells is an integer with one bit a cell, eight bits a row: the eighth column stays empty, so that a shift never leads from one row
+into another.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache, cached_property, lru_cache
+from typing import Any, NamedTuple
 
-Position = tuple[int, int]
-MOVES = ((1, 0), (0, 1), (-1, 0), (0, -1))
+SIZE = 7
+STRIDE = SIZE + 1
+_NOTHING_SEEN = "You cannot see any objects within sight. "
+MOVES = ((1, 0), (0, 1), (-1, 0), (0, -1))  # minigrid's directions: east, south, west, north
+CELLS = [(row, column) for row in range(SIZE) for column in range(SIZE)]
+BITS = [1 << STRIDE * row + column for row, column in CELLS]
+OWN = BITS[CELLS.index((SIZE - 1, SIZE // 2))]
+FRONT = CELLS.index((SIZE - 2, SIZE // 2))
+STRAIGHT = sum(1 << STRIDE * row + SIZE // 2 for row in range(SIZE - 1))
+PLACES = [(SIZE - 1 - row, column - SIZE // 2) for row, column in CELLS]  # steps ahead and to the right
+# Numbers go to the nearest first; of the equally near, to the farthest ahead, then to the leftmost.
+RANKS = [(ahead + abs(right), -ahead, right) for ahead, right in PLACES]
 
 
-@dataclass(frozen=True)
-class Thing:
+def _where(ahead: int, right: int) -> str:
+    if right == 0:
+        return f"right in front of you {ahead} steps away"
+    return f"{ahead} steps in front of you and {abs(right)} steps to your {'left' if right < 0 else 'right'}"
+
+
+WORDS = [_where(*place) for place in PLACES]
+
+
+class Thing(NamedTuple):
     """An object in sight.
 
     Attributes:
-        name: colour, state of a door, and kind.
-        number: tells things of one name apart, the nearest first.
-        position: on the grid.
-        ahead: steps in front of the agent.
-        right: steps to its right; negative to its left.
+        label: colour, state of a door, kind, and a number that tells things of one name apart; as actions name it.
+        cell: index of its place in ``CELLS``.
         object: minigrid's.
     """
 
-    name: str
-    number: int
-    position: Position
-    ahead: int
-    right: int
+    label: str
+    cell: int
     object: Any
 
-    @property
-    def label(self) -> str:
-        """Name and number, as actions use them."""
-        return f"{self.name} {self.number}"
 
-    def sentence(self) -> str:
-        """Says where it is."""
-        if self.right == 0:
-            return f"There is a {self.label} right in front of you {self.ahead} steps away."
-        side = f"{abs(self.right)} steps to your {'left' if self.right < 0 else 'right'}"
-        return f"There is a {self.label} {f'{self.ahead} steps in front of you and ' if self.ahead else ''}{side}."
-
-
-@dataclass(frozen=True)
 class View:
-    """One look at the level.
+    """One look at a level.
 
     Attributes:
-        things: objects in sight, the nearest first.
-        free: positions in sight, the agent's own included, that can be walked on.
-        wall: steps to the wall straight ahead, if that is the first thing there; else None.
-        ahead: what is on the position in front, or None.
+        things: what is in sight, walls apart, the nearest first.
+        seen: visible cells.
+        free: visible cells that can be walked on, the agent's own included.
+        barrier: kind of the nearest wall or box straight ahead and the steps to it, or None.
+        front: what is on the cell before the agent, or None.
         carrying: what the agent holds, or None.
     """
 
-    position: Position
-    direction: int
-    things: list[Thing]
-    free: frozenset[Position]
-    wall: int | None
-    ahead: Any
-    carrying: Any
-    reachable: frozenset[Position] = field(init=False)
+    def __init__(self, level: Any):
+        grid, (x, y) = level.grid, level.agent_pos
+        everything, window = grid.grid, _window(grid.width, grid.height, int(x), int(y), int(level.agent_dir))
+        cells = [everything[n] for n in window]
+        opaque = solid = barriers = 0
+        found = []
+        for n, cell in enumerate(cells):
+            if cell is None:
+                continue
+            bit = BITS[n]
+            if cell.type == "wall":
+                opaque |= bit
+                barriers |= bit
+                continue
+            found.append(n)
+            if cell.type == "box":
+                barriers |= bit
+            if not cell.see_behind():
+                opaque |= bit
+            if not cell.can_overlap():
+                solid |= bit
+        self.seen = visible(opaque)
+        self.free = (self.seen & ~(solid | barriers)) | OWN
+        self.things = _things([n for n in found if BITS[n] & self.seen & ~OWN], cells)
+        barriers &= self.seen & STRAIGHT
+        row = (barriers.bit_length() - 1) // STRIDE
+        self.barrier = (cells[row * SIZE + SIZE // 2].type, SIZE - 1 - row) if barriers else None
+        self.front = cells[FRONT]
+        self.carrying = level.carrying
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reachable", frozenset(_flood(self.position, self.free)))
+    @cached_property
+    def reachable(self) -> int:
+        """Cells to which a walk over free cells leads."""
+        reached, before = OWN, 0
+        while reached != before:
+            before = reached
+            reached |= neighbours(reached) & self.free
+        return reached
 
     def can_reach(self, thing: Thing) -> bool:
-        """Says whether a walk within sight leads next to it."""
-        x, y = thing.position
-        return any((x + dx, y + dy) in self.reachable for dx, dy in MOVES)
+        """Says whether a walk within sight leads next to a thing."""
+        return bool(neighbours(BITS[thing.cell]) & self.reachable)
 
-    def path(self, thing: Thing) -> list[str]:
-        """Returns the fewest turns and moves ("left", "right", "forward") that end in front of a reachable thing."""
-        return _path(self, lambda position, direction: _ahead(position, direction) == thing.position)
-
+    @cached_property
     def text(self) -> str:
-        """Describes it."""
-        if self.things:
-            seen = "In front of you in this room, you can see several objects: " + "".join(f"{t.sentence()}  " for t in self.things)
-        else:
-            seen = "You cannot see any objects within sight. "
-        wall = "" if self.wall is None else f"You are facing a wall {self.wall} steps away. "
-        held = f"You are carrying a {_name(self.carrying)}." if self.carrying else "You are not carrying anything."
-        return f"{seen}The room has walls around you. {wall}{held}"
+        """The description."""
+        seen = [f"There is a {thing.label} {WORDS[thing.cell]}.  " for thing in self.things]
+        head = "In front of you in this room, you can see several objects: " + "".join(seen)
+        facing = f"You are facing a {self.barrier[0]} {self.barrier[1]} steps away. " if self.barrier else ""
+        held = f"You are carrying a {name(self.carrying)}." if self.carrying else "You are not carrying anything."
+        return f"{head if seen else _NOTHING_SEEN}The room has walls around you. {facing}{held}"
 
 
-def look(level: Any) -> View:
-    """Returns what the agent of a minigrid level sees now: the visible part of the 7 × 7 positions before it."""
-    grid, visible = level.gen_obs_grid()
-    width, depth = grid.width, grid.height
-    (x, y), direction = (int(v) for v in level.agent_pos), int(level.agent_dir)
-    (fx, fy), (rx, ry) = MOVES[direction], MOVES[(direction + 1) % 4]
-    found, free, straight = [], {(x, y)}, {}
-    for i in range(width):
-        for j in range(depth):
-            ahead, right = depth - 1 - j, i - width // 2
-            if not visible[i, j] or (ahead == 0 and right == 0):
-                continue
-            position = (x + fx * ahead + rx * right, y + fy * ahead + ry * right)
-            cell = grid.get(i, j)
-            if cell is None or cell.can_overlap():
-                free.add(position)
-            if cell is not None:
-                if right == 0:
-                    straight[ahead] = cell
-                if cell.type in ("key", "ball", "box", "door"):
-                    found.append((ahead + abs(right), ahead, right, position, cell))
-    found.sort(key=lambda row: row[:3])
-    numbers: Counter[str] = Counter()
-    things = []
-    for _, ahead, right, position, cell in found:
-        numbers[_name(cell)] += 1
-        things.append(Thing(_name(cell), numbers[_name(cell)], position, ahead, right, cell))
-    first = min(straight, default=None)
-    wall = first if first is not None and straight[first].type == "wall" else None
-    return View((x, y), direction, things, frozenset(free), wall, straight.get(1), level.carrying)
+def neighbours(cells: int) -> int:
+    """Returns the cells beside, before and behind any of the cells; what lies outside the view included."""
+    return cells << 1 | cells >> 1 | cells << STRIDE | cells >> STRIDE
 
 
-def _name(cell: Any) -> str:
-    if cell.type != "door":
-        return f"{cell.color} {cell.type}"
-    state = "open" if cell.is_open else "locked" if cell.is_locked else "closed"
-    return f"{cell.color} {state} door"
-
-
-def _ahead(position: Position, direction: int) -> Position:
-    return position[0] + MOVES[direction][0], position[1] + MOVES[direction][1]
-
-
-def _flood(start: Position, free: frozenset[Position]) -> set[Position]:
-    seen, queue = {start}, [start]
-    while queue:
-        x, y = queue.pop()
-        new = {(x + dx, y + dy) for dx, dy in MOVES} & free - seen
-        seen |= new
-        queue.extend(new)
+def visible(opaque: int) -> int:
+    """Returns what minigrid lets the agent see when it cannot see through some cells."""
+    seen, lit = 0, 1 << SIZE // 2
+    for row in reversed(range(SIZE)):
+        along, lit = _light(lit, opaque >> STRIDE * row & (1 << SIZE) - 1)
+        seen |= along << STRIDE * row
     return seen
 
 
-def _path(view: View, arrived: Callable[[Position, int], bool]) -> list[str]:
-    start = (view.position, view.direction)
-    came: dict[tuple[Position, int], tuple[tuple[Position, int], str] | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        state = queue.popleft()
-        if arrived(*state):
-            steps = []
-            while (back := came[state]) is not None:
-                state, step = back
-                steps.append(step)
-            return steps[::-1]
-        position, direction = state
-        turns = [((position, (direction - 1) % 4), "left"), ((position, (direction + 1) % 4), "right")]
-        for new, step in [*turns, ((_ahead(position, direction), direction), "forward")]:
-            if new not in came and new[0] in view.free:
-                came[new] = (state, step)
-                queue.append(new)
-    raise AssertionError("path() is for reachable things")
+def name(thing: Any) -> str:
+    """Returns the name of minigrid's object: colour, state of a door, kind."""
+    if thing.type != "door":
+        return f"{thing.color} {thing.type}"
+    state = "open" if thing.is_open else "locked" if thing.is_locked else "closed"
+    return f"{thing.color} {state} door"
+
+
+@cache  # at most 2 ** 14 rows
+def _light(lit: int, opaque: int) -> tuple[int, int]:
+    """Spreads light through a row; returns its lit cells and those that it lights in the row ahead.
+
+    A lit cell that can be seen through lights the next cell on its side and, in the row ahead, both that column and its own.
+    Light runs to the right first, then everything that is lit by then runs to the left.
+    """
+    ahead = 0
+    for columns, side in ((range(SIZE - 1), 1), (range(SIZE - 1, 0, -1), -1)):
+        for column in columns:
+            if lit >> column & 1 and not opaque >> column & 1:
+                lit |= 1 << column + side
+                ahead |= 1 << column | 1 << column + side
+    return lit, ahead
+
+
+@lru_cache(maxsize=10_000)
+def _window(width: int, height: int, x: int, y: int, direction: int) -> tuple[int, ...]:
+    """Returns where the cells of the view lie in minigrid's list; beyond the edge stands the last cell, a corner of the wall."""
+    (fx, fy), (rx, ry) = MOVES[direction], MOVES[(direction + 1) % 4]
+
+    def positions() -> Iterator[tuple[int, int]]:
+        for ahead, right in PLACES:
+            yield x + fx * ahead + rx * right, y + fy * ahead + ry * right
+
+    return tuple(j * width + i if 0 <= i < width and 0 <= j < height else -1 for i, j in positions())
+
+
+def _things(found: list[int], cells: list[Any]) -> list[Thing]:
+    numbers: Counter[str] = Counter()
+    things = []
+    for n in sorted(found, key=RANKS.__getitem__):
+        called = name(cells[n])
+        numbers[called] += 1
+        things.append(Thing(f"{called} {numbers[called]}", n, cells[n]))
+    return things

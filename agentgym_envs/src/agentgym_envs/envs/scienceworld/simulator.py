@@ -5,8 +5,11 @@ needed. The process has one simulator because ScienceWorld keeps its random gene
 static fields, which two simulators in one process would share.
 """
 
+import json
 import subprocess
 import tempfile
+from contextlib import ExitStack
+from itertools import compress
 from typing import Any
 
 # Slim and deterministic: a small heap, one collector thread, and identity hashes that are the same in every run,
@@ -19,7 +22,7 @@ JAVA_OPTIONS = (
     "-XX:hashCode=2",
     "--add-opens=java.base/java.util=ALL-UNNAMED",  # for the state of its random generator
 )
-CHUNK = 128  # actions a message: one of over 8 KiB takes two packets, and the second waits 40 ms for an acknowledgement
+TELEPORT = "teleport to "  # the only action on what is out of reach
 SCRAMBLE = 0x5DEECE66D  # java.util.Random.setSeed stores its argument xor this
 
 
@@ -52,7 +55,7 @@ class Simulator:
             cwd=self._folder.name,
             redirect_stderr=subprocess.DEVNULL,
         )
-        # Without its memory management, which talks to Java from Python's garbage collector: see _release.
+        # Without its memory management, which talks to Java from Python's garbage collector: what Java lends out is detached here.
         parameters = GatewayParameters(port=port, auth_token=token, auto_field=True, enable_memory_management=False)
         self._gateway = JavaGateway(gateway_parameters=parameters, java_process=self._process)
         jvm = self._gateway.jvm
@@ -83,13 +86,10 @@ class Simulator:
         """Applies an action; returns the observation."""
         return str(self._server.step(action))
 
-    def score(self) -> float:
-        """Progress: at most 1, negative after a fatal mistake."""
-        return round(100 * float(self._server.getScore())) / 100
-
-    def decided(self) -> bool:
-        """Says whether the task is solved or failed."""
-        return bool(self._server.getCompleted()) or not 0 <= self.score() < 1
+    def progress(self) -> tuple[float, bool]:
+        """Returns the score, at most 1 and negative after a fatal mistake, and whether the task is solved or failed."""
+        score = round(100 * float(self._server.getScore())) / 100
+        return score, bool(self._server.getCompleted()) or not 0 <= score < 1
 
     def description(self) -> str:
         """Returns the task's description."""
@@ -104,32 +104,40 @@ class Simulator:
         return str(self._server.freeActionInventory())
 
     def valid_actions(self) -> list[str]:
-        """Returns the actions that are possible now, sorted: the simulator's order varies.
+        """Returns the actions that are understood now, sorted: the simulator's order varies.
 
-        Listing draws random numbers; they are given back, or an episode would depend on whether anybody asked.
+        The simulator also lists actions on things out of reach, as in a closed cupboard, which its parser then does not know. Listing
+        draws random numbers; they are given back, or an episode would depend on whether anybody asked.
         """
         state = self._seed.get(self._random)
-        listed = self._server.getValidActionObjectCombinations()
+        listed = json.loads(self._server.getValidActionObjectCombinationsJSON())["validActions"]
+        reach = self._reachable()
         self._random.setSeed(state ^ SCRAMBLE)
-        found: set[str] = set()
-        # Joined in Java, because each element of a list would be a message of its own.
-        for start in range(0, len(listed), CHUNK):
-            part = listed.subList(start, min(start + CHUNK, len(listed)))
-            found.update(self._gateway.jvm.java.lang.String.join("\n", part).split("\n"))
-            self._release(part)
-        self._release(listed)
-        return sorted(found - {""})
+        understood = (reach.issuperset(a["obj_ids"]) or a["action"].startswith(TELEPORT) or a["action"].isdigit() for a in listed)
+        return sorted({a["action"] for a in compress(listed, understood)})
+
+    def _reachable(self) -> set[int]:
+        """Returns the numbers of the things that the simulator's parser looks for: in the room, and with the agent."""
+        with ExitStack() as lent:
+
+            def borrow(thing: Any) -> Any:
+                lent.callback(self._gateway.detach, thing)
+                return thing
+
+            world = borrow(borrow(self._server.agentInterface()).get())
+            agent, parser = borrow(world.agent()), borrow(world.inputParser())
+            numbers: set[int] = set()
+            for place in (borrow(borrow(agent.getContainer()).get()), agent):
+                found = borrow(borrow(parser.getAllUniqueReferentsLUT(place, True, False)).keySet())
+                numbers.update(map(int, found.mkString(",").split(",")))
+        return numbers
 
     def gold_path(self) -> list[str]:
         """Returns a solution of the loaded task; it was loaded with ``gold=True``."""
         listed = self._server.getGoldActionSequence()
         path = [str(action) for action in listed]
-        self._release(listed)
+        self._gateway.detach(listed)
         return path
-
-    def _release(self, thing: Any) -> None:
-        """Lets Java forget an object that it has lent out."""
-        self._gateway.detach(thing)
 
     def close(self) -> None:
         """Ends the Java process."""

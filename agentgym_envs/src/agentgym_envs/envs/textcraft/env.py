@@ -1,9 +1,9 @@
-"""``agentgym/TextCraft-v0``: gather and craft an item, after TextCraft of ADaPT (Prasad et al., 2024)."""
+"""``agentgym/TextCraft-v1``: gather and craft an item, after TextCraft of ADaPT (Prasad et al., 2024)."""
 
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, echo
@@ -31,7 +31,7 @@ class TextCraftEnv(TextEnv):
         "get <number> <item>: gathers an item that cannot be crafted\n"
         "craft <number> <item> using <number> <item>, <number> <item>: crafts by one of the listed commands\n"
         "inventory: shows what you have\n"
-        "Items named by a group, such as planks, can be any item of that group."
+        "Where a command names a group, such as planks, name one item of that group instead."
     )
 
     tools = {
@@ -52,9 +52,7 @@ class TextCraftEnv(TextEnv):
         """Lists the goal's recipes among distractors, shuffled."""
         self._target: str = task.data["goal"]
         self._stock: Counter[str] = Counter()
-        tree, texts = self.book.listings[self._target], self.book.texts
-        others = rng.sample(texts, min(DISTRACTORS + len(tree), len(texts)))
-        listed = [*tree, *[text for text in others if text not in tree][:DISTRACTORS]]
+        listed = [*self.book.listings[self._target], *self._distractors(rng)]
         rng.shuffle(listed)
         commands = "\n".join(listed)
         goal = f"craft {show(self._target)}"
@@ -75,8 +73,8 @@ class TextCraftEnv(TextEnv):
         """Returns the inventory command, gatherings for the goal's recipes, and what can be crafted now."""
         needed = {item: n for r in self.book.trees[self._target] for item, n in r.inputs}
         gets = [f"get {n} {show(i)}" for i, n in sorted(needed.items()) if i in self.book.gatherable]
-        able = [r for r in self.book.trees[self._target] if self._payment(dict(r.inputs)) is not None]
-        return ["inventory", *gets, *[r.text() for r in able]]
+        able = [(r, uses) for r in self.book.trees[self._target] if (uses := self._affordable(r))]
+        return ["inventory", *gets, *[Recipe(r.result, r.count, uses).text() for r, uses in able]]
 
     def oracle(self) -> Iterator[str]:
         """Gathers and crafts from the leaves of the recipe tree up, whatever is in the inventory already."""
@@ -94,53 +92,65 @@ class TextCraftEnv(TextEnv):
         self._stock[item] += number
         return Outcome(f"Got {number} {name}", 0.0)
 
+    def _distractors(self, rng: random.Random) -> list[str]:
+        """Draws commands that use what the goal's tree uses: a few for each such item, so that the common ones do not rule."""
+        drawn: dict[str, None] = {}
+        for texts in self.book.rivals[self._target]:
+            drawn |= dict.fromkeys(texts if len(texts) <= DISTRACTORS else rng.sample(texts, DISTRACTORS))
+        return rng.sample(list(drawn), min(DISTRACTORS, len(drawn)))
+
     def _craft(self, name: str, ingredients: str) -> Outcome:
         result = name.replace(" ", "_")
-        inputs: Counter[str] = Counter()
+        given: list[tuple[str, int]] = []
         for part in ingredients.split(","):
             match = _PART.fullmatch(part.strip())
             if not match:
                 return Outcome(f"Wrong item format: {echo(part.strip())}", 0.0, invalid=True)
-            inputs[match[2].replace(" ", "_")] += int(match[1])
-        recipe = next((r for r in self.book.recipes.get(result, ()) if self._matches(r, inputs)), None)
+            given.append((match[2].replace(" ", "_"), int(match[1])))
+        recipe = next((r for r in self.book.recipes.get(result, ()) if self._matches(r.inputs, given)), None)
         if recipe is None:
             return Outcome(f"Could not find a valid recipe for {echo(name)}", 0.0)
-        payment = self._payment(inputs)
-        if payment is None:
+        payment = _sum(given)
+        if not payment <= self._stock:  # nobody has a group: its name is no item's
             return Outcome(f"Could not find enough items to craft minecraft:{result}", 0.0)
         self._stock -= payment
         self._stock[result] += recipe.count
         done = result == self._target
         return Outcome(f"Crafted {recipe.count} minecraft:{result}", float(done), done=done, success=done)
 
-    def _matches(self, recipe: Recipe, inputs: Counter[str]) -> bool:
-        """Says whether the inputs are exactly the recipe's, members standing for their tags."""
-        left = Counter(inputs)
-        for name, number in recipe.inputs:
-            for item in (name, *self.book.tags.get(name, ())):
-                used = min(number, left[item])
-                left[item] -= used
-                number -= used
-            if number:
-                return False
-        return not any(left.values())
+    def _matches(self, inputs: Sequence[tuple[str, int]], given: Sequence[tuple[str, int]]) -> bool:
+        """Says whether each input is one of the given parts: the same number of the same item, or of one member of the group."""
+        if len(inputs) != len(given):
+            return False
+        if not inputs:
+            return True
+        (name, number), rest = inputs[0], inputs[1:]
+        names = (name, *self.book.tags.get(name, ()))
+        fits = [i for i, (item, n) in enumerate(given) if n == number and item in names]
+        return any(self._matches(rest, [*given[:i], *given[i + 1 :]]) for i in fits)
 
-    def _payment(self, inputs: dict[str, int]) -> Counter[str] | None:
-        """Returns the items to take from the stock for inputs, members paying for their tags, or None if too few."""
-        stock, paid = Counter(self._stock), Counter[str]()
-        for name, number in inputs.items():
-            for item in (name, *self.book.tags.get(name, ())):
-                used = min(number, stock[item])
-                stock[item] -= used
-                paid[item] += used
-                number -= used
-            if number:
+    def _affordable(self, recipe: Recipe) -> tuple[tuple[str, int], ...] | None:
+        """Returns items of the stock for a recipe's inputs, one member for a group, or None if there are too few."""
+        uses: list[tuple[str, int]] = []
+        for name, number in recipe.inputs:
+            paid = _sum(uses)
+            items = (name, *self.book.tags.get(name, ()))
+            item = next((i for i in items if self._stock[i] - paid[i] >= number), None)
+            if item is None:
                 return None
-        return paid
+            uses.append((item, number))
+        return tuple(uses)
 
     def _inventory(self) -> str:
         items = [f"[{show(item)}] ({n})" for item, n in self._stock.items() if n]
         return "Inventory: " + (" ".join(items) if items else "You are not carrying anything.")
+
+
+def _sum(parts: Iterable[tuple[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for item, number in parts:
+        total[item] += number
+    return total
 
 
 def _tasks(book: Book) -> TaskSet:

@@ -78,14 +78,23 @@ class Book:
         return {item: d for item in sorted(self.recipes) if 1 <= (d := self.depths[item]) <= MAX_DEPTH}
 
     @cached_property
-    def texts(self) -> list[str]:
-        """The command of every recipe."""
-        return [r.text() for recipes in self.recipes.values() for r in recipes]
-
-    @cached_property
     def listings(self) -> dict[str, dict[str, None]]:
         """The commands of each goal's tree, in order and quick to look up."""
         return {goal: dict.fromkeys(r.text() for r in tree) for goal, tree in self.trees.items()}
+
+    @cached_property
+    def rivals(self) -> dict[str, list[list[str]]]:
+        """For every goal, and every item or tag that its tree uses, the commands outside the tree that use it as well."""
+        users: dict[str, dict[str, None]] = {}
+        for recipe in (r for recipes in self.recipes.values() for r in recipes):
+            for item, _ in recipe.inputs:
+                users.setdefault(item, {})[recipe.text()] = None
+        rivals = {}
+        for goal, tree in self.trees.items():
+            used = dict.fromkeys(item for r in tree for item, _ in r.inputs)
+            others = [[text for text in users[item] if text not in self.listings[goal]] for item in used]
+            rivals[goal] = [texts for texts in others if texts]
+        return rivals
 
     def plan(self, goal: str) -> list[tuple[Recipe, tuple[tuple[str, int], ...]] | tuple[str, int]]:
         """Returns steps to one of ``goal``: first gatherings (item, number), then craftings (recipe, what to use)."""
@@ -193,12 +202,13 @@ def mojang_book(folder: str) -> Book:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             recipe = _mojang_recipe(data)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            group = _plain(data.get("group") or "")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
             raise TaskError(f"{path} is not a Mojang-format recipe: {error!r}") from error
         if recipe:
             recipes.append(recipe)
-            if data.get("group"):
-                tags.setdefault(_plain(data["group"]), []).append(recipe.result)
+            if group:
+                tags.setdefault(group, []).append(recipe.result)
     if not recipes:
         raise TaskError(f"recipes={folder!r} holds no shaped or shapeless recipe")
     return Book(recipes, {t: m for t, m in tags.items() if t not in m})
@@ -215,7 +225,11 @@ def _mojang_recipe(data: Mapping[str, Any]) -> Recipe | None:
     inputs = Counter(_ingredient(slot) for slot in slots)
     result = data["result"]
     name, count = (result, 1) if isinstance(result, str) else (result.get("item") or result["id"], result.get("count", 1))
-    return Recipe(_plain(name), int(count), tuple(sorted(inputs.items())))
+    if not inputs:
+        raise ValueError("it has no ingredients")
+    if type(count) is not int or count < 1:
+        raise ValueError(f"its count must be a number from 1 up, not {count!r}")
+    return Recipe(_plain(name), count, tuple(sorted(inputs.items())))
 
 
 def _ingredient(slot: Any) -> str:

@@ -2,20 +2,17 @@
 
 import random
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
+from agentgym_envs.envs.textworld.play import Player, Tracker, Turn
 from agentgym_envs.errors import MissingExtra, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, stable_hash
-
-if TYPE_CHECKING:
-    import textworld
 
 TASKS = {"train": 1000, "dev": 100, "test": 100}
 INPUT_LIMIT = 100  # characters that a Z-machine game reads of a command
@@ -48,7 +45,6 @@ _REFUSALS = (
     "You excepted something",
     "Nothing to do",
 )
-_STATUS_LINE = re.compile(r"\n*>[ \t]*(-=.*)?$")
 
 
 class GameEnv(TextEnv):
@@ -68,30 +64,23 @@ class GameEnv(TextEnv):
         if find_spec("textworld") is None:
             raise MissingExtra(type(self).__name__, "textworld")
         super().__init__(**kwargs)
-        self._game: textworld.Environment | None = None
-        self._path = Path()
+        self._player = Player()
+        self._now: Turn
 
     def path(self, task: Task) -> Path:
         """Returns the task's compiled game."""
         raise NotImplementedError
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Starts the game's interpreter, or the game anew if it is the same one."""
-        path = self.path(task)
-        self._history: list[str] = []
-        if self._game is None or path != self._path:
-            self.close()
-            self._path = path
-            self._game = _start(path, admissible_commands=self.admissible)
-        self._game.seed(0)
-        state = self._game.reset()
-        self._max_score = max(int(state.max_score or 0), 1)
-        self._state = state
-        return _clean(state.feedback), state.objective.strip()
+        """Starts the game."""
+        self._now = self._player.begin(self.path(task))
+        self._events: list[str] = []
+        self._tracker: Tracker | None = None
+        self._tracked = 0
+        return self._now.text, self._now.story.objective
 
     def act(self, action: str) -> Outcome:
         """Sends one command to the game."""
-        assert self._game is not None
         command = " ".join(action[: 4 * INPUT_LIMIT].encode("ascii", "ignore").decode().split()).rstrip(". ")
         words = command.lower().split()
         score = self._score
@@ -99,38 +88,30 @@ class GameEnv(TextEnv):
             return Outcome(f"That is not a command of this game: {echo(action)}", score, invalid=True)
         if re.search(r"[.;\x00-\x1f]", command) or "then" in words:
             return Outcome("One command at a time, please.", score, invalid=True)
-        self._history.append(command)
-        self._state, points, done = self._game.step(command)
-        text = _clean(self._state.feedback)
-        won = bool(done and self._state.won)
-        score = 1.0 if won else min(max(points / self._max_score, 0.0), 1.0)
-        return Outcome(text, score, done=bool(done), success=won, invalid=text.startswith(_REFUSALS))
+        self._now = now = self._player.command(self._now, command)
+        self._events += now.events
+        score = 1.0 if now.won else min(max(now.score / max(now.story.max_score, 1.0), 0.0), 1.0)
+        return Outcome(now.text, score, done=now.over, success=now.won, invalid=now.text.startswith(_REFUSALS))
 
     def actions(self) -> list[str]:
         """Returns the game's admissible commands, sorted."""
-        state = self._state if self.admissible else self._replayed(admissible_commands=True)
-        return sorted(c for c in state.admissible_commands or [] if c.split()[0] not in _META)
+        if self._now.commands is None:
+            self._tracker = self._tracker or Tracker(self._now.story)
+            self._tracker.follow(self._events[self._tracked :])
+            self._tracked = len(self._events)
+            self._now.commands = [c for c in self._tracker.commands() if c.split()[0] not in _META]
+        return list(self._now.commands)
 
     def oracle(self) -> Iterator[str]:
         """Yields TextWorld's winning policy from the current state."""
-        yield from self._replayed(policy_commands=True).policy_commands
+        tracker = Tracker(self._now.story, quests=True)
+        tracker.follow(self._events)
+        yield from tracker.policy()
 
     def close(self) -> None:
         """Ends the interpreter."""
-        if getattr(self, "_game", None) is not None:
-            assert self._game is not None
-            self._game.close()
-            self._game = None
-
-    def _replayed(self, **infos: bool) -> "textworld.GameState":
-        """Returns the current state with more information, from a second interpreter: always asking would slow every step."""
-        game = _start(self._path, **infos)
-        game.seed(0)
-        state = game.reset()
-        for command in self._history:
-            state, _, _ = game.step(command)
-        game.close()
-        return state
+        if hasattr(self, "_player"):
+            self._player.close()
 
 
 class ChallengeEnv(GameEnv):
@@ -288,25 +269,6 @@ class TextWorldEnv(GameEnv):
         """Returns the file."""
         path: Path = task.data["path"]
         return path
-
-
-def _start(path: Path, **infos: bool) -> "textworld.Environment":
-    """Starts an interpreter with just the information that is asked for."""
-    import textworld
-
-    request = textworld.EnvInfos(feedback=True, score=True, max_score=True, won=True, objective=True, **infos)
-    with warnings.catch_warnings():
-        # Jericho does not know generated games by name; TextWorld tracks their score itself.
-        warnings.filterwarnings("ignore", message=".*is not fully supported")
-        return textworld.start(str(path), request)
-
-
-def _clean(feedback: str) -> str:
-    """Drops the title picture, the prompt with its status line, the closing question, and runs of empty lines."""
-    text = _STATUS_LINE.sub("", feedback.rstrip()).partition("Would you like to RESTART")[0]
-    lines = text.splitlines()
-    picture = max((i for i, line in enumerate(lines) if "$$" in line), default=-1)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines[picture + 1 :])).strip()
 
 
 def _choice(name: str, value: Any, allowed: Any) -> None:

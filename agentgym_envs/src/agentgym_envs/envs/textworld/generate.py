@@ -3,23 +3,22 @@
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import textworld
 from textworld.challenges import CHALLENGES
 
+from agentgym_envs.cache import build_once
+
 
 def make_game(wanted: dict[str, object], target: Path) -> None:
-    """Generates and compiles in a folder of its own, then moves the game into place, its ``.json`` first."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".draft-") as folder:
+    """Generates and compiles a game, which appears in its folder with its ``.json`` or not at all."""
+    with build_once(target.parent) as draft:
         options = textworld.GameOptions()
         options.seeds = wanted["seed"]
-        options.path = str(Path(folder) / target.name)
+        options.path = str(draft / target.name)
         _, make, _ = CHALLENGES[wanted["challenge"]]
         textworld.generator.compile_game(make(wanted["settings"], options), options)
-        os.replace(Path(folder) / f"{target.stem}.json", target.with_suffix(".json"))
-        os.replace(Path(folder) / target.name, target)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,6 @@
+"""EnvPool: many environments in few processes, with failures kept apart from rewards."""
+
+from agentgym_envs.pool.pool import EnvPool
+from agentgym_envs.pool.result import Result
+
+__all__ = ["EnvPool", "Result"]

@@ -1,0 +1,259 @@
+"""EnvPool: many environments in few processes, stepped whenever each is ready, with failures kept apart from rewards.
+
+A worker process holds several environments and answers in order. Every request gets exactly one :class:`Result`. When a
+worker dies or does not answer in time it is killed and replaced. The environment that it was working on fails with
+:class:`~agentgym_envs.errors.WorkerDied` or :class:`~agentgym_envs.errors.EnvTimeout`; the others that it held have lost their
+state, and their steps end in :class:`~agentgym_envs.errors.NeighbourFailed`. A reset needs no state: one that was waiting is
+done by the new worker. All other workers go on untouched.
+"""
+
+import operator
+import os
+import selectors
+import time
+from collections import deque
+from itertools import count
+from typing import Any
+
+import gymnasium
+
+from agentgym_envs import registry
+from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised, EnvTimeout, NeighbourFailed, WorkerDied
+from agentgym_envs.pool.handle import Handle, Request, end_all
+from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.wire import BadMessage, pack
+from agentgym_envs.processes import module_folders
+
+CLOSE_PATIENCE = 5.0  # seconds that the workers get to close their environments
+GLANCE = 1.0  # seconds between looks at whether a silent worker still lives
+
+
+class EnvPool:
+    """Runs ``num_envs`` copies of an environment in ``workers`` processes.
+
+    Args:
+        env_id: a registered id, or "module:id".
+        num_envs: environments.
+        workers: processes; by default one a CPU core, at most one an environment.
+        timeout: seconds that one call of an environment may take.
+        start_timeout: seconds that the first reset of an environment may take, with what it needs: starting the worker, imports,
+            building an index, starting a simulator. At least ``timeout``.
+        action_format: how responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``.
+        **kwargs: for ``gymnasium.make``, JSON-able.
+
+    Raises:
+        UnknownName: no such id.
+        BrokenPlugin: its package is broken.
+        ArgumentError: a count or time that is not positive, or a keyword that is not JSON-able.
+    """
+
+    def __init__(
+        self,
+        env_id: str,
+        num_envs: int,
+        *,
+        workers: int | None = None,
+        timeout: float = 60.0,
+        start_timeout: float = 300.0,
+        action_format: str = "plain",
+        **kwargs: Any,
+    ):
+        if num_envs < 1 or (workers is not None and workers < 1) or not (timeout > 0 and start_timeout > 0):
+            given = f"num_envs={num_envs}, workers={workers}, timeout={timeout}, start_timeout={start_timeout}"
+            raise ArgumentError(f"{given}: all must be positive")
+        self.spec = registry.spec(env_id)
+        self.num_envs = num_envs
+        self.timeout = timeout
+        self.start_timeout = max(timeout, start_timeout)
+        setup = {"id": env_id, "kwargs": kwargs, "action_format": action_format, "path": module_folders()[1]}
+        self._setup = _packed(setup, f"the keywords of {env_id}")
+        self._workers: list[Handle | None] = [None] * min(num_envs, workers or os.cpu_count() or 1)
+        self._lost: dict[int, EnvFailure] = {}
+        self._ready: deque[Result] = deque()
+        self._numbers = count(1)
+        self._closed = False
+
+    @property
+    def outstanding(self) -> int:
+        """How many results :meth:`recv` has still to give."""
+        return len(self._ready) + sum(len(w.queue) for w in self._workers if w)
+
+    def reset(self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Asks for a new episode; a failed environment is made anew. The answer comes from :meth:`recv`."""
+        self._lost.pop(index, None)
+        self._ask(index, "reset", seed=None if seed is None else operator.index(seed), options=options)
+
+    def send(self, index: int, action: str, *, bare: bool = False) -> None:
+        """Asks for a step. The answer comes from :meth:`recv`.
+
+        Args:
+            index: the environment.
+            action: the agent's response.
+            bare: ``action`` is the environment's own, and is to be written in the pool's format first.
+        """
+        if not isinstance(action, str):
+            raise TypeError(f"an action is a str, not {type(action).__name__}")
+        self._ask(index, "bare" if bare else "step", action=str(action))
+
+    def ask_oracle(self, index: int) -> None:
+        """Asks for the next step of the oracle, which begins anew after each reset; ``Result.action`` says what it did."""
+        self._ask(index, "oracle")
+
+    def recv(self, *, timeout: float | None = None) -> list[Result]:
+        """Waits until at least one request is answered or has failed.
+
+        Args:
+            timeout: seconds to wait at most; None waits as long as the environments' own limits let it.
+
+        Returns:
+            All answers that are there; empty if nothing is outstanding or the time is over.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self._ready and any(w and w.queue for w in self._workers):
+            self._collect(end)
+            if end is not None and time.monotonic() >= end:
+                break
+        results = list(self._ready)
+        self._ready.clear()
+        return results
+
+    def close(self) -> None:
+        """Ends all workers at once. May be called twice."""
+        self._closed = True
+        workers = [w for w in self._workers if w]
+        self._workers = [None] * len(self._workers)
+        self._ready.clear()
+        end_all(workers, CLOSE_PATIENCE)
+
+    def __enter__(self) -> "EnvPool":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_closed"):
+            self.close()
+
+    def pids(self) -> list[int]:
+        """Returns the process ids of the workers that were started and not yet replaced."""
+        return [w.process.pid for w in self._workers if w]
+
+    def _ask(self, index: int, kind: str, **details: Any) -> None:
+        if self._closed:
+            raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
+        if not 0 <= index < self.num_envs:
+            raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
+        if index in self._lost:
+            self._ready.append(Result(index, error=self._lost[index]))
+            return
+        number = next(self._numbers)
+        packed = _packed({"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}")
+        self._submit(Request(number, index, kind, packed))
+
+    def _submit(self, request: Request) -> None:
+        slot = request.index % len(self._workers)
+        worker = self._workers[slot]
+        if worker is None:
+            worker = self._workers[slot] = Handle(self._setup)
+        worker.submit(request)
+
+    def _collect(self, end: float | None) -> None:
+        """Takes in what is there, or waits for it: until ``end``, a deadline, or a glance at the processes is due."""
+        busy = [(slot, w) for slot, w in enumerate(self._workers) if w and w.queue]
+        limits = [GLANCE + time.monotonic(), *([] if end is None else [end]), *(self._deadline(w) for _, w in busy)]
+        with selectors.PollSelector() as selector:
+            for slot, worker in busy:
+                writes = selectors.EVENT_WRITE if worker.has_unsent else 0
+                selector.register(worker.socket, selectors.EVENT_READ | writes, slot)
+            for key, _ in selector.select(max(min(limits) - time.monotonic(), 0.0)):
+                self._serve(key.data)
+        for slot, worker in busy:
+            if self._workers[slot] is worker and worker.queue and time.monotonic() >= self._deadline(worker):
+                self._fail(slot, EnvTimeout, f"no answer within {self._limit(worker):g} s")
+            elif self._workers[slot] is worker and time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
+                self._fail(slot, WorkerDied)  # unnoticed, because a child of its own holds the connection open
+
+    def _serve(self, slot: int) -> None:
+        """Sends and receives what a worker's socket has room for and holds."""
+        worker = self._workers[slot]
+        assert worker is not None
+        worker.flush()
+        try:
+            for answer in worker.receive():
+                result = _result(worker.queue[0] if worker.queue else None, answer)
+                worker.queue.popleft()
+                (worker.made.discard if result.error else worker.made.add)(result.index)
+                self._ready.append(result)
+        except EOFError:
+            self._fail(slot, WorkerDied)
+        except BadMessage as error:
+            worker.kill()
+            self._fail(slot, WorkerDied, f"its worker sent {error}")
+
+    def _limit(self, worker: Handle) -> float:
+        """Returns the seconds that the request may take that the worker is at."""
+        head = worker.queue[0]
+        return self.start_timeout if head.kind == "reset" and head.index not in worker.made else self.timeout
+
+    def _deadline(self, worker: Handle) -> float:
+        return worker.since + self._limit(worker)
+
+    def _fail(self, slot: int, kind: type[EnvFailure], why: str | None = None) -> None:
+        """Replaces a worker; the request that it was at fails, and the steps of its other environments, now or when they come."""
+        worker = self._workers[slot]
+        assert worker is not None
+        self._workers[slot] = None
+        begun = worker.begun()
+        if why is not None:
+            worker.kill()
+        why = why or worker.obituary()
+        requests = list(worker.queue)
+        if begun == 0:  # it never came so far: nobody in it is to blame, and a new one would not fare better
+            self._ready += [Result(r.index, error=kind(f"{self.spec.id} did not start: {why}")) for r in requests]
+            return
+        culprit = requests.pop(0) if requests and (requests[0].id <= begun or kind is EnvTimeout) else None
+        for index in range(slot, self.num_envs, len(self._workers)):
+            self._lost[index] = self._loss(index, culprit, why)
+        if culprit:
+            name = f"{self.spec.id} environment {culprit.index}"
+            self._ready.append(Result(culprit.index, error=kind(f"{name}: {why}")))
+        self._repeat(requests)
+
+    def _loss(self, index: int, culprit: Request | None, why: str) -> EnvFailure:
+        """Returns the answer to a step of an environment whose worker is gone."""
+        name = f"{self.spec.id} environment {index}"
+        if culprit is None:
+            return NeighbourFailed(f"{name} was lost with its worker, at which nothing was going on: {why}")
+        if culprit.index == index:
+            return WorkerDied(f"{name} was lost: {why}")
+        return NeighbourFailed(f"{name} was lost with environment {culprit.index}, which failed: {why}")
+
+    def _repeat(self, requests: list[Request]) -> None:
+        """Gives a new worker what was waiting: resets, and the steps that follow them. Steps before a reset have failed."""
+        for request in requests:
+            if request.kind == "reset":
+                self._lost.pop(request.index, None)
+            if request.index in self._lost:
+                self._ready.append(Result(request.index, error=self._lost[request.index]))
+            else:
+                self._submit(request)
+
+
+def _packed(message: dict[str, Any], what: str) -> bytes:
+    try:
+        return pack(message, default=os.fspath)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ArgumentError(f"{what} cannot be sent: {error}") from error
+
+
+def _result(request: Request | None, answer: dict[str, Any]) -> Result:
+    number = answer.pop("id", None)
+    if request is None or number != request.id:
+        raise BadMessage("an answer to nothing that was asked")
+    if "error" in answer:
+        return Result(request.index, error=EnvRaised(answer["error"]))
+    try:
+        return Result(request.index, **answer)
+    except TypeError as error:
+        raise BadMessage(f"an answer of another form: {error}") from error

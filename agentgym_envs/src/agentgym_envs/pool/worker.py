@@ -1,0 +1,162 @@
+"""The process behind :class:`agentgym_envs.pool.EnvPool`: ``python -m agentgym_envs.pool.worker SOCKET BOARD``.
+
+It is a program of its own rather than a ``multiprocessing`` child: no fork of a process that has torch threads, and no
+second run of the user's script. When the socket closes, also because the parent was killed, it ends at once.
+
+The board is eight bytes that both processes see: the id of the last request that was begun. It stays when this process dies.
+"""
+
+import json
+import mmap
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+
+from agentgym_envs import cache, registry
+from agentgym_envs.errors import AgentGymError, EnvRaised
+from agentgym_envs.pool.wire import Inbox, pack
+from agentgym_envs.wrappers import ActionFormat
+
+GRACE = 3.0  # seconds to close the environments after the socket has closed
+CHUNK = 2**16
+
+Requests = queue.SimpleQueue[dict[str, Any] | None]
+
+
+class Worlds:
+    """The environments of one worker, by their index in the pool."""
+
+    def __init__(self, setup: dict[str, Any]):
+        self._setup = setup
+        self._envs: dict[int, gymnasium.Env[str, str]] = {}
+        self._oracles: dict[int, Iterator[str]] = {}
+
+    def answer(self, request: dict[str, Any]) -> bytes:
+        """Returns the packed answer to a request; a failure is an answer too."""
+        number, index = request["id"], request["index"]
+        try:
+            answer = getattr(self, request["do"])(**{k: v for k, v in request.items() if k not in ("id", "do")})
+            try:
+                return pack({"id": number, **answer})
+            except (TypeError, ValueError, RecursionError) as error:
+                raise EnvRaised(f"{registry.named(self._setup['id'])}: {_unsendable(answer['info'])}") from error
+        except BaseException as error:  # also sys.exit(): whatever leaves an environment is its failure alone
+            self._drop(index)
+            return pack({"id": number, "error": _told(self._setup["id"], error)})
+
+    def reset(self, *, index: int, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any]:
+        """Starts an episode; makes the environment if it is not there."""
+        if index not in self._envs:
+            self._envs[index] = registry.make(self._setup["id"], **self._setup["kwargs"])
+            if self._setup["action_format"] != "plain":
+                self._envs[index] = ActionFormat(self._envs[index], self._setup["action_format"])
+        self._oracles.pop(index, None)
+        observation, info = self._envs[index].reset(seed=seed, options=options)
+        return _answer(observation, 0.0, False, False, info)
+
+    def step(self, *, index: int, action: str) -> dict[str, Any]:
+        """Takes a step."""
+        return _answer(*self._env(index).step(action))
+
+    def bare(self, *, index: int, action: str) -> dict[str, Any]:
+        """Takes a step with an action that the format has yet to write; also answers how it did."""
+        env = self._env(index)
+        written = env.format.render(action) if isinstance(env, ActionFormat) else action
+        return {**_answer(*env.step(written)), "action": written}
+
+    def oracle(self, *, index: int) -> dict[str, Any]:
+        """Takes the step that the oracle says, if it says one."""
+        if index not in self._oracles:
+            world: Any = self._env(index).unwrapped
+            self._oracles[index] = world.oracle()
+        action = next(self._oracles[index], None)
+        return {} if action is None else self.bare(index=index, action=action)
+
+    def close(self) -> None:
+        """Closes all environments."""
+        for index in list(self._envs):
+            self._drop(index)
+
+    def _env(self, index: int) -> gymnasium.Env[str, str]:
+        if index not in self._envs:
+            raise gymnasium.error.ResetNeeded(f"environment {index} was never reset, or failed since")
+        return self._envs[index]
+
+    def _drop(self, index: int) -> None:
+        self._oracles.pop(index, None)
+        if (env := self._envs.pop(index, None)) is not None:
+            try:
+                env.close()
+            except BaseException:
+                traceback.print_exc()  # an environment that cannot even close must not take its neighbours along
+
+
+def serve(connection: socket.socket, board: mmap.mmap) -> None:
+    """Answers requests until the socket closes."""
+    requests: Requests = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, requests), daemon=True).start()
+    setup = requests.get()
+    if setup is None:
+        return
+    sys.path += setup["path"]  # last, so that nothing there stands in for an installed module
+    worlds = Worlds(setup)
+    while (request := requests.get()) is not None:
+        board[:] = request["id"].to_bytes(len(board), "big")
+        try:
+            connection.sendall(worlds.answer(request))
+        except OSError:
+            break
+    worlds.close()
+
+
+def _answer(observation: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> dict[str, Any]:
+    if not isinstance(observation, str) or not isinstance(info, dict):
+        raise TypeError(f"an observation is a str and an info a dict, not {type(observation).__name__} and {type(info).__name__}")
+    decided = {"terminated": bool(terminated), "truncated": bool(truncated)}
+    return {"observation": observation, "reward": float(reward), **decided, "info": info}
+
+
+def _unsendable(info: dict[str, Any]) -> str:
+    """Says which key of an info has no JSON form, and why."""
+    for key, value in info.items():
+        try:
+            json.dumps({key: value})
+        except (TypeError, ValueError, RecursionError) as error:
+            return f"info[{key!r}] must be JSON-able: {error}"
+    return "an answer that is too long to be sent"
+
+
+def _told(env_id: str, error: BaseException) -> str:
+    complete = isinstance(error, AgentGymError) and str(error).startswith(env_id.rpartition(":")[2])
+    return str(error if complete else EnvRaised.of(registry.named(env_id), error))
+
+
+def _read(connection: socket.socket, requests: Requests) -> None:
+    inbox = Inbox()
+    try:
+        while data := connection.recv(CHUNK):
+            for message in inbox.feed(data):
+                requests.put(message)
+    except OSError:
+        pass  # as good as closed
+    requests.put(None)
+    # The main thread may hang inside an environment: give it a moment, then leave without it.
+    threading.Event().wait(GRACE)
+    cache.discard_drafts()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process when it wants to
+    os.dup2(2, 1)  # what environments print is not for the parent's standard output
+    parent = socket.socket(fileno=int(sys.argv[1]))
+    parent.set_inheritable(False)
+    serve(parent, mmap.mmap(int(sys.argv[2]), 8))

@@ -1,0 +1,94 @@
+"""Files of a run: whole or not there, on the disk before they count, named in the error when they cannot be written."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agentgym_train.errors import RunFolderError
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Names the file in the error when what is done inside cannot write.
+
+    torch, tokenizers and safetensors report a full disk by errors of their own kinds, known only by their text.
+
+    Raises:
+        RunFolderError: the disk is full, or the file cannot be written for another reason.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RunFolderError(f"cannot write {error.filename or path}: {error.strerror or error}") from error
+    except Exception as error:
+        if "os error" in str(error) or "inline_container" in str(error):
+            raise RunFolderError(f"cannot write {path}, is the disk full? {str(error).splitlines()[0]}") from error
+        raise
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replaces a text file in one step."""
+    draft = path.with_name(f".{path.name}-draft")
+    with writing(path):
+        draft.write_text(text, encoding="utf-8")
+        publish(draft, path)
+
+
+def append(path: Path, text: str) -> None:
+    """Adds to the end of a text file; on the disk when this returns."""
+    with writing(path), path.open("a", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def publish(draft: Path, final: Path) -> None:
+    """Moves a file or folder to its final name in one step, what it holds on the disk before its name is."""
+    for path in (draft, *(draft.rglob("*") if draft.is_dir() else ())):
+        sync(path)
+    os.replace(draft, final)
+    sync(final.parent)
+
+
+def sync(path: Path) -> None:
+    """Waits until a file, or a folder's list of names, is on the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+class Lock:
+    """A run folder's lock: held by this process until it ends or is killed, whichever way.
+
+    The process that was asked to run takes it alone, then shares it with the processes that it starts: the folder stays taken while
+    any of them lives.
+
+    Args:
+        folder: the run folder; it exists.
+        shared: take it beside others that share it.
+
+    Raises:
+        RunFolderError: another run holds it.
+    """
+
+    def __init__(self, folder: Path, *, shared: bool = False):
+        path = folder / ".lock"
+        with writing(path):
+            self._file = path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(self._file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._file.close()
+            raise RunFolderError(f"another run is at work in {folder}: wait for its end, or choose another run.folder") from error
+
+    def share(self) -> None:
+        """Lets the processes of this run take it too."""
+        fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+    def release(self) -> None:
+        """Gives the folder free."""
+        self._file.close()

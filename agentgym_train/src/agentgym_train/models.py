@@ -1,0 +1,14 @@
+"""Loading the policy."""
+
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+
+def load_model(path: str, dtype: str) -> PreTrainedModel:
+    """Loads a causal LM in a precision, without dropout: what is trained must be what was sampled from.
+
+    Args:
+        path: a folder or hub name.
+        dtype: "float32" or "bfloat16".
+    """
+    return AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()

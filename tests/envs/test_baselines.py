@@ -1,0 +1,100 @@
+import random
+
+import gymnasium
+import pytest
+
+from agentgym_envs import baselines
+from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, UnknownName, WorkerDied
+from agentgym_envs.tasks import stable_hash
+from agentgym_envs.wrappers import FORMATS
+
+TROUBLE = "faulty_envs:support/Trouble-v0"
+
+
+def played(env_id, agent, task_ids, **kwargs):
+    """Plays in this process, as plainly as it can be written."""
+    env = gymnasium.make(env_id, admissible=True, **kwargs)
+    episodes = []
+    for task_id in task_ids:
+        _, info = env.reset(options={"task_id": task_id})
+        rng, solution, over = random.Random(stable_hash(task_id)), env.unwrapped.oracle(), False
+        while not over:
+            action = rng.choice(info["admissible_actions"]) if agent == "random" else next(solution)
+            *_, terminated, truncated, info = env.step(action)
+            over = terminated or truncated
+        episodes.append((task_id, info["success"], info["score"], info["turn"]))
+    return episodes
+
+
+@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v1"])
+@pytest.mark.parametrize(("agent", "workers"), [("random", 1), ("random", 3), ("oracle", 2)])
+def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
+    ids = baselines.spread(gymnasium.make(env_id, split="test").unwrapped.task_ids, 7)
+    assert baselines.play(env_id, agent, split="test", episodes=7, workers=workers) == played(env_id, agent, ids, split="test")
+    assert baselines.play(env_id, agent, split="test", task_ids=ids[:2], horizon=2) == played(
+        env_id, agent, ids[:2], split="test", max_episode_steps=2
+    )
+
+
+def test_an_agent_of_the_users_sees_observations_and_infos():
+    seen, episodes = [], []
+
+    def agent(observation, info):
+        seen.append((observation, info["turn"]))
+        return "look"
+
+    (episode,) = baselines.play("agentgym/Maze-v0", agent, episodes=1, horizon=3, on_episode=lambda: episodes.append(1))
+    assert [turn for _, turn in seen] == [0, 1, 2]
+    assert seen[0][0].startswith("Goal: ")
+    assert "look" in seen[1][0]
+    assert episode.turns == 3
+    assert episodes == [1]
+
+
+def test_an_oracle_that_gives_up_ends_the_episode():
+    (episode,) = baselines.play(TROUBLE, "oracle", episodes=1)
+    assert (episode.success, episode.turns) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error"), [("hang", EnvTimeout), ("exit", EnvRaised), ("die", WorkerDied), ("raise", EnvRaised)]
+)
+@pytest.mark.parametrize("agent", ["random", "oracle"])
+def test_trouble_is_an_error_with_the_environments_name(trouble, error, agent):
+    with pytest.raises(error, match="support/Trouble-v0"):
+        baselines.play(TROUBLE, agent, trouble=trouble, episodes=2, timeout=1.0)
+
+
+def test_random_episodes_depend_on_the_seed_alone():
+    def episodes(**kwargs):
+        return baselines.random_episodes("agentgym/Maze-v0", 6, turns=5, action_format="tags", rooms=[8], **kwargs)
+
+    first = episodes(seed=1)
+    assert first == episodes(seed=1, workers=3)
+    assert first != episodes(seed=2)
+    assert first[0] != first[1]
+    env = gymnasium.make("agentgym/Maze-v0", rooms=[8], admissible=True)
+    for number, texts in enumerate(first):
+        rng = random.Random(f"1:{number}")
+        observation, info = env.reset(seed=rng.randrange(2**31))
+        expected = []
+        for _ in range(5):
+            action = rng.choice(info["admissible_actions"])
+            expected += [observation, FORMATS["tags"](env.unwrapped.tools).render(action)]
+            observation, _, over, _, info = env.step(action)
+            if over:
+                break
+        assert texts == expected
+
+
+def test_random_episodes_may_be_longer_than_the_registered_limit():
+    (texts,) = baselines.random_episodes(TROUBLE, 1, seed=0, turns=8)
+    assert texts == ["go", "on", *["on", "on"] * 7]
+
+
+def test_random_play_says_what_an_environment_lacks():
+    for play in (lambda e: baselines.play(e, "random", task_ids=["x"]), lambda e: baselines.random_episodes(e, 1, seed=0, turns=2)):
+        with pytest.raises(ArgumentError, match="support/Faulty-v0 has no keyword 'admissible'"):
+            play("faulty_envs:support/Faulty-v0")
+    with pytest.raises(UnknownName, match="Did you mean 'oracle'"):
+        baselines.play("agentgym/Maze-v0", "orakel")

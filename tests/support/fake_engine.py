@@ -1,0 +1,43 @@
+"""An engine that only writes files, and checkpoints made with it."""
+
+import dataclasses
+
+from agentgym_train import checkpoint
+
+STATE = checkpoint.State(step=2, curriculum={"turns": 5}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}})
+
+
+class FakeEngine:
+    """Writes ``content`` where the engine would write its part and the model; alone."""
+
+    rank, world_size = 0, 1
+
+    def __init__(self, content=b"weights" * 100):
+        self.content = content
+
+    def save(self, folder):
+        (folder / "engine").mkdir()
+        (folder / "engine" / "part.pt").write_bytes(self.content)
+
+    def save_model(self, folder):
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(self.content)
+
+    def gather(self, value):
+        return [value]
+
+    def barrier(self):
+        pass
+
+
+class FakeTokenizer:
+    """Writes its file."""
+
+    def save_pretrained(self, folder):
+        (folder / "tokenizer.json").write_text("{}")
+
+
+def save(run, step, *, keep=3, engine=None):
+    """Writes a checkpoint; returns its folder."""
+    checkpoint.save(run, dataclasses.replace(STATE, step=step), engine or FakeEngine(), FakeTokenizer(), keep=keep)
+    return run / "checkpoints" / f"step-{step:06d}"

@@ -1,0 +1,83 @@
+"""Plugins that are not ours, found through the entry points beside this file: a curriculum with state, a generator without a cache."""
+
+import random
+from dataclasses import dataclass, field
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from agentgym_train.protocols import Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Responsive:
+    """One turn more after every step whose mean return was above ``bar``."""
+
+    bar: float = 0.5
+    seen: dict = field(default_factory=lambda: {"turns": 1}, init=False)
+
+    def horizon(self, step: int) -> int:
+        return self.seen["turns"]
+
+    def observe(self, metrics) -> None:
+        self.seen["turns"] += metrics["return"] > self.bar
+
+    def state_dict(self):
+        return dict(self.seen)
+
+    def load_state_dict(self, state) -> None:
+        self.seen.update(state)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Naive:
+    """Options: none."""
+
+    def build(self, model_folder, device, dtype):
+        return NaiveGenerator(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval())
+
+
+class NaiveGenerator:
+    """Reads the whole history again for every token of every row. Has what the protocol names and nothing else."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def load(self, weights):
+        own = dict(self._model.named_parameters())
+        with torch.no_grad():
+            for name, weight in weights:
+                own[name].copy_(weight)
+
+    def session(self, seeds, sampling):
+        return _Session(self._model, list(seeds), sampling)
+
+
+class _Session:
+    def __init__(self, model, seeds, sampling):
+        self._model, self._seeds, self._sampling = model, seeds, sampling
+        self._history, self._turn = [[] for _ in seeds], [0 for _ in seeds]
+
+    def restart(self, row):
+        self._history[row], self._turn[row] = [], 0
+
+    def finish(self, row):
+        self._history[row] = None
+
+    @torch.no_grad()
+    def generate(self, prompts):
+        return {row: self._answer(row, prompt) for row, prompt in prompts.items()}
+
+    def _answer(self, row, prompt):
+        rng = random.Random(f"{self._seeds[row]} {self._turn[row]}")
+        self._turn[row] += 1
+        history = self._history[row]
+        history += prompt
+        ids, logps = [], []
+        while len(ids) < self._sampling.max_new_tokens and not (ids and ids[-1] in self._sampling.stop_ids):
+            logits_V = self._model(torch.tensor([history + ids])).logits[0, -1].float()
+            logp_V = (logits_V / self._sampling.temperature).log_softmax(-1)
+            ids.append(rng.choices(range(len(logp_V)), logp_V.exp().tolist())[0])
+            logps.append(float(logp_V[ids[-1]]))
+        history += ids
+        return Sample(ids, logps)

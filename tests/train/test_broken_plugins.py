@@ -1,0 +1,167 @@
+"""Plugins of others that are broken: one line with plugin and distribution before the run, a traceback that names it in it."""
+
+import textwrap
+
+import pytest
+import small_run
+from typer.testing import CliRunner
+
+from agentgym_envs import plugins as discovery
+from agentgym_envs.errors import BrokenPlugin
+from agentgym_train import cli, curricula, plugins
+from agentgym_train.errors import ConfigError
+
+HEAD = """
+from dataclasses import dataclass, field
+from typing import Any
+from agentgym_train.curricula.stateless import Stateless
+from agentgym_train.protocols import Curriculum
+
+"""
+STATE = """
+    def observe(self, metrics): pass
+    def state_dict(self): return {}
+    def load_state_dict(self, state): pass
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a distribution with one curriculum, algorithm and generator, all called "acme", of the class ``Acme``."""
+    number = iter(range(100))
+    monkeypatch.syspath_prepend(tmp_path / "site")
+
+    def put(code):
+        module = f"acme_{tmp_path.name.replace('-', '_')}_{next(number)}"
+        info = tmp_path / "site" / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-tools\nVersion: 1.0\n")
+        groups = "".join(f"[{group}]\nacme = {module}:Acme\n" for group in plugins.GROUPS.values())
+        (info / "entry_points.txt").write_text(groups)
+        (tmp_path / "site" / f"{module}.py").write_text(HEAD + textwrap.dedent(code))
+        discovery.discover.cache_clear()
+
+    yield put
+    discovery.discover.cache_clear()
+
+
+def refusal(tmp_path, *overrides):
+    args = [a for o in overrides for a in ("--set", o)]
+    result = CliRunner().invoke(cli.app, ["run", str(small_run.write(tmp_path)), *args])
+    assert result.exit_code == 2, result.output
+    assert result.output.strip().count("\n") == 0, "one line"
+    assert "acme of acme-tools" in result.output
+    assert not (tmp_path / "run").exists()
+    return result.output
+
+
+ACME = "curriculum={name='acme'}"
+
+
+@pytest.mark.parametrize("kind", plugins.GROUPS)
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import no_such_module", "No module named 'no_such_module'"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("class Other: pass", "has no attribute 'Acme'"),
+        ("class Acme: pass", "is no dataclass"),
+        ("def Acme(): pass", "is no dataclass"),
+        ("@dataclass\nclass Acme: pass", "Acme lacks"),
+        ("@dataclass\nclass Acme:\n    x: 'Nothing' = 1", "name 'Nothing' is not defined"),
+        ("@dataclass\nclass Acme:\n    def __post_init__(self): {}['x']", "cannot be made: KeyError('x')"),
+    ],
+)
+def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
+    install(code)
+    assert message in refusal(tmp_path, f"{kind}={{name='acme'}}")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("    def horizon(self, step): return 5", "Acme lacks observe, state_dict, load_state_dict of the protocol Curriculum"),
+        (STATE, "Acme lacks horizon of"),
+        (STATE + "    horizon = 5", "Acme lacks horizon of"),
+        (STATE + "    def horizon(self, step): return 1.5", "its horizon at step 1 is 1.5, not a whole number of turns"),
+        (STATE + "    def horizon(self, step): return True", "its horizon at step 1 is True"),
+        (STATE + "    def horizon(self, step): return 3 - step", "its horizon at step 4 is 0"),
+        (STATE + "    def horizon(self, step): return None", "its horizon at step 1 is None"),
+        (STATE + "    def horizon(self, step): return self.turns", "AttributeError"),
+        (STATE.replace("pass", "metrics['x'].y", 1) + "    def horizon(self, step): return 5", "AttributeError"),
+        (STATE.replace("{}", "{1, 2}") + "    def horizon(self, step): return 5", "not JSON serializable"),
+        (STATE.replace("state): pass", "state): state['gone']") + "    def horizon(self, step): return 5", "KeyError"),
+    ],
+)
+def test_a_curriculum_whose_methods_are_missing_or_raise(install, tmp_path, code, message):
+    install("@dataclass\nclass Acme:\n" + code)
+    assert message in refusal(tmp_path, ACME)
+
+
+def test_methods_that_are_only_the_protocols_are_missing(install):
+    install("@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5")
+    with pytest.raises(BrokenPlugin, match="lacks observe, state_dict, load_state_dict"):
+        plugins.make_curriculum({"name": "acme"})
+
+
+def test_its_options_are_validated_like_ours(install):
+    install("@dataclass\nclass Acme(Stateless):\n    turns: int = 5\n    share: float = 0.5\n    def horizon(self, step): return 5")
+    for value in (1.5, True, 3.0, "3", float("nan")):
+        with pytest.raises(ConfigError, match=r"curriculum\.turns"):
+            plugins.make_curriculum({"name": "acme", "turns": value})
+    for value in (float("nan"), float("inf"), True):
+        with pytest.raises(ConfigError, match=r"curriculum\.share"):
+            plugins.make_curriculum({"name": "acme", "share": value})
+    assert plugins.make_curriculum({"name": "acme", "share": 1}).share == 1.0
+
+
+def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_constructor(install, tmp_path):
+    install(
+        """
+        @dataclass(kw_only=True)
+        class Acme:
+            start: int = 4
+            names: tuple[str, ...] = ("a", "b")
+            limit: int | None = None
+            turns: int = field(default=0, init=False)
+            def horizon(self, step): return self.start + self.turns
+            def observe(self, metrics): self.turns += metrics["success"] > 0.4
+            def state_dict(self): return {"turns": self.turns}
+            def load_state_dict(self, state): self.turns = state["turns"]
+        """
+    )
+    curricula.rehearse({"name": "acme"}, steps=3)
+    result = CliRunner().invoke(cli.app, ["config", "show", str(small_run.write(tmp_path)), "--set", ACME])
+    assert '[curriculum]\nname = "acme"\nstart = 4\nnames = [\n    "a",\n    "b",\n]\n' in result.output
+    assert "limit" not in result.output
+
+
+@pytest.mark.parametrize("kind", ["float64", "int64"])
+def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
+    install(f"import numpy\n@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return numpy.{kind}(5)")
+    made = plugins.make_curriculum({"name": "acme"})
+    if kind == "int64":
+        assert type(curricula.turns(made, 0)) is int
+    else:
+        with pytest.raises(BrokenPlugin, match="acme-tools"):
+            curricula.turns(made, 0)
+
+
+def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(install, tmp_path, monkeypatch, capfd):
+    install(
+        "@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return 5\n    def observe(self, metrics): metrics['gone']"
+    )
+    made = plugins.make_curriculum({"name": "acme"})
+    monkeypatch.setattr("agentgym_train.run.work", lambda folder, console: made.observe({}))
+    assert cli.attempt(tmp_path) == 1
+    shown = capfd.readouterr().err
+    assert "Traceback (most recent call last)" in shown
+    assert "in observe" in shown
+    assert shown.strip().splitlines()[-1] == "raised in acme of acme-tools"
+
+
+def test_an_error_of_ours_is_not_blamed_on_a_plugin(install):
+    install("@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return 5")
+    with pytest.raises(AttributeError) as caught:
+        curricula.turns(None, 0)
+    assert plugins.culprit(caught.value) is None

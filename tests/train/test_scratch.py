@@ -1,0 +1,74 @@
+"""The small model's random play: in worker processes, the same every time, and an end to every fault."""
+
+import pytest
+import small_run
+from typer.testing import CliRunner
+
+from agentgym_envs.errors import EnvRaised, EnvTimeout, WorkerDied
+from agentgym_train import cli, report, run, scratch
+from agentgym_train import config as configuration
+from agentgym_train.config import EnvConfig, ScratchConfig
+
+LISTED = "listed_env:support/Listed-v0"
+
+
+def play(env, **sizes):
+    return scratch.random_play(env, ScratchConfig(**sizes), seed=3, progress=lambda *args: None)
+
+
+def test_episodes_are_messages_that_end_with_an_action_and_do_not_depend_on_the_workers():
+    one, two = (play(EnvConfig(id="agentgym/Maze-v0", workers=workers), episodes=5, turns=6) for workers in (1, 2))
+    assert one == two
+    for episode in one:
+        assert [m["role"] for m in episode] == ["user", "assistant"] * (len(episode) // 2)
+        assert 2 <= len(episode) <= 12
+    assert len({tuple(m["content"] for m in episode) for episode in one}) > 1
+
+
+@pytest.mark.parametrize(("fault", "error"), [("raise", EnvRaised), ("hang", EnvTimeout), ("die", WorkerDied)])
+def test_an_environment_that_fails_in_random_play_or_a_baseline_is_an_error_with_its_name(fault, error):
+    with pytest.raises(error, match=r"support/Listed-v0"):
+        play(EnvConfig(id=LISTED, kwargs={"fault": fault}, timeout=1.0, workers=1), episodes=2)
+
+
+def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys):
+    def failing(config, agent):
+        if agent == "random":
+            raise EnvTimeout("agentgym/Maze-v0 did not answer")
+        return {"success": 1.0}
+
+    class Notes(dict):
+        add = dict.__setitem__
+
+    monkeypatch.setattr(run, "baseline", failing)
+    notes = Notes()
+    run.add_baselines(None, notes, cli.out)
+    assert notes == {"oracle": {"success": 1.0}}
+    assert "warning: no row for random: agentgym/Maze-v0 did not answer" in capsys.readouterr().out
+
+
+def test_a_plain_environment_that_lists_its_actions_has_a_small_model(tmp_path):
+    path = small_run.write(
+        tmp_path, env={"id": LISTED, "kwargs": {}}, eval={"kwargs": {}}, scratch={"episodes": 4, "steps": 2, "hidden": 16}
+    )
+    with report.Display(cli.out, quiet=True) as display:
+        run.prepare(configuration.load(path), display).release()
+    assert {"model.safetensors", "tokenizer.json"} <= {p.name for p in (tmp_path / "run" / "init").iterdir()}
+
+
+def test_a_plain_environment_says_what_it_lacks_before_any_work(tmp_path):
+    path = small_run.write(tmp_path, env={"id": "faulty_envs:support/Faulty-v0", "kwargs": {}}, eval={"kwargs": {}})
+    result = CliRunner().invoke(cli.app, ["run", str(path)])
+    assert result.exit_code == 2
+    assert "faulty_envs:support/Faulty-v0 has no keyword 'admissible'" in result.output
+    assert "set model.path to a trained model" in result.output
+    assert result.output.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_plain_environment_takes_plain_actions_only(tmp_path):
+    path = small_run.write(tmp_path, env={"id": LISTED, "kwargs": {}, "action_format": "react"}, eval={"kwargs": {}})
+    result = CliRunner().invoke(cli.app, ["run", str(path)])
+    assert result.exit_code == 2
+    assert "env.action_format='react' needs a TextEnv" in result.output
+    assert not (tmp_path / "run").exists()

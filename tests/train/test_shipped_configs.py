@@ -1,0 +1,45 @@
+"""Every configuration that is shipped can be run: all that is checked before work passes."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+import tiny
+
+from agentgym_train import config as configuration
+from agentgym_train import run
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "benchmarks").rglob("*.toml"))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A tiny model with as many positions as a real one."""
+    folder = Path(tiny.save(tmp_path_factory.mktemp("model"), template=tiny.CHATML))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 32768}))
+    return str(folder)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_it_passes_every_check(file, model):
+    raw = tomllib.loads(file.read_text())
+    for curriculum in raw.pop("methods", {"": raw["curriculum"]}).values():
+        if raw.get("model", {}).get("path", "scratch") != "scratch":
+            raw["model"]["path"] = model
+        run.check(configuration.build(configuration.Config, raw | {"curriculum": curriculum}))
+
+
+def test_the_files_are_found():
+    names = {file.name for file in FILES}
+    assert {"quickstart.toml", "pretrained.toml", "maze.toml"} <= names
+
+
+def test_the_one_for_pretrained_models_does_not_have_the_small_models_settings():
+    small, large = (configuration.load(ROOT / "benchmarks" / name) for name in ("quickstart.toml", "configs/pretrained.toml"))
+    assert large.engine.lr <= 1e-5 < small.engine.lr
+    assert large.rollout.max_new_tokens >= 200 > small.rollout.max_new_tokens
+    assert large.engine.micro_batch_tokens >= large.model.max_context
+    assert large.env.action_format == "react"
