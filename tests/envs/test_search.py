@@ -84,8 +84,9 @@ def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
 
 
 BUILD = """
-import sys, time
+import signal, sys, time
 from agentgym_envs.envs.search.retrievers import BM25
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which what was started in the background does not have
 built = []
 def on_passage():
     if not built: print("building", flush=True)
