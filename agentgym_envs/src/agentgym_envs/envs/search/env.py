@@ -13,7 +13,7 @@ from agentgym_envs.envs.search.datasets import check_corpus, read_questions
 from agentgym_envs.envs.search.scoring import exact_match, f1
 from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.envs.search.world import Passage, Question, corpus, questions
-from agentgym_envs.errors import MissingExtra, TaskError, UnknownName
+from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError, UnknownName
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 
 OBSERVATION_LIMIT = 2000  # characters, about 500 tokens
@@ -61,11 +61,11 @@ class SearchEnv(TextEnv):
         if find_spec("tantivy") is None or find_spec("httpx") is None:
             raise MissingExtra(type(self).__name__, "search")
         if topk < 1:
-            raise ValueError(f"topk must be positive, not {topk}")
+            raise ArgumentError(f"topk must be positive, not {topk}")
         if questions is None and (corpus is not None or retriever is not None):
             raise TaskError("questions: the embedded questions are about the embedded corpus; give a question file for your own")
         if isinstance(retriever, str) and not retriever.startswith(("http://", "https://")):
-            raise ValueError(f"retriever must be a URL that begins with http:// or https://, or a callable, not {retriever!r}")
+            raise ArgumentError(f"retriever must be a URL that begins with http:// or https://, or a callable, not {retriever!r}")
         self._corpus, self._source, self._topk, self._files = corpus, retriever, topk, questions
         self._retrieve: Any = None
         super().__init__(**kwargs)
