@@ -10,7 +10,7 @@ import tiny
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train import checkpoint, run
+from agentgym_train import checkpoint, evaluate, run
 from agentgym_train import config as configuration
 from agentgym_train.batching import pack
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
@@ -212,3 +212,8 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
     assert [r["step"] for r in rows] == [1, 2]
     assert all(r["logp_drift"] < 1e-4 for r in rows)
     AutoModelForCausalLM.from_pretrained(checkpoint.latest(special.folder) / "model")
+
+
+def test_an_environment_that_cannot_be_played_is_no_success_of_zero():
+    with pytest.raises(FaultBudgetError, match="not one held-out episode could be played"):
+        evaluate.summary([])
