@@ -438,6 +438,7 @@ ROW = b'{"question": "q?", "answer": ["a"]}\n'
         ("a.jsonl", b'{"question": null, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
         ("a.jsonl", b'{"question": {"text": "q?"}, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
         ("a.jsonl", b'{"question": "q?", "answer": [null]}\n', r"a\.jsonl:1: an answer is a text or a number, not None"),
+        ("a.jsonl", b'{"question": "q?", "answer": true}\n', r"a\.jsonl:1: an answer is a text or a number, not True"),
         ("a.jsonl", b'{"question": "q?", "answer": {"text": "a"}}\n', r"a\.jsonl:1: an answer is .*, not \{'text': 'a'\}"),
         ("a.jsonl", b'{"question": "q?", "answer": [["a"]]}\n', r"a\.jsonl:1: an answer is .*, not \['a'\]"),
         ("a.jsonl", ROW + b'{"id": 0, "question": "q?", "answer": "a"}\n', r"a\.jsonl:2 has the id of a question before it: 0"),
