@@ -122,6 +122,16 @@ def test_a_build_that_is_interrupted_is_done_again(files, tmp_path, monkeypatch,
     assert [p.id for p in BM25(files["corpus"])("punched cards", 2)] == ["3", "2"]
 
 
+def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path))
+    caught = []
+    for attempt in range(12):
+        with pytest.raises(ZeroDivisionError) as error:
+            build(DOCS, f"attempt {attempt}", on_passage=lambda: 1 / 0)
+        caught.append(error)  # with its frames, and the writer in them
+    assert list((tmp_path / "search").iterdir()) == []
+
+
 def test_environments_of_a_process_share_one_open_index(files):
     first, second, other = BM25(files["corpus"]), BM25(files["corpus"]), BM25()
     assert first.index is second.index
@@ -190,6 +200,7 @@ class Server(BaseHTTPRequestHandler):
 
     def do_POST(self):
         Server.seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        assert self.headers["Accept-Encoding"] == "identity"  # or a small answer could be a large one
         status, headers, pieces = Server.plan.pop(0) if len(Server.plan) > 1 else Server.plan[0]
         if status is None:  # ends the connection with a reset
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -427,6 +438,7 @@ ROW = b'{"question": "q?", "answer": ["a"]}\n'
         ("a.jsonl", b'{"question": null, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
         ("a.jsonl", b'{"question": {"text": "q?"}, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
         ("a.jsonl", b'{"question": "q?", "answer": [null]}\n', r"a\.jsonl:1: an answer is a text or a number, not None"),
+        ("a.jsonl", b'{"question": "q?", "answer": true}\n', r"a\.jsonl:1: an answer is a text or a number, not True"),
         ("a.jsonl", b'{"question": "q?", "answer": {"text": "a"}}\n', r"a\.jsonl:1: an answer is .*, not \{'text': 'a'\}"),
         ("a.jsonl", b'{"question": "q?", "answer": [["a"]]}\n', r"a\.jsonl:1: an answer is .*, not \['a'\]"),
         ("a.jsonl", ROW + b'{"id": 0, "question": "q?", "answer": "a"}\n', r"a\.jsonl:2 has the id of a question before it: 0"),
