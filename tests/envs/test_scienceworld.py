@@ -17,6 +17,7 @@ from agentgym_envs.envs.scienceworld.simulator import Simulator
 from agentgym_envs.envs.scienceworld.tasks import AGENTGYM, FAMILIES, TABLE
 from agentgym_envs.errors import EnvRaised
 from agentgym_envs.pool import EnvPool
+from agentgym_envs.suite import suites
 
 pytestmark = pytest.mark.slow
 
@@ -219,6 +220,15 @@ def test_simplifications(env, easy):
     assert "teleport_to" in easy.unwrapped.tools
     with pytest.raises(ValueError, match="simplification 'hard' is not one of easy"):
         gymnasium.make("agentgym/ScienceWorld-v1", simplification="hard")
+
+
+def test_the_papers_suite_takes_no_simplification():
+    families = [f for f in suites["agentgym-rl"] if f.scenario == "scienceworld"]
+    assert len(families) == 5
+    for family in families:
+        world = gymnasium.make(family.env_id).unwrapped
+        assert world._simplification == ""
+        assert "teleport" not in world.instructions
 
 
 def test_a_step_asks_the_simulator_three_questions(env, monkeypatch):
