@@ -25,6 +25,7 @@ import typer
 from gymnasium.vector import AsyncVectorEnv
 
 import agentgym_envs
+from agentgym_envs.envs.textworld import play
 from agentgym_envs.envs.textworld.games import GameOptions, game_file
 from agentgym_envs.pool import EnvPool
 
@@ -102,25 +103,42 @@ def stepper(env: Any, task_id: str, actions: list[str], count: int) -> Play:
     return play
 
 
+def walk(env: Any, commands: list[str], before: Callable[[], object] = lambda: None) -> Play:
+    """Returns a round that sends commands from the beginning of an episode; the reset is not counted."""
+
+    def play() -> tuple[int, float]:
+        before()
+        env.reset()
+        left = iter(commands)
+        return timed(len(commands), lambda: env.step(next(left)))
+
+    return play
+
+
 def textworld_rows() -> list[str]:
-    """The same game, the same command."""
+    """The same commands on the same game: when nobody has sent them from there yet, and in the episodes that follow."""
     import textworld
 
     path = str(game_file(GameOptions("tw-coin_collector", (("level", 5),), 1)))
+    single = {c: [c] * 30 for c in ("look", "inventory", "examine me", "go east", "frobnicate")}
+    mixed = {"a mixture of them": [command for column in zip(*single.values(), strict=True) for command in column]}
+    forget = lambda: setattr(play, "TABLE", play.Table(play.TURNS))  # noqa: E731
     rows = []
-    for label, infos in (("without admissible actions", {}), ("with", {"admissible_commands": True})):
+    for label, infos, walks in (("", {}, single | mixed), (", listing the actions", {"admissible_commands": True}, mixed)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             request = textworld.EnvInfos(feedback=True, score=True, max_score=True, won=True, objective=True, **infos)
             theirs = textworld.start(path, request)
-            theirs.reset()
         ours = world("agentgym/TextWorld-v0", games=[path], admissible=bool(infos))
-        look = lambda env=theirs: timed(400, lambda: env.step("look"))  # noqa: E731
-        rows.append(ratio(f"TextWorld, steps/s {label}", stepper(ours, Path(path).stem, ["look"], 400), look))
-        if not infos:
+        for name, commands in walks.items():
+            upstream = walk(theirs, commands)
             rows.append(
-                ratio("TextWorld, resets/s", lambda env=ours: timed(10, env.reset), lambda env=theirs: timed(10, env.reset))
+                ratio(f"TextWorld, steps/s, {name}{label}, sent for the first time", walk(ours, commands, forget), upstream)
             )
+            rows.append(ratio("the same, sent before in another episode of the task", walk(ours, commands), upstream))
+        if not infos:
+            reset = lambda env=theirs: timed(20, env.reset)  # noqa: E731
+            rows.append(ratio("TextWorld, resets/s", lambda env=ours: timed(2000, env.reset), reset))
         theirs.close()
         ours.close()
     return rows
@@ -140,13 +158,13 @@ def scienceworld_rows() -> list[str]:
     tasks = ("boil", "test-conductivity", "find-plant", "lifespan-longest-lived")
     paths = {}
     for task in tasks:
-        theirs.load(task, 0, "easy", generateGoldPath=True)
+        theirs.load(task, 0, "", generateGoldPath=True)
         paths[task] = theirs.get_gold_action_sequence()[:25]
 
     def play_theirs() -> tuple[int, float]:
         count, total = 0, 0.0
         for task, path in paths.items():
-            theirs.load(task, 0, "easy")
+            theirs.load(task, 0, "")
             theirs.reset()
             n, seconds = timed(1, lambda path=path: [theirs.step(a) for a in path])
             count, total = count + n * len(path), total + seconds
@@ -174,8 +192,16 @@ def scienceworld_rows() -> list[str]:
         ratio(
             "ScienceWorld, resets/s",
             lambda: timed(5, lambda: plain.reset(options={"task_id": "boil-0"})),
-            lambda: timed(5, lambda: (theirs.load("boil", 0, "easy"), theirs.reset())),
+            lambda: timed(5, lambda: (theirs.load("boil", 0, ""), theirs.reset())),
         ),
+        *[
+            ratio(
+                f"ScienceWorld, steps/s, {action}, without admissible actions",
+                stepper(plain, "boil-0", [action], 10),
+                lambda action=action: timed(10, lambda: theirs.step(action)),
+            )
+            for action in ("look around", "inventory", "examine orange", "open door to kitchen", "wait1")
+        ],
         f"| ScienceWorld, start in s (ours with the first reset) | {our_start:.2f} | {their_start:.2f} | |",
         f"| ScienceWorld, resident memory of one in MB | {our_memory:.0f} | {their_memory:.0f} | |",
     ]

@@ -1,4 +1,6 @@
-"""Token-in, token-out generation with the cache kept across turns, against generating each turn from the full history.
+"""Token-in, token-out generation with one cache for all turns, against computing the history again each turn.
+
+The second is what models with sliding windows or convolutions get, here played by a model that could do either.
 
     python benchmarks/generation.py
 
@@ -8,7 +10,6 @@ second over whole episodes. Writes ``benchmarks/results/generation.md``.
 
 import platform
 import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -17,11 +18,11 @@ import typer
 from rich.progress import track
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import METHODS, HFGenerator, Method
 from agentgym_train.protocols import Sampling
 
 ROWS, OBSERVATION, ACTION = 16, 48, 8  # episodes, tokens an observation, tokens an action
-NO_STOP = Sampling(temperature=1.0, max_new_tokens=ACTION, stop_ids=frozenset(), seed=0)
+NO_STOP = Sampling(temperature=1.0, max_new_tokens=ACTION, stop_ids=frozenset())
 
 
 def model() -> Qwen2ForCausalLM:
@@ -40,21 +41,11 @@ def model() -> Qwen2ForCausalLM:
     return Qwen2ForCausalLM(config).eval()
 
 
-def kept(generator: HFGenerator, turns: int) -> None:
-    """One session: every turn appends the new observation."""
-    session = generator.session(ROWS, NO_STOP)
+def play(generator: HFGenerator, turns: int) -> None:
+    """Plays one batch of episodes."""
+    session = generator.session(range(ROWS), NO_STOP)
     for turn in range(turns):
         session.generate({row: observation(row, turn) for row in range(ROWS)})
-
-
-def full(generator: HFGenerator, turns: int) -> None:
-    """A new session a turn: the whole history is the prompt."""
-    history: dict[int, list[int]] = {row: [] for row in range(ROWS)}
-    for turn in range(turns):
-        for row in range(ROWS):
-            history[row] += observation(row, turn)
-        for row, sample in generator.session(ROWS, NO_STOP).generate(history).items():
-            history[row] += sample.ids
 
 
 def observation(row: int, turn: int) -> list[int]:
@@ -62,8 +53,9 @@ def observation(row: int, turn: int) -> list[int]:
     return [(row * 131 + turn * 17 + i) % 1024 for i in range(OBSERVATION - 8 + (row + turn) % 17)]
 
 
-def seconds(play: Callable[[HFGenerator, int], None], generator: HFGenerator, turns: int) -> float:
+def seconds(generator: HFGenerator, method: Method, turns: int) -> float:
     """Returns how long one batch of episodes takes."""
+    generator.method = method
     start = time.perf_counter()
     play(generator, turns)
     return time.perf_counter() - start
@@ -71,9 +63,11 @@ def seconds(play: Callable[[HFGenerator, int], None], generator: HFGenerator, tu
 
 def main(repeats: int = 5) -> None:
     """Measures and writes the table."""
-    generator = HFGenerator(model())
-    weights = sum(p.numel() for p in generator.model.parameters())
-    seconds(kept, generator, 2)
+    policy = model()
+    weights = sum(p.numel() for p in policy.parameters())
+    generator = HFGenerator(policy)
+    kept, full = METHODS[:2]
+    seconds(generator, kept, 2)
     lines = [
         "# Generation with the cache kept across turns",
         "",
@@ -87,7 +81,7 @@ def main(repeats: int = 5) -> None:
         "|---|---|---|---|",
     ]
     for turns in track((5, 10, 20), description="turns"):
-        pairs = [(seconds(kept, generator, turns), seconds(full, generator, turns)) for _ in range(repeats)]
+        pairs = [(seconds(generator, kept, turns), seconds(generator, full, turns)) for _ in range(repeats)]
         ratios = [slow / fast for fast, slow in pairs]
         rates = [ROWS * ACTION * turns / median(p[i] for p in pairs) for i in range(2)]
         lines.append(

@@ -282,6 +282,7 @@ class Echo(gymnasium.Env):
 def test_a_plain_gymnasium_environment_is_spared_the_thought_too():
     env = ActionFormat(Echo(), "plain")
     assert env.step("<think>hm</think>\nhello")[0] == "hello"
+    assert env.step("<think>hm")[0] == "", "it cannot be told what was wrong"
     assert env.instructions == ""
 
 
@@ -314,6 +315,15 @@ def test_a_pool_takes_a_format():
         assert pool.recv()[0].info["invalid"]
         pool.send(0, "<action>go north</action>")
         assert not pool.recv()[0].info["invalid"]
+
+
+def test_in_a_pool_too_the_plain_format_strips_the_thought_and_no_format_strips_nothing():
+    for name, invalid in (("plain", False), (None, True)):
+        with EnvPool("agentgym/TextCraft-v1", 1, workers=1, action_format=name) as pool:
+            pool.reset(0, seed=1)
+            pool.recv()
+            pool.send(0, "<think>What have I got?</think>\ninventory")
+            assert pool.recv()[0].info["invalid"] == invalid
 
 
 def test_unknown_formats_are_named():

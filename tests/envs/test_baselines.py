@@ -87,6 +87,11 @@ def test_random_episodes_depend_on_the_seed_alone():
         assert texts == expected
 
 
+def test_random_episodes_may_be_longer_than_the_registered_limit():
+    (texts,) = baselines.random_episodes(TROUBLE, 1, seed=0, turns=8)
+    assert texts == ["go", "on", *["on", "on"] * 7]
+
+
 def test_random_play_says_what_an_environment_lacks():
     for play in (lambda e: baselines.play(e, "random", task_ids=["x"]), lambda e: baselines.random_episodes(e, 1, seed=0, turns=2)):
         with pytest.raises(ArgumentError, match="support/Faulty-v0 has no keyword 'admissible'"):

@@ -17,6 +17,7 @@ from agentgym_envs.envs.scienceworld.simulator import Simulator
 from agentgym_envs.envs.scienceworld.tasks import AGENTGYM, FAMILIES, TABLE
 from agentgym_envs.errors import EnvRaised
 from agentgym_envs.pool import EnvPool
+from agentgym_envs.suite import suites
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +48,9 @@ def upstream():
     script = Path(__file__).parents[1] / "support" / "upstream_scienceworld.py"
     played = [{"task": task, "variation": int(n)} for task, _, n in (task_id.rpartition("-") for task_id in GOLD)]
     requests = [{"table": True}, *played, {"task": "boil", "variation": 2, "actions": WALK}]
-    done = subprocess.run([sys.executable, script], input=json.dumps(requests), capture_output=True, text=True, check=True, timeout=280)
+    done = subprocess.run(
+        [sys.executable, script], input=json.dumps(requests), capture_output=True, text=True, check=True, timeout=280
+    )
     return dict(zip(("table", *GOLD, "walk"), json.loads(done.stdout), strict=True))
 
 
@@ -217,6 +220,15 @@ def test_simplifications(env, easy):
     assert "teleport_to" in easy.unwrapped.tools
     with pytest.raises(ValueError, match="simplification 'hard' is not one of easy"):
         gymnasium.make("agentgym/ScienceWorld-v1", simplification="hard")
+
+
+def test_the_papers_suite_takes_no_simplification():
+    families = [f for f in suites["agentgym-rl"] if f.scenario == "scienceworld"]
+    assert len(families) == 5
+    for family in families:
+        world = gymnasium.make(family.env_id).unwrapped
+        assert world._simplification == ""
+        assert "teleport" not in world.instructions
 
 
 def test_a_step_asks_the_simulator_three_questions(env, monkeypatch):

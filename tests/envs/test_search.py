@@ -1,23 +1,34 @@
+import gzip
+import itertools
 import json
 import math
 import re
+import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import gymnasium
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentgym_envs.envs.search import server as search_server
 from agentgym_envs.envs.search.datasets import read_corpus, read_questions
 from agentgym_envs.envs.search.index import Index, build, file_key
 from agentgym_envs.envs.search.retrievers import BM25
 from agentgym_envs.envs.search.scoring import exact_match, f1, normalise
+from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.envs.search.world import Passage, corpus, facts, questions
-from agentgym_envs.errors import TaskError
+from agentgym_envs.errors import EnvFailure, TaskError, UnknownName
+from agentgym_envs.tasks import SPLITS, split_of
 
 DOCS = [
     Passage("0", "Ada", "Ada wrote the first program for a machine that was never built"),
@@ -36,7 +47,7 @@ def files(tmp_path):
     )
     rows = [{"question": "Who wrote the first program?", "golden_answers": ["Ada", "Ada Lovelace"]}]
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-    return {"corpus": str(tmp_path / "corpus.jsonl"), "questions": str(tmp_path / "q.jsonl")}
+    return {"corpus": str(tmp_path / "corpus.jsonl"), "questions": {"train": str(tmp_path / "q.jsonl")}}
 
 
 def bm25(query, docs):
@@ -72,19 +83,59 @@ def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
     assert [p.id for p in index.search("LOOM AND NOT (Ada", 1)] == ["2"], "operators are words"
 
 
-def test_many_processes_open_an_index_that_is_built_once(files):
-    code = (
-        "import sys; from agentgym_envs.envs.search.retrievers import BM25\n"
-        "built = []\n"
-        "print([p.id for p in BM25(sys.argv[1], on_passage=lambda: built.append(1))('punched cards', 2)], len(built))"
-    )
-    command = [sys.executable, "-c", code, files["corpus"]]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    answers = {p.communicate()[0].strip() for p in both}
-    assert {a.rpartition(" ")[0] for a in answers} == {"['3', '2']"}
+BUILD = """
+import signal, sys, time
+from agentgym_envs.envs.search.retrievers import BM25
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which what was started in the background does not have
+built = []
+def on_passage():
+    if not built: print("building", flush=True)
+    built.append(1)
+    for _ in range(int(sys.argv[2])):
+        time.sleep(0.01)
+print([p.id for p in BM25(sys.argv[1], on_passage=on_passage)("punched cards", 2)], len(built))
+"""
+
+
+def start_build(files, pause):
+    return subprocess.Popen([sys.executable, "-c", BUILD, files["corpus"], str(pause)], stdout=subprocess.PIPE, text=True)
+
+
+def test_of_many_processes_one_builds_the_index_and_all_open_it(files):
+    started = [start_build(files, 5) for _ in range(3)]
+    answers = sorted(p.communicate()[0].splitlines()[-1] for p in started)
+    assert answers == ["['3', '2'] 0", "['3', '2'] 0", "['3', '2'] 6"]
     again = []
     BM25(files["corpus"], on_passage=lambda: again.append(1))
     assert again == [], "the index is there already"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_build_that_is_interrupted_is_done_again(files, tmp_path, monkeypatch, number):
+    monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "cache"))
+    process = start_build(files, 1000)
+    assert process.stdout.readline() == "building\n"
+    process.send_signal(number)
+    process.communicate()
+    left = [path.name for path in (tmp_path / "cache" / "search").iterdir()]
+    assert left == [] or number == signal.SIGKILL, "no draft, no lock"
+    assert [p.id for p in BM25(files["corpus"])("punched cards", 2)] == ["3", "2"]
+
+
+def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path))
+    caught = []
+    for attempt in range(12):
+        with pytest.raises(ZeroDivisionError) as error:
+            build(DOCS, f"attempt {attempt}", on_passage=lambda: 1 / 0)
+        caught.append(error)  # with its frames, and the writer in them
+    assert list((tmp_path / "search").iterdir()) == []
+
+
+def test_environments_of_a_process_share_one_open_index(files):
+    first, second, other = BM25(files["corpus"]), BM25(files["corpus"]), BM25()
+    assert first.index is second.index
+    assert first.index is not other.index
 
 
 def test_a_changed_corpus_is_another_index(files, tmp_path):
@@ -136,29 +187,63 @@ def test_long_results_are_cut_with_a_mark(tmp_path, files):
     assert "… (cut)</information>" in observation
 
 
+GOOD = json.dumps(
+    {"result": [[{"document": {"id": p.id, "contents": f'"{p.title}"\n{p.text}'}, "score": 1.0} for p in DOCS[:2]]]}
+).encode()
+
+
 class Server(BaseHTTPRequestHandler):
+    """Answers with the plan's first, second, … line, the last one for ever: (status, headers, pieces of the body)."""
+
     seen: list = []
-    broken = False
+    plan: list = []
 
     def do_POST(self):
         Server.seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        rows = [{"document": {"id": p.id, "contents": f'"{p.title}"\n{p.text}'}, "score": 1.0} for p in DOCS[:2]]
-        body = b"<html>" if Server.broken else json.dumps({"result": [rows]}).encode()
-        self.send_response(200)
+        assert self.headers["Accept-Encoding"] == "identity"  # or a small answer could be a large one
+        status, headers, pieces = Server.plan.pop(0) if len(Server.plan) > 1 else Server.plan[0]
+        if status is None:  # ends the connection with a reset
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            return
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(OSError):  # the other side has had enough
+            for piece in pieces:
+                self.wfile.write(piece)
+                self.wfile.flush()
+
+    def finish(self):
+        with suppress(OSError):
+            super().finish()
 
     def log_message(self, *args):
         pass
 
 
+def slowly():
+    for _ in range(100):
+        time.sleep(0.05)
+        yield b" "
+
+
 @pytest.fixture
-def server():
-    Server.seen, Server.broken = [], False
-    with HTTPServer(("127.0.0.1", 0), Server) as http:
+def server(monkeypatch):
+    monkeypatch.setattr(search_server, "BACKOFF", 0.01)
+    Server.seen, Server.plan = [], [(200, {}, [GOOD])]
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as http:
         threading.Thread(target=http.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{http.server_port}/retrieve"
         http.shutdown()
+
+
+@pytest.fixture
+def retrieve(server):
+    retriever = HTTPRetriever(server)
+    yield retriever
+    retriever.close()
 
 
 def test_a_server_with_search_r1s_protocol(server, files):
@@ -167,18 +252,114 @@ def test_a_server_with_search_r1s_protocol(server, files):
     observation, *_ = env.step("<search>anything</search>")
     assert Server.seen == [{"queries": ["anything"], "topk": 2, "return_scores": True}]
     assert "Doc 2(Title: Babbage) Babbage designed" in observation
-    Server.broken = True
-    with pytest.raises(RuntimeError, match=r"retriever http.* failed"):
+    Server.plan = [(200, {}, [b"<html>"])]
+    with pytest.raises(EnvFailure, match=r"retriever http.* failed"):
         env.step("<search>again</search>")
     env.close()
 
 
-def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files):
+@pytest.mark.parametrize("trouble", [(500, {}, []), (503, {}, []), (429, {"Retry-After": "0"}, []), (408, {}, []), (None, {}, [])])
+def test_what_may_pass_is_tried_again(retrieve, trouble):
+    Server.plan = [trouble, trouble, (200, {}, [GOOD])]
+    assert [p.id for p in retrieve("x", 2)] == ["0", "1"]
+    assert len(Server.seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("trouble", "message", "asked"),
+    [
+        ((500, {}, []), "failed, try 4 of 4: it answered 500", 4),
+        ((None, {}, []), "failed, try 4 of 4: .*Error", 4),
+        ((429, {"Retry-After": "3600"}, []), "failed, try 1 of 4: it answered 429", 1),
+        ((404, {}, []), "it answered 404", 1),
+        ((307, {"Location": "http://127.0.0.1:9/"}, []), "it answered 307", 1),
+        ((200, {}, [b"{"]), "not of the protocol: JSONDecodeError", 1),
+        ((200, {}, [b"\xff\xfe\x00"]), "not of the protocol: UnicodeDecodeError", 1),
+        ((200, {}, [b"[" * 100_000]), "not of the protocol: RecursionError", 1),
+        ((200, {}, [b'{"result": []}']), "not of the protocol: IndexError", 1),
+        ((200, {}, [b'{"result": [{"a": 1}]}']), "not of the protocol", 1),
+        ((200, {}, [b'{"result": [["text"]]}']), "not of the protocol: AttributeError", 1),
+        ((200, {}, [b'{"result": [[{"contents": null}]]}']), "not of the protocol: TaskError", 1),
+        ((200, {"Content-Encoding": "gzip"}, [gzip.compress(b" " * 10**8)]), "not of the protocol", 1),
+    ],
+)
+def test_what_does_not_is_a_failure_at_once(retrieve, trouble, message, asked):
+    Server.plan = [trouble]
+    with pytest.raises(EnvFailure, match=message) as caught:
+        retrieve("x", 2)
+    assert len(Server.seen) == asked
+    assert len(str(caught.value)) < 300
+    assert "\n" not in str(caught.value)
+
+
+def test_an_answer_without_end_is_given_up(retrieve):
+    Server.plan = [(200, {}, itertools.repeat(b" " * 2**16))]
+    with pytest.raises(EnvFailure, match="more than 16777216 bytes"):
+        retrieve("x", 2)
+
+
+def test_a_slow_answer_is_given_up_in_time(retrieve, monkeypatch):
+    monkeypatch.setattr(search_server, "SECONDS", 0.3)
+    Server.plan = [(200, {}, slowly())]
+    start = time.monotonic()
+    with pytest.raises(EnvFailure, match=r"no whole answer within 0\.3 s"):
+        retrieve("x", 2)
+    assert time.monotonic() - start < 3
+
+
+def test_a_silent_server_is_given_up_in_time(retrieve, monkeypatch):
+    monkeypatch.setattr(search_server, "SECONDS", 0.3)
+    Server.plan = [(200, {}, (time.sleep(5) for _ in range(1)))]
+    start = time.monotonic()
+    with pytest.raises(EnvFailure, match="ReadTimeout"):
+        retrieve("x", 2)
+    assert time.monotonic() - start < 3
+
+
+def test_half_a_surrogate_pair_is_replaced(retrieve):
+    Server.plan = [(200, {}, [json.dumps({"result": [[{"contents": "T\ud800\nx"}]]}).encode()])]
+    assert retrieve("x", 1) == [Passage("", "T?", "x")]
+
+
+@pytest.mark.parametrize(
+    ("url", "local"),
+    [
+        ("http://localhost:1/r", True),
+        ("http://127.0.0.1/r", True),
+        ("http://127.9.9.9/r", True),
+        ("http://[::1]:8000/r", True),
+        ("http://10.0.0.1/r", False),
+        ("http://localhost.example.com/r", False),
+    ],
+)
+def test_proxies_are_for_other_machines(monkeypatch, url, local):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    retriever = HTTPRetriever(url)
+    assert (retriever._client._transport_for_url(httpx.URL(url)) is retriever._client._transport) == local
+    retriever.close()
+
+
+def test_a_server_on_this_machine_is_asked_past_a_proxy(server, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    retriever = HTTPRetriever(server)
+    assert len(retriever("x", 2)) == 2
+    retriever.close()
+
+
+def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files, monkeypatch):
+    monkeypatch.setattr(search_server, "BACKOFF", 0.01)
     env = gymnasium.make("agentgym/Search-v0", retriever="http://127.0.0.1:9/retrieve", questions=files["questions"])
     env.reset(seed=1)
-    with pytest.raises(RuntimeError, match="ConnectError"):
+    with pytest.raises(EnvFailure, match=r"try 4 of 4: ConnectError"):
         env.step("<search>anything</search>")
     env.close()
+
+
+def test_a_retriever_that_is_no_url_is_refused(files):
+    with pytest.raises(ValueError, match="http:// or https://, or a callable, not 'localhost:8000'"):
+        gymnasium.make("agentgym/Search-v0", retriever="localhost:8000", questions=files["questions"])
 
 
 def test_any_callable_retrieves(files):
@@ -217,28 +398,134 @@ def test_the_data_sets_own_files(tmp_path, name, text, answers):
     assert question.id.startswith(name.partition(".")[0])
 
 
+def test_a_file_of_questions_is_split_by_the_hash_of_their_ids(tmp_path):
+    path = tmp_path / "many.jsonl"
+    path.write_text("".join(json.dumps({"id": n, "question": f"q{n}?", "answer": "a"}) + "\n" for n in range(200)))
+    worlds = {split: gymnasium.make("agentgym/Search-v0", questions=str(path), split=split).unwrapped for split in SPLITS}
+    ids = {split: set(world.task_ids) for split, world in worlds.items()}
+    assert len(set.union(*ids.values())) == sum(map(len, ids.values())) == 200
+    assert 130 < len(ids["train"]) < 190
+    for split in SPLITS:
+        assert all(split_of(task_id) == split for task_id in ids[split])
+    assert len(gymnasium.make("agentgym/Search-v0", questions={"test": str(path)}, split="test").unwrapped.task_ids) == 200
+
+
+def test_each_split_can_have_a_file_of_its_own(tmp_path):
+    for split in ("train", "test"):
+        (tmp_path / f"{split}.jsonl").write_text(json.dumps({"question": f"{split}?", "answer": "a"}) + "\n")
+    files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
+    for split in files:
+        env = gymnasium.make("agentgym/Search-v0", questions=files, split=split)
+        assert env.unwrapped.task_ids == (f"{split}-0",)
+        assert env.reset(seed=1)[0] == f"Question: {split}?"
+    with pytest.raises(TaskError, match=r"none in split 'dev'; questions=\{'dev': 'FILE'\} takes a file whole"):
+        gymnasium.make("agentgym/Search-v0", questions=files, split="dev")
+    with pytest.raises(UnknownName, match="unknown split 'tests'"):
+        gymnasium.make("agentgym/Search-v0", questions={"tests": files["test"]})
+
+
+ROW = b'{"question": "q?", "answer": ["a"]}\n'
+
+
 @pytest.mark.parametrize(
-    ("name", "text", "message"),
+    ("name", "data", "message"),
     [
-        ("a.jsonl", '{"question": "q?"}\n', "record 1 has no question or no answer"),
-        ("a.jsonl", "{", r"a\.jsonl:1 is not JSON"),
-        ("a.jsonl", "", "has no questions"),
+        ("a.jsonl", ROW + b'{"question": "q?"}\n', r"a\.jsonl:2 has no question or no answer"),
+        ("a.jsonl", b"{", r"a\.jsonl:1 is not JSON: .*, column 2"),
+        ("a.jsonl", b"", r"a\.jsonl:1: there are no questions"),
+        ("a.jsonl", b"\n\n", r"a\.jsonl:1: there are no questions"),
+        ("a.jsonl", b"[1]\n", r"a\.jsonl:1 has no question"),
+        ("a.jsonl", b'{"question": null, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
+        ("a.jsonl", b'{"question": {"text": "q?"}, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
+        ("a.jsonl", b'{"question": "q?", "answer": [null]}\n', r"a\.jsonl:1: an answer is a text or a number, not None"),
+        ("a.jsonl", b'{"question": "q?", "answer": true}\n', r"a\.jsonl:1: an answer is a text or a number, not True"),
+        ("a.jsonl", b'{"question": "q?", "answer": {"text": "a"}}\n', r"a\.jsonl:1: an answer is .*, not \{'text': 'a'\}"),
+        ("a.jsonl", b'{"question": "q?", "answer": [["a"]]}\n', r"a\.jsonl:1: an answer is .*, not \['a'\]"),
+        ("a.jsonl", ROW + b'{"id": 0, "question": "q?", "answer": "a"}\n', r"a\.jsonl:2 has the id of a question before it: 0"),
+        ("a.jsonl", b'{"question": "caf\xe9?", "answer": "a"}\n', r"a\.jsonl:1 is not UTF-8 \(byte 0xe9\)"),
+        ("a.jsonl", "\ufeff".encode("utf-16") + b"x", r"a\.jsonl:1 is not UTF-8"),
+        ("a.jsonl", b"[" * 100_000, r"a\.jsonl:1 is not JSON that can be read"),
+        ("a.jsonl", b"9" * 5000, r"a\.jsonl:1 is not JSON that can be read"),
+        ("a.jsonl", b"PAR1" + b"\x00" * 20 + b"PAR1", r"a\.jsonl:1 is parquet: write it as JSON lines"),
+        ("a.jsonl.gz", gzip.compress(ROW * 9)[:-12], r"a\.jsonl\.gz:\d+ is damaged gzip"),
+        ("a.json", b'[{"question": "q?", "answer": "a"}, {}]', r"a\.json: record 2 has no question"),
+        ("a.json", b'[\n{"question": "q?"\n', r"a\.json:3 is not JSON"),
+        ("a.json", b'{"question": "q?"}', r"a\.json:1 is no list of records"),
+        ("a.tsv", b'question\tpossible_answers\nq?\t"[""a""]"\nq?\ta or b\n', r"a\.tsv:3 is not JSON"),
+        ("a.csv", b"Question,Answer\nq?\n", r"a\.csv:2 has no question or no answer"),
+        ("a.csv", b"Question,Answer\nq?," + b"a" * 200_000, r"a\.csv:2 cannot be read: field larger"),
     ],
 )
-def test_broken_question_files_are_named(tmp_path, name, text, message):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(TaskError, match=message):
+def test_broken_question_files_are_named_with_the_line(tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(TaskError, match=message) as caught:
         gymnasium.make("agentgym/Search-v0", questions=str(tmp_path / name), corpus="unused")
+    assert "\n" not in str(caught.value)
 
 
-def test_broken_corpora_and_missing_files_are_named(tmp_path):
-    (tmp_path / "c.jsonl").write_text('{"id": "0", "contents": "\\"T\\"\\nx"}\n{"id": "1"}\n')
-    with pytest.raises(TaskError, match=r"c\.jsonl:2 is no passage"):
-        list(read_corpus(tmp_path / "c.jsonl"))
-    with pytest.raises(TaskError, match="cannot read"):
+PASSAGE = b'{"id": "0", "contents": "\\"T\\"\\nx"}\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", r"c\.jsonl:1: there are no passages"),
+        (b"\n\n", r"c\.jsonl:1: there are no passages"),
+        (PASSAGE + b'{"id": "1"}\n', r"c\.jsonl:2 is no passage: 'contents' is 'None', not a text"),
+        (PASSAGE + b'{"id": "1", "contents": null}\n', r"c\.jsonl:2 is no passage: 'contents' is 'None'"),
+        (PASSAGE + b'{"contents": "T\\nx"}\n', r"c\.jsonl:2 is no passage: a line looks like"),
+        (PASSAGE + b"[]\n", r"c\.jsonl:2 is no passage"),
+        (PASSAGE + b'{"id": "1", "contents": "caf\xe9"}\n', r"c\.jsonl:2 is not UTF-8 \(byte 0xe9\)"),
+        (PASSAGE + b"{\n", r"c\.jsonl:2 is not JSON"),
+        (b"PAR1....", r"c\.jsonl:1 is parquet"),
+        (None, r"cannot read .*c\.jsonl': No such file or directory"),
+    ],
+)
+def test_broken_corpora_are_named_with_the_line_at_construction(files, tmp_path, data, message):
+    path = tmp_path / "c.jsonl"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(TaskError, match=message) as caught:
+        gymnasium.make("agentgym/Search-v0", questions=files["questions"], corpus=str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_corpus_that_is_broken_further_on_is_named_as_it_is_indexed(files, tmp_path):
+    (tmp_path / "c.jsonl").write_bytes(PASSAGE * 1500 + b"{}\n")
+    env = gymnasium.make("agentgym/Search-v0", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
+    with pytest.raises(TaskError, match=r"c\.jsonl:1501 is no passage"):
+        env.reset(seed=1)
+
+
+@pytest.mark.parametrize("wrap", [lambda data: b"\xef\xbb\xbf" + data, gzip.compress, lambda d: d.replace(b"\n", b"\r\n")])
+def test_byte_order_marks_gzip_and_windows_lines_are_read(tmp_path, wrap):
+    (tmp_path / "c.jsonl").write_bytes(wrap(PASSAGE + PASSAGE.replace(b"x", b"\\ud800 y")))
+    assert list(read_corpus(tmp_path / "c.jsonl")) == [Passage("0", "T", "x"), Passage("0", "T", "? y")]
+    (tmp_path / "q.tsv.gz").write_bytes(wrap(b'id\tquestion\tpossible_answers\n7\tq?\t"[""a""]"\n'))
+    assert [(q.id, q.text, q.answers) for q in read_questions(tmp_path / "q.tsv.gz")] == [("q-7", "q?", ("a",))]
+
+
+def test_missing_files_are_named(tmp_path):
+    with pytest.raises(TaskError, match=r"cannot read .*: No such file or directory"):
         read_questions(tmp_path / "none.jsonl")
+    with pytest.raises(TaskError, match=r"cannot read .*: Is a directory"):
+        read_questions(tmp_path)
     with pytest.raises(TaskError, match="give a question file for your own"):
         gymnasium.make("agentgym/Search-v0", corpus=str(tmp_path / "c.jsonl"))
+
+
+def test_quotation_marks_around_a_title_are_not_shown(tmp_path, files):
+    (tmp_path / "c.jsonl").write_text(json.dumps({"id": "0", "contents": '"The "Mary" log"\nA log.'}) + "\n")
+    env = gymnasium.make("agentgym/Search-v0", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
+    env.reset(seed=1)
+    assert 'Doc 1(Title: The "Mary" log) A log.' in env.step("<search>log</search>")[0]
+
+
+def test_the_first_of_two_answers_counts(files):
+    env = gymnasium.make("agentgym/Search-v0", **files)
+    env.reset(seed=1)
+    _, reward, terminated, *_ = env.step("<answer>Babbage</answer> or rather <answer>Ada</answer>")
+    assert (reward, terminated) == (0.0, True)
 
 
 def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages():

@@ -1,7 +1,11 @@
 import json
 import os
+import random
+import re
+import signal
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -9,6 +13,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs.cache import cache_folder
+from agentgym_envs.envs.textworld import play
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.errors import TaskError
 from agentgym_envs.testing import check_text_env
@@ -16,13 +21,30 @@ from agentgym_envs.testing import check_text_env
 pytest.importorskip("textworld", reason="the tox environments install the extra; a run without it tests the rest")
 pytestmark = pytest.mark.slow
 
-FAMILIES = {
+FAMILIES = {  # as in test_oracles.py: the games are made once
     "agentgym/TWSimple-v0": {},
-    "agentgym/TWCoinCollector-v0": {"level": 3},
-    "agentgym/TWTreasureHunter-v0": {"level": 2},
-    "agentgym/TWCooking-v0": {"recipe": 2, "take": 1, "cook": True, "cut": True, "open": True, "go": 6},
+    "agentgym/TWCoinCollector-v0": {},
+    "agentgym/TWTreasureHunter-v0": {},
+    "agentgym/TWCooking-v0": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},
 }
 COIN = GameOptions("tw-coin_collector", (("level", 2),), 7)
+ODD = ["look", "inventory", "take all", "go west", "examine me", "frobnicate", "take", "wait", "again", "open door", "oops", "z"]
+
+
+@pytest.fixture
+def table(monkeypatch):
+    """A table of its own, so that nothing has been played yet."""
+    monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """The commands that the interpreters get."""
+    import jericho
+
+    sent, step = [], jericho.FrotzEnv.step
+    monkeypatch.setattr(jericho.FrotzEnv, "step", lambda self, command: sent.append(command) or step(self, command))
+    return sent
 
 
 @pytest.mark.parametrize(("env_id", "kwargs"), FAMILIES.items())
@@ -42,55 +64,221 @@ def test_the_oracle_solves_games_of_every_split_and_rewards_add_up(env_id, kwarg
         env.close()
 
 
-def test_a_game_plays_as_in_textworld_itself():
+def upstream(path, **infos):
     import textworld
 
-    path = game_file(COIN)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs = textworld.start(str(path), textworld.EnvInfos(admissible_commands=True, policy_commands=True, feedback=True))
-    state = theirs.reset()
-    ours = gymnasium.make("agentgym/TextWorld-v0", games=[str(path)], admissible=True)
-    observation, info = ours.reset()
-    assert state.objective.strip() in observation
-    assert info["admissible_actions"] == sorted(state.admissible_commands)
-    for command in ["look", "frobnicate", *state.policy_commands]:
-        state, score, done = theirs.step(command)
-        observation, _, terminated, _, info = ours.step(command)
-        shown = " ".join(state.feedback.split())
-        assert " ".join(observation.split()) in shown
-        assert (terminated, info["score"]) == (done, float(score))
-        assert info["invalid"] == (command == "frobnicate")
-    ours.close()
-    theirs.close()
+        request = textworld.EnvInfos(feedback=True, score=True, max_score=True, won=True, objective=True, **infos)
+        return textworld.start(str(path), request)
 
 
-def test_a_game_begun_anew_is_as_in_a_fresh_interpreter():
+def same_words(shown, feedback):
+    """The feedback ends in a prompt with the status line, or in the question whether to play again."""
+    shown, feedback = " ".join(shown.split()), " ".join(feedback.split())
+    start = feedback.find(shown)
+    assert start == 0 or "$$" in feedback[:start], (shown, feedback)
+    rest = feedback[start + len(shown) :].strip()
+    assert re.fullmatch(r"(>( ?-= .* =-.*)?)?|Would you like to .*", rest), rest
+
+
+def test_random_play_of_interleaved_games_is_upstreams(table):
+    """Four games in turn, each in an environment that lists its actions and one that does not, beside upstream in both modes."""
+    paths, rng = [], random.Random(0)
+    for env_id, kwargs in FAMILIES.items():
+        world = gymnasium.make(env_id, **kwargs).unwrapped
+        paths.append(world.path(world.task_set.get(world.task_ids[0])))
+    listing = [gymnasium.make("agentgym/TextWorld-v0", games=[str(p)], admissible=True, max_episode_steps=-1) for p in paths]
+    plain = [gymnasium.make("agentgym/TextWorld-v0", games=[str(p)], max_episode_steps=-1) for p in paths]
+    theirs = [(upstream(p, admissible_commands=True), upstream(p)) for p in paths]
+    for winning in (False, True):
+        states = [tuple(env.reset() for env in pair) for pair in theirs]
+        for ours, bare, (state, bare_state) in zip(listing, plain, states, strict=True):
+            observation, info = ours.reset()
+            assert bare.reset()[0] == observation
+            same_words(observation, bare_state.feedback)
+            assert info["goal"] == state.objective.strip()
+            assert info["admissible_actions"] == bare.unwrapped.actions() == state.admissible_commands
+        living = set(range(len(paths)))
+        oracles = [env.unwrapped.oracle() for env in listing]
+        for _ in range(25):
+            for n in sorted(living):
+                state = states[n][0]
+                command = rng.choice(state.admissible_commands) if rng.random() < 0.6 else rng.choice(ODD)
+                command = next(oracles[n]) if winning else command
+                (state, points, done), (bare_state, _, _) = (env.step(command) for env in theirs[n])
+                states[n] = state, bare_state
+                observation, _, terminated, _, info = listing[n].step(command)
+                assert plain[n].step(command)[0] == observation
+                same_words(observation, bare_state.feedback)
+                same_words(observation, state.feedback)
+                score = 1.0 if state.won else min(max(points / state.max_score, 0), 1)
+                assert (terminated, info["success"], info["score"]) == (done, state.won, score)
+                if done:
+                    living.discard(n)
+                else:
+                    assert info["admissible_actions"] == plain[n].unwrapped.actions() == state.admissible_commands
+    assert not living, "every game was won"
+    for env in (*listing, *plain, *(env for pair in theirs for env in pair)):
+        env.close()
+
+
+@pytest.mark.parametrize(("env_id", "kwargs"), FAMILIES.items())
+def test_what_is_listed_is_understood_throughout_random_episodes(env_id, kwargs):
+    env = gymnasium.make(env_id, admissible=True, max_episode_steps=-1, **kwargs)
+    for seed in range(2):
+        rng = random.Random(seed)
+        _, info = env.reset(options={"task_id": env.unwrapped.task_ids[0]})
+        for _ in range(60):
+            if not info["admissible_actions"]:
+                break
+            action = rng.choice(info["admissible_actions"])
+            *_, info = env.step(action)
+            assert not info["invalid"], action
+    env.close()
+
+
+def test_a_game_begun_anew_is_as_in_a_fresh_interpreter(monkeypatch):
     used, fresh = (gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2))
     used.reset()
     solution = list(used.unwrapped.oracle())
     for actions in (solution[:1], solution):  # given up in the middle, and ended
         for action in actions:
             used.step(action)
+        monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
         assert used.reset() == fresh.reset()
     assert [used.step(a) for a in solution] == [fresh.step(a) for a in solution]
     used.close()
     fresh.close()
 
 
-def test_hash_seeds_and_processes_make_the_same_game(tmp_path):
+def test_what_was_played_before_and_what_can_be_done_now_needs_no_interpreter(table, commands, monkeypatch):
+    first, second = (gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2))
+    first.reset()
+    start = [*list(first.unwrapped.oracle())[:1], "inventory"]
+    shown = [first.step(command) for command in start]
+    sent = len(commands)
+    assert first.unwrapped.actions()
+    assert list(first.unwrapped.oracle())
+    second.reset()
+    assert [second.step(command) for command in start] == shown
+    assert len(commands) == sent
+    after = second.step("look")
+    assert commands[sent:] == ["look"], "goes on from where the table ends"
+    monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
+    first.reset()
+    assert [first.step(command) for command in (*start, "look")] == [*shown, after]
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_table_is_bounded_and_what_it_forgets_changes_nothing(monkeypatch, size):
+    env = gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))], admissible=True)
+    walk = ["look", "go west", "look", "go east", "inventory"]
+
+    def shown():
+        return [env.reset(), *(env.step(command) for command in walk)]
+
+    reference = shown()
+    monkeypatch.setattr(play, "TABLE", play.Table(size))
+    assert [shown(), shown()] == [reference] * 2
+    assert len(play.TABLE) == size
+    env.close()
+
+
+def test_one_interpreter_plays_many_games_and_keeps_one(table):
+    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)])
+    many = gymnasium.make("agentgym/TextWorld-v0", games=[str(p) for p in paths])
+    for path in (*paths, *paths):
+        one = gymnasium.make("agentgym/TextWorld-v0", games=[str(path)])
+        task = {"task_id": path.stem}
+        assert many.reset(options=task) == one.reset(options=task)
+        assert many.step("look") == one.step("look")
+        one.close()
+    assert len(many.unwrapped._player._frotz._cache) == 1
+    many.close()
+
+
+def test_another_game_under_the_same_name_is_another_game(tmp_path, table):
+    made = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(2)])
+    shown = []
+    for path in made:
+        for suffix in (".z8", ".json"):
+            (tmp_path / f"game{suffix}").write_bytes(path.with_suffix(suffix).read_bytes())
+        env = gymnasium.make("agentgym/TextWorld-v0", games=[str(tmp_path / "game.z8")])
+        shown.append(env.reset()[0])
+        env.close()
+    assert shown[0] != shown[1]
+
+
+def test_a_games_own_random_texts_do_not_follow_the_clock(tmp_path, monkeypatch):
+    """TextWorld's own games set the seed of their random numbers; those of others need not."""
+    from textworld import GameMaker
+    from textworld.generator.inform7 import compile_inform7_game, generate_inform7_source
+
+    maker = GameMaker()
+    room = maker.new_room("Casino", "You roll [one of]one[or]two[or]three[or]four[or]five[or]six[purely at random].")
+    maker.set_player(room)
+    room.add(maker.new(type="o", name="coin"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # jericho's, about a game that it does not know
+        maker.set_quest_from_commands(["take coin"])
+    game = maker.build()
+    source = generate_inform7_source(game).replace("seed the random-number generator with 1234", "do nothing")
+    game.save(str(tmp_path / "dice.json"))
+    compile_inform7_game(source, str(tmp_path / "dice.z8"))
+    shown = []
+    for _ in range(2):
+        monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
+        env = gymnasium.make("agentgym/TextWorld-v0", games=[str(tmp_path / "dice.z8")])
+        env.reset(seed=0)
+        shown.append([env.step("look")[0] for _ in range(10)])
+        env.close()
+        time.sleep(1.1)
+    assert len(set(shown[0])) > 1
+    assert shown[0] == shown[1]
+
+
+def test_hash_seeds_processes_and_folders_make_the_same_game(tmp_path):
     first = game_file(COIN)
-    environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path), "PYTHONHASHSEED": "77"}
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "queue.py").write_text("raise ImportError('a stray file was imported')\n")
+    environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path / "cache"), "PYTHONHASHSEED": "77"}
     code = (
         "from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
     )
-    both = [subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    command = [sys.executable, "-P", "-c", code]
+    both = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path / "here") for _ in range(2)]
     paths = {p.communicate()[0].strip() for p in both}
     assert len(paths) == 1, "two processes that ask at once get one game"
-    other = paths.pop()
-    games = [json.loads(Path(p).with_suffix(".json").read_text()) for p in (first, other)]
+    other = Path(paths.pop())
+    games = [json.loads(p.with_suffix(".json").read_text()) for p in (first, other)]
     assert games[0] == games[1]
-    assert sorted(p.suffix for p in (tmp_path / "textworld").iterdir()) == [".json", ".z8"], "no draft is left behind"
+    assert os.listdir(tmp_path / "cache" / "textworld") == [other.stem], "no draft is left behind"
+    assert {".json", ".z8"} <= {p.suffix for p in other.parent.iterdir()}
+
+
+def test_an_interrupted_build_leaves_no_draft_and_no_process(tmp_path):
+    import psutil
+
+    code = (
+        "from agentgym_envs.envs.textworld.games import *; print('up', flush=True);"
+        "build([GameOptions('tw-coin_collector', (('level', 5),), s) for s in range(40)], workers=1)"
+    )
+    environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path)}
+    parent = subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    while not list(tmp_path.glob("textworld/*draft-*")):
+        assert parent.poll() is None
+        time.sleep(0.05)
+    children = psutil.Process(parent.pid).children(recursive=True)
+    parent.send_signal(signal.SIGINT)
+    assert parent.wait(60) != 0
+    parent.stdout.close()
+    psutil.wait_procs(children, timeout=10)
+    assert not any(child.is_running() for child in children)
+    assert not list(tmp_path.glob("textworld/*draft-*"))
+    assert len(list(tmp_path.glob("textworld/*/*.z8"))) < 20, "the rest is not made first"
 
 
 def test_building_ahead_reports_every_game():
@@ -144,4 +332,4 @@ def test_missing_games_are_named(tmp_path):
 def test_games_for_each_split_conform(tmp_path):
     paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)])
     games = {split: [str(path)] for split, path in zip(("train", "dev", "test"), paths, strict=True)}
-    assert len(check_text_env("agentgym/TextWorld-v0", games=games)) == 11
+    assert check_text_env("agentgym/TextWorld-v0", games=games)

@@ -229,6 +229,16 @@ class Numeric(Count):
         return text, reward, int(terminated) if info["turn"] > 2 else terminated, truncated, info
 
 
+class Textless(Count):
+    def act(self, action):
+        return super().act(action)._replace(text=None if self._turn > 2 else "no")
+
+
+class Longwinded(Count):
+    def act(self, action):
+        return super().act(action)._replace(text="no " * 10_000)
+
+
 class Surrogate(Count):
     def act(self, action):
         return super().act(action)._replace(text="\ud800")
@@ -322,13 +332,37 @@ class Continued(Count):
         return text, {**info, "turn": before}
 
 
-class Doubled(Count):
+class Elsewhere(Count):
+    """Runs only where it was written."""
+
+    def begin(self, task, rng):
+        return super().begin(task, rng) if os.environ.get("PYTHONHASHSEED") != "0" else 1 / 0
+
+
+class OtherStart(Count):
     def reset(self, *, seed=None, options=None):
         return super().reset(seed=None if seed is None else seed + 1, options=options)
 
 
-def doubled(num_envs, max_episode_steps, **kwargs):
-    return gymnasium.vector.SyncVectorEnv([lambda: Doubled(**kwargs)] * num_envs)
+class OtherStep(Count):
+    def act(self, action):
+        return super().act(action)._replace(text="vector")
+
+
+VECTORS = {OtherStart: "other_start", OtherStep: "other_step"}
+
+
+def other_start(num_envs, max_episode_steps, **kwargs):
+    return gymnasium.vector.SyncVectorEnv([lambda: OtherStart(**kwargs)] * num_envs)
+
+
+def other_step(num_envs, max_episode_steps, **kwargs):
+    return gymnasium.vector.SyncVectorEnv([lambda: OtherStep(**kwargs)] * num_envs)
+
+
+class Mistyped(Count):
+    def act(self, action):
+        return super().act(action)._replace(extra={"goal": 3})
 
 
 class Littering(Count):
@@ -379,6 +413,8 @@ BREACHES = {
     GoingOn: "goes on after a success",
     Impatient: "truncated is True at turn 5, the limit is",
     Numeric: "must be bool",
+    Textless: "the observation is a NoneType",
+    Longwinded: "the observation has 30000 characters",
     Surrogate: "surrogates not allowed",
     Echoing: "No action",
     Misnaming: "asked for 'train-0', got 'dev-0'",
@@ -393,15 +429,18 @@ BREACHES = {
     Undying: "step after the end",
     Eager: "step before reset",
     Continued: "turn is . after 0 actions",
-    Doubled: "environment 0 of the vector began differently",
+    Elsewhere: "a second process failed",
+    OtherStart: "environment 0 of the vector began differently",
+    OtherStep: "environment 0 of the vector went on differently",
+    Mistyped: r"info\['goal'\] is 3, not a str",
     Littering: "no file",
     Haunted: "no process",
 }
 for cls in (Count, *BREACHES):
     gymnasium.register(
         f"contract/{cls.__name__}-v0",
-        entry_point="breaches:Count" if cls is Doubled else f"breaches:{cls.__name__}",
-        vector_entry_point="breaches:doubled" if cls is Doubled else None,
+        entry_point="breaches:Count" if cls in VECTORS else f"breaches:{cls.__name__}",
+        vector_entry_point=f"breaches:{VECTORS[cls]}" if cls in VECTORS else None,
         max_episode_steps=None if cls is Unlimited else 20,
     )
 gymnasium.register("contract/Versionless", entry_point="breaches:Count", max_episode_steps=20)

@@ -123,7 +123,7 @@ class TroubleEnv(TextEnv):
     def act(self, action):
         self.turns += 1
         if self.turns > 1:
-            FaultyEnv.fail(self, self.trouble)
+            FaultyEnv.fail(self, self.trouble or "go on")
         return Outcome("on", 0.0)
 
     def actions(self):

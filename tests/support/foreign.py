@@ -1,4 +1,4 @@
-"""Plugins that are not ours, found through the entry points beside this file: a curriculum with state, a generator without a cache."""
+"""Plugins that are not ours, found through entry points beside this file: a curriculum with state, a generator without cache."""
 
 import random
 from dataclasses import dataclass, field

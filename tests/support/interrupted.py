@@ -1,8 +1,8 @@
 """Runs that are killed, and the same runs undisturbed: ``interrupted.py MODEL HOME CASE…``, a case being STAGE-DTYPE-PROCESSES.
 
-Each run is a fork of this process, which has imported everything already, and dies by SIGKILL: in HOME/CASE/killed a run that was killed
-while it collected, while it learned, and while it wrote a checkpoint, and then went on to its end; in HOME/CASE/undisturbed one
-that never was.
+Each run is a fork of this process, which has imported everything already, and dies by SIGKILL: in HOME/CASE/killed a run that was
+killed while it collected, while it learned, and while it wrote a checkpoint, and then went on to its end; in HOME/CASE/undisturbed
+one that never was.
 """
 
 import os

@@ -93,7 +93,8 @@ ARCHITECTURES = {
 }
 
 
-def model(kind="qwen2", *, seed=0, vocabulary=300):
+def model(kind="qwen2", *, seed=0, vocabulary=300, **shape):
     """Returns a model of an architecture whose choices are far from uniform."""
     torch.manual_seed(seed)
-    return AutoModelForCausalLM.from_config(CONFIG_MAPPING[kind](vocab_size=vocabulary, **(SHAPE | ARCHITECTURES[kind])))
+    config = CONFIG_MAPPING[kind](vocab_size=vocabulary, **(SHAPE | ARCHITECTURES[kind] | shape))
+    return AutoModelForCausalLM.from_config(config)

@@ -1,7 +1,7 @@
 """Plays the upstream package in a process of its own: ``python upstream_scienceworld.py < requests.json`` prints JSON.
 
-The requests are a list; each is ``{"table": true}``, or ``{"task", "variation", "simplification", "actions"}``; without actions, the
-gold path is played.
+The requests are a list; each is ``{"table": true}``, or ``{"task", "variation", "simplification", "actions"}``; without
+actions, the gold path is played.
 """
 
 import json

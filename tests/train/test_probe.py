@@ -92,10 +92,16 @@ class HasALogpTooMany(Wrapped):
         return {r: Sample(s.ids, [*s.logps, 0.0]) for r, s in self.now.generate(prompts).items()}
 
 
+class NotesPrompts(Wrapped):
+    def generate(self, prompts):
+        self.seen = [*getattr(self, "seen", []), *(token for ids in prompts.values() for token in ids)]
+        return self.now.generate(prompts)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
 def test_the_embedded_generator_passes_with_every_architecture(kind, dtype):
-    model = tiny.model(kind).to(getattr(torch, dtype))
+    model = tiny.model(kind).eval().to(getattr(torch, dtype))
     check(HFGenerator(model), model, dtype)
 
 
@@ -139,6 +145,13 @@ def test_dropout_in_the_training_forward_is_noticed():
 def test_samples_that_break_the_protocol_are_refused(fault, generator, model):
     with pytest.raises(ModelError, match="1 to 4 tokens and a log-probability each"):
         check(fault(generator), model)
+
+
+def test_prompts_hold_no_stop_tokens(generator, model):
+    notes = NotesPrompts(generator)
+    check(notes, model)
+    assert len(notes.seen) > 50
+    assert not SAMPLING.stop_ids & set(notes.seen)
 
 
 def test_the_conversation_is_ragged_and_long_enough_and_speaks_of_known_tokens(generator, model):

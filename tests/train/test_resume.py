@@ -99,6 +99,7 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, tmp_path):
         file.write('{"step": 99, "cut off')  # what a kill in the middle of a write leaves
     finish(path)
     assert rows(folder) == rows(undisturbed)
+    assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
     ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
     assert ours == theirs
     assert (folder / "model" / "model.safetensors").read_bytes() == (undisturbed / "model" / "model.safetensors").read_bytes()

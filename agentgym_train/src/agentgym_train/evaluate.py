@@ -4,7 +4,7 @@ from agentgym_envs import registry
 from agentgym_envs.baselines import spread
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.config import Config
-from agentgym_train.errors import ConfigError
+from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.protocols import Generator, Sampling
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
@@ -67,8 +67,14 @@ def evaluate(
 
 
 def summary(trajectories: list[Trajectory]) -> dict[str, float]:
-    """Returns success and score (means over episodes), turns an episode, and the share of actions that were not understood."""
-    count, turns = max(len(trajectories), 1), [turn for t in trajectories for turn in t.turns]
+    """Returns success and score (means over episodes), turns an episode, and the share of actions that were not understood.
+
+    Raises:
+        FaultBudgetError: there are none: an environment that cannot be played is no success of 0.
+    """
+    if not trajectories:
+        raise FaultBudgetError("not one held-out episode could be played: the environment failed each time, as the warnings say")
+    count, turns = len(trajectories), [turn for t in trajectories for turn in t.turns]
     return {
         "success": sum(t.success for t in trajectories) / count,
         "score": sum(t.score for t in trajectories) / count,

@@ -35,7 +35,9 @@ class Drift(NamedTuple):
     def fits(self, dtype: str) -> bool:
         """Says whether rounding explains it.
 
-        In float32 every token agrees. In shorter formats a single token may be far off where logits are large, a whole row is not.
+        In float32 every token agrees. In bfloat16 logits of 16 and more are an eighth apart: a language model of 135 M parameters
+        is off by 0.02 to 0.06 in the mean and by 0.27 at most. Wrong weights, temperatures, caches are off by 0.2 and more in the
+        mean.
         """
         return self.worst <= 1e-3 if dtype == "float32" else self.mean <= 0.1
 
@@ -80,9 +82,7 @@ def length(config: Any) -> int:
     return int(min(max(LENGTH, 2 * window), LONGEST, limit))
 
 
-def measure(
-    start: Start, forward: Callable[[Batch], Forward], *, sampling: Sampling, ids: Sequence[int], length: int
-) -> Drift:
+def measure(start: Start, forward: Callable[[Batch], Forward], *, sampling: Sampling, ids: Sequence[int], length: int) -> Drift:
     """Plays the conversation and compares; see :func:`check_generator`."""
     prompts = [i for i in ids if i not in sampling.stop_ids]
     trajectories = play(start, replace(sampling, max_new_tokens=NEW_TOKENS), ids=prompts, length=length)
@@ -137,6 +137,7 @@ def _prompt(row: int, turn: int, ids: Sequence[int], longest: int) -> list[int]:
 def _turn(prompt: list[int], sample: Sample | None, sampling: Sampling) -> Turn:
     if sample is None or not 1 <= len(sample.ids) == len(sample.logps) <= sampling.max_new_tokens:
         raise ModelError(
-            f"the generator returned {sample}: what was asked for is 1 to {sampling.max_new_tokens} tokens and a log-probability each"
+            f"the generator returned {sample} where it was asked for 1 to {sampling.max_new_tokens} tokens "
+            "and a log-probability each"
         )
     return Turn("", prompt, sample.ids, sample.logps)

@@ -62,7 +62,7 @@ class Trainer:
             self.generator,
             lambda batch: self.engine.forward(batch.to(self.engine.device)),
             sampling=evaluate.sampling(config, chat),
-            ids=range(len(tokenizer)),
+            ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
             length=probe_length(model.config),
             dtype=config.model.dtype,
         )

@@ -27,7 +27,7 @@ class NotFiniteError(ArithmeticError):
 
     def __init__(self, what: str, episodes: list[int]):
         super().__init__(f"the {what} is not finite")
-        self.what, self.episodes = what, episodes
+        self.what, self.episodes = what, sorted(episodes)
 
 
 def update(

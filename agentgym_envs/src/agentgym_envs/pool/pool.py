@@ -38,7 +38,7 @@ class EnvPool:
         timeout: seconds that one call of an environment may take.
         start_timeout: seconds that the first reset of an environment may take, with what it needs: starting the worker, imports,
             building an index, starting a simulator. At least ``timeout``.
-        action_format: how responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``.
+        action_format: how responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``; None takes them as actions.
         **kwargs: for ``gymnasium.make``, JSON-able.
 
     Raises:
@@ -55,7 +55,7 @@ class EnvPool:
         workers: int | None = None,
         timeout: float = 60.0,
         start_timeout: float = 300.0,
-        action_format: str = "plain",
+        action_format: str | None = None,
         **kwargs: Any,
     ):
         if num_envs < 1 or (workers is not None and workers < 1) or not (timeout > 0 and start_timeout > 0):

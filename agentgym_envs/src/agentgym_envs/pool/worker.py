@@ -56,7 +56,7 @@ class Worlds:
         """Starts an episode; makes the environment if it is not there."""
         if index not in self._envs:
             self._envs[index] = registry.make(self._setup["id"], **self._setup["kwargs"])
-            if self._setup["action_format"] != "plain":
+            if self._setup["action_format"] is not None:
                 self._envs[index] = ActionFormat(self._envs[index], self._setup["action_format"])
         self._oracles.pop(index, None)
         observation, info = self._envs[index].reset(seed=seed, options=options)

@@ -4,7 +4,7 @@ from typing import Any
 
 import gymnasium
 
-from agentgym_envs.core import Refusal
+from agentgym_envs.core import Refusal, TextEnv
 from agentgym_envs.errors import UnknownName
 from agentgym_envs.wrappers.formats import FORMATS, Format
 from agentgym_envs.wrappers.responses import FormatError
@@ -13,7 +13,8 @@ from agentgym_envs.wrappers.responses import FormatError
 class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.RecordConstructorArgs):
     """Takes responses in a format instead of bare actions.
 
-    A response that is not in the format costs a turn: the observation says what was wrong and ``info["invalid"]`` is true.
+    A response that is not in the format costs a turn: the observation says what was wrong and ``info["invalid"]`` is true. (A plain
+    Gymnasium environment cannot say that; it gets an empty action.)
 
     Args:
         env: a text environment, or any whose actions are strings.
@@ -45,4 +46,4 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
         try:
             return self.env.step(self.format.parse(action))
         except FormatError as error:
-            return self.env.step(Refusal(error))
+            return self.env.step(Refusal(error) if isinstance(self.unwrapped, TextEnv) else "")

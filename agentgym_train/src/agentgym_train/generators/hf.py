@@ -80,7 +80,9 @@ class HFGenerator:
             mine[name].data.copy_(weight)
             missing.pop(id(mine[name]), None)
         if missing:
-            raise ModelError(f"{len(missing)} weights were not loaded into the generator, among them {next(iter(missing.values()))!r}")
+            raise ModelError(
+                f"{len(missing)} weights were not loaded into the generator, among them {next(iter(missing.values()))!r}"
+            )
 
     def session(self, seeds: Sequence[int], sampling: Sampling) -> "HFSession":
         """Starts one episode a seed."""
@@ -167,9 +169,7 @@ def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
     ids, length = range(model.config.get_text_config().vocab_size), probe.length(model.config)
     dtype = str(model.dtype).removeprefix("torch.")
     try:
-        drift = probe.measure(
-            partial(HFSession, model, method), partial(_alone, model), sampling=sampling, ids=ids, length=length
-        )
+        drift = probe.measure(partial(HFSession, model, method), partial(_alone, model), sampling=sampling, ids=ids, length=length)
     except torch.OutOfMemoryError:
         raise
     except Exception as error:  # models fail in ways of their own where they do not support padding or continuing

@@ -4,7 +4,7 @@ Shapes: B rows, S positions of the cache, L tokens appended at once, T tokens of
 """
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -116,10 +116,10 @@ class NoCache:
 
 def _run(model: PreTrainedModel, **arguments: Any) -> Any:
     """Calls a model with those arguments that it takes: some have no positions, some compute all logits."""
-    taken = _parameters(type(model))  # type: ignore[arg-type]
+    taken = _parameters(type(model).forward)
     return model(**{name: value for name, value in arguments.items() if name in taken})
 
 
 @cache
-def _parameters(kind: type[PreTrainedModel]) -> frozenset[str]:
-    return frozenset(inspect.signature(kind.forward).parameters)
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)

@@ -10,7 +10,7 @@ from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.scienceworld.plans import plans
 from agentgym_envs.envs.scienceworld.simulator import Simulator
 from agentgym_envs.envs.scienceworld.tasks import scienceworld_tasks
-from agentgym_envs.errors import MissingExtra
+from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
 SIMPLIFICATIONS = ("easy", "teleportAction", "selfWateringFlowerPots", "openContainers", "openDoors", "noElectricalAction")
@@ -72,7 +72,7 @@ class ScienceWorldEnv(TextEnv):
             raise MissingExtra(type(self).__name__, "scienceworld")
         unknown = [s for s in simplification.split(",") if s and s not in SIMPLIFICATIONS]
         if unknown:
-            raise ValueError(f"simplification {unknown[0]!r} is not one of {', '.join(SIMPLIFICATIONS)}")
+            raise ArgumentError(f"simplification {unknown[0]!r} is not one of {', '.join(SIMPLIFICATIONS)}")
         super().__init__(**kwargs)
         if "easy" in simplification or "teleportAction" in simplification:
             self.instructions = self.instructions.replace("go to LOC, ", "go to LOC, teleport to LOC, ")  # type: ignore[misc]

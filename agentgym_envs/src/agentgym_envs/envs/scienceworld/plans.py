@@ -15,7 +15,7 @@ def plans(name: str, path: list[str], goal: str) -> Iterator[list[str]]:
         goal: upstream's description of the task, which names the boxes.
     """
     yield path
-    if name.startswith("measure-melting-point") or name == "test-conductivity":
+    if name.startswith(("measure-melting-point", "mendelian-genetics")) or name == "test-conductivity":
         yield from _other_box(path, goal)
     elif name == "freeze":
         yield from _shorter_in_furnace(path)
@@ -24,7 +24,7 @@ def plans(name: str, path: list[str], goal: str) -> Iterator[list[str]]:
 
 
 def _other_box(path: list[str], goal: str) -> Iterator[list[str]]:
-    """The path decides on a box too early, as with mercury at 7 degrees, or after a circuit that it failed to connect."""
+    """The path decides on a box too early, as with mercury at 7 degrees, from a circuit not connected, or from too few plants."""
     boxes = dict.fromkeys(re.findall(r"\w+ box\b", goal))
     last = next((n for n in reversed(range(len(path))) if path[n].endswith(tuple(boxes))), None)
     if last is None:

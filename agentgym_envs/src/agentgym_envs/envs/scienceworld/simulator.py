@@ -106,8 +106,8 @@ class Simulator:
     def valid_actions(self) -> list[str]:
         """Returns the actions that are understood now, sorted: the simulator's order varies.
 
-        The simulator also lists actions on things out of reach, as in a closed cupboard, which its parser then does not know. Listing
-        draws random numbers; they are given back, or an episode would depend on whether anybody asked.
+        The simulator also lists actions on things out of reach, as in a closed cupboard, which its parser then does not know.
+        Listing draws random numbers; they are given back, or an episode would depend on whether anybody asked.
         """
         state = self._seed.get(self._random)
         listed = json.loads(self._server.getValidActionObjectCombinationsJSON())["validActions"]

@@ -10,95 +10,102 @@ HotpotQA, 2Wiki        a JSON list of ``{"_id", "question", "answer"}``
 MuSiQue                JSON lines ``{"id", "question", "answer", "answer_aliases", "answerable"}``
 Bamboogle              comma-separated, ``Question`` and ``Answer``
 =====================  ===========================================================================================
+
+Any of them may be compressed with gzip, and named so: ``nq.jsonl.gz``.
 """
 
-import csv
-import json
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.envs.search.files import bare_name, lines, parse, records
 from agentgym_envs.envs.search.world import Passage, Question
 from agentgym_envs.errors import TaskError
+
+CHECKED = 1000  # lines of a corpus that are read before there is an index; the others are as it is built
+_PASSAGE = '{"id": "0", "contents": "\\"Title\\"\\ntext"}'
 
 
 def read_corpus(path: str | Path) -> Iterator[Passage]:
     """Yields the passages of a JSON-lines corpus of any size.
 
     Raises:
-        TaskError: a line that is no passage, with its number.
+        TaskError: a line that is no passage, with its number, or a file without passages.
     """
-    with _open(path) as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                title, _, text = str(row["contents"]).partition("\n")
-                yield Passage(str(row["id"]), title.strip('"'), text)
-            except (json.JSONDecodeError, KeyError, TypeError) as error:
-                raise TaskError(f"{path}:{number} is no passage: a line looks like {_PASSAGE}") from error
+    found = False
+    for where, line in lines(path):
+        if line.strip():
+            row = parse(line, where)
+            if not isinstance(row, Mapping) or "id" not in row:
+                raise TaskError(f"{where} is no passage: a line looks like {_PASSAGE}")
+            yield read_passage(row, where)
+            found = True
+    if not found:
+        raise TaskError(f"{path}:1: there are no passages; a line looks like {_PASSAGE}")
+
+
+def check_corpus(path: str | Path) -> None:
+    """Reads the first lines of a corpus.
+
+    Raises:
+        TaskError: as for :func:`read_corpus`.
+    """
+    for _ in islice(read_corpus(path), CHECKED):
+        pass
+
+
+def read_passage(row: Mapping[str, Any], where: str) -> Passage:
+    """Returns the passage of a record; the title is its first line, without quotation marks around it.
+
+    Raises:
+        TaskError: ``contents`` is no text.
+    """
+    if not isinstance(row.get("contents"), str):
+        raise TaskError(f"{where} is no passage: 'contents' is {str(row.get('contents'))[:50]!r}, not a text; see {_PASSAGE}")
+    title, _, text = _clean(row["contents"]).partition("\n")
+    return Passage(_clean(str(row.get("id", ""))), title.strip('"'), text)
 
 
 def read_questions(path: str | Path) -> list[Question]:
     """Returns the questions of a file in any of the formats above; those marked as unanswerable are left out.
 
     Raises:
-        TaskError: a record without question or answer, or a file without questions.
+        TaskError: a record without question or answer, two with one id, or a file without questions.
     """
-    questions = []
-    for number, row in enumerate(_records(Path(path))):
+    questions: dict[str, Question] = {}
+    for number, (where, row) in enumerate(records(Path(path))):
         lowered = {str(k).lower(): v for k, v in row.items()} if isinstance(row, Mapping) else {}
         if lowered.get("answerable") is False:
             continue
-        answers = _answers(lowered)
-        if not lowered.get("question") or not answers:
-            raise TaskError(f"{path}: record {number + 1} has no question or no answer: {str(row)[:200]}")
+        text, answers = lowered.get("question"), _answers(lowered, where)
+        if not isinstance(text, str) or not text.strip() or not answers:
+            raise TaskError(f"{where} has no question or no answer: {str(row)[:200]}")
         name = next((lowered[k] for k in ("id", "_id", "questionid") if k in lowered), number)
-        questions.append(Question(f"{Path(path).stem}-{name}", str(lowered["question"]), answers))
+        question = Question(f"{Path(bare_name(Path(path))).stem}-{_clean(str(name))}", _clean(text), answers)
+        if questions.setdefault(question.id, question) is not question:
+            raise TaskError(f"{where} has the id of a question before it: {name!r}")
     if not questions:
-        raise TaskError(f"{path} has no questions")
-    return questions
+        raise TaskError(f"{path}:1: there are no questions")
+    return list(questions.values())
 
 
-_PASSAGE = json.dumps({"id": "0", "contents": '"Title"\ntext'})
-
-
-def _records(path: Path) -> Iterator[Any]:
-    with _open(path) as file:
-        if path.suffix in (".tsv", ".csv"):
-            yield from csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-            return
-        if path.suffix == ".jsonl":
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _parse(line, f"{path}:{number}")
-            return
-        whole = _parse(file.read(), str(path))
-        yield from whole["Data"] if isinstance(whole, dict) and "Data" in whole else whole
-
-
-def _parse(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise TaskError(f"{where} is not JSON: {error}") from error
-
-
-def _answers(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _answers(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     found: list[Any] = []
     for key in ("golden_answers", "answer", "answer_aliases", "possible_answers"):
         value = row.get(key)
         if key == "possible_answers" and isinstance(value, str):
-            value = json.loads(value)
-        if isinstance(value, Mapping):  # TriviaQA
-            value = [value["Value"], *value.get("Aliases", [])]
+            value = parse(value, where)
+        if isinstance(value, Mapping) and "Value" in value:  # TriviaQA
+            aliases = value.get("Aliases")
+            value = [value["Value"], *(aliases if isinstance(aliases, list) else [])]
         found += value if isinstance(value, list) else [] if value is None else [value]
-    return tuple(dict.fromkeys(str(a) for a in found if str(a).strip()))
+    for answer in found:
+        if isinstance(answer, bool) or not isinstance(answer, str | int | float):
+            raise TaskError(f"{where}: an answer is a text or a number, not {str(answer)[:100]}")
+    return tuple(dict.fromkeys(_clean(str(a)) for a in found if str(a).strip()))
 
 
-def _open(path: str | Path) -> Any:
-    try:
-        return open(path, encoding="utf-8", newline="")
-    except OSError as error:
-        raise TaskError(f"cannot read {str(path)!r}: {error.strerror}") from error
+def _clean(text: str) -> str:
+    """Returns valid Unicode: JSON can hold half a surrogate pair."""
+    return text.encode("utf-8", "replace").decode()

@@ -2,18 +2,19 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv
 from agentgym_envs.envs.search import retrievers
-from agentgym_envs.envs.search.datasets import read_questions
+from agentgym_envs.envs.search.datasets import check_corpus, read_questions
 from agentgym_envs.envs.search.scoring import exact_match, f1
+from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.envs.search.world import Passage, Question, corpus, questions
-from agentgym_envs.errors import MissingExtra, TaskError
-from agentgym_envs.tasks import Task, TaskSet, split_of
+from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError, UnknownName
+from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 
 OBSERVATION_LIMIT = 2000  # characters, about 500 tokens
 QUERY_LIMIT = 500
@@ -26,10 +27,14 @@ class SearchEnv(TextEnv):
 
     Args:
         corpus: a JSON-lines file to index; the embedded corpus without it.
-        questions: a question file; the embedded questions without it. It is the task list of every split.
+        questions: a question file, split by the hash of the questions' ids, or a file for each split,
+            ``{"train": path, "test": path}``; the embedded questions without it.
         retriever: the URL of a Search-R1-compatible server, or a callable of query and number; an index of the corpus without it.
         topk: passages a search.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+
+    Raises:
+        TaskError: a file that is missing or broken, with the line; or no question of the files is in the split.
     """
 
     instructions = (
@@ -48,7 +53,7 @@ class SearchEnv(TextEnv):
         self,
         *,
         corpus: str | None = None,
-        questions: str | None = None,
+        questions: str | Mapping[str, str] | None = None,
         retriever: str | Callable[[str, int], list[Passage]] | None = None,
         topk: int = 3,
         **kwargs: Any,
@@ -56,19 +61,29 @@ class SearchEnv(TextEnv):
         if find_spec("tantivy") is None or find_spec("httpx") is None:
             raise MissingExtra(type(self).__name__, "search")
         if topk < 1:
-            raise ValueError(f"topk must be positive, not {topk}")
+            raise ArgumentError(f"topk must be positive, not {topk}")
         if questions is None and (corpus is not None or retriever is not None):
             raise TaskError("questions: the embedded questions are about the embedded corpus; give a question file for your own")
-        self._corpus, self._source, self._topk, self._file = corpus, retriever, topk, questions
+        if isinstance(retriever, str) and not retriever.startswith(("http://", "https://")):
+            raise ArgumentError(f"retriever must be a URL that begins with http:// or https://, or a callable, not {retriever!r}")
+        self._corpus, self._source, self._topk, self._files = corpus, retriever, topk, questions
         self._retrieve: Any = None
         super().__init__(**kwargs)
+        if corpus is not None and retriever is None:
+            check_corpus(corpus)
 
     def make_tasks(self) -> TaskSet:
         """Returns one task a question; the difficulty is the number of hops, where it is known."""
-        if self._file is None:
+        if self._files is None:
             return _embedded_tasks()
-        rows = read_questions(self._file)
-        return TaskSet(Task(id=q.id, split=self.split, data={"question": q}) for q in rows)
+        if isinstance(self._files, Mapping):
+            tasks = _split_files(self._files)
+        else:
+            tasks = TaskSet(_task(q, split_of(q.id)) for q in read_questions(self._files))
+        if self.split in SPLITS and not tasks.ids(self.split):
+            whole = {self.split: "FILE"}
+            raise TaskError(f"questions={self._files!r} has none in split {self.split!r}; questions={whole} takes a file whole")
+        return tasks
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Asks the question; opens the retriever at the first one."""
@@ -113,7 +128,7 @@ class SearchEnv(TextEnv):
     def open_retriever(self, *, on_passage: Callable[[], None] | None = None) -> Callable[[str, int], list[Passage]]:
         """Returns the retriever, building the index if need be."""
         if isinstance(self._source, str):
-            return retrievers.HTTPRetriever(self._source)
+            return HTTPRetriever(self._source)
         return self._source or retrievers.BM25(self._corpus, on_passage=on_passage)
 
     def prepare(self, *, workers: int | None, on_item: Callable[[], None]) -> None:
@@ -122,7 +137,7 @@ class SearchEnv(TextEnv):
 
     def close(self) -> None:
         """Closes the connections to a server."""
-        if isinstance(self._retrieve, retrievers.HTTPRetriever):
+        if isinstance(self._retrieve, HTTPRetriever):
             self._retrieve.close()
         self._retrieve = None
 
@@ -139,7 +154,19 @@ def _by_id() -> dict[str, Passage]:
     return {p.id: p for p in corpus()}
 
 
+def _split_files(files: Mapping[str, str]) -> TaskSet:
+    """Returns the questions of a file for each split."""
+    for split in files:
+        if split not in SPLITS:
+            raise UnknownName("split", split, SPLITS)
+    read = [(split, q) for split, path in files.items() for q in read_questions(path)]
+    return TaskSet(_task(q, split) for split, q in read)
+
+
+def _task(question: Question, split: str) -> Task:
+    return Task(id=question.id, split=split, difficulty=len(question.gold), data={"question": question})
+
+
 @cache
 def _embedded_tasks() -> TaskSet:
-    rows = questions()
-    return TaskSet(Task(id=q.id, split=split_of(q.id), difficulty=len(q.gold), data={"question": q}) for q in rows)
+    return TaskSet(_task(q, split_of(q.id)) for q in questions())

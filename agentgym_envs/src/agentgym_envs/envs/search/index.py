@@ -1,20 +1,19 @@
 """A BM25 index on disk: built once, opened by any number of processes. The engine is tantivy.
 
 The folder is ``$AGENTGYM_CACHE/search``, by default under the user's cache directory; the name is a hash of what was indexed.
-An index is written beside its final place and moved there whole.
 """
 
+import fcntl
 import hashlib
 import os
 import re
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.cache import cache_folder
+from agentgym_envs.cache import build_once, cache_folder
 from agentgym_envs.envs.search.world import Passage
 
 HEAP = 256 * 2**20  # bytes of the writer's buffer
@@ -52,7 +51,7 @@ class Index:
 
 
 def build(passages: Iterable[Passage], key: str, *, on_passage: Callable[[], None] | None = None) -> Path:
-    """Indexes passages, unless that was done before; memory does not grow with the corpus.
+    """Indexes passages, unless that was done before; memory does not grow with the corpus. Of many processes, one does it.
 
     Args:
         passages: read only if there is work to do.
@@ -67,16 +66,27 @@ def build(passages: Iterable[Passage], key: str, *, on_passage: Callable[[], Non
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=target.parent))
-    try:
-        _write(draft, passages, on_passage or (lambda: None))
-        draft.rename(target)
-    except OSError:
-        if not target.exists():  # else another process was faster
-            raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with _alone(target.parent / f"{name}.lock"):
+        if not target.exists():  # another process has built it meanwhile
+            with build_once(target) as draft:
+                _write(draft, passages, on_passage or (lambda: None))
     return target
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Waits until no other process is in the block: a corpus may take an hour and much of a disk, so that one builds for all."""
+    while True:
+        lock = os.open(path, os.O_CREAT | os.O_RDWR)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if path.exists() and os.path.samestat(os.fstat(lock), path.stat()):
+            break
+        os.close(lock)  # the one before has removed this file
+    try:
+        yield
+    finally:
+        path.unlink()
+        os.close(lock)
 
 
 def file_key(path: Path) -> str:
@@ -96,9 +106,11 @@ def _write(folder: Path, passages: Iterable[Passage], on_passage: Callable[[], N
     schema.add_integer_field("position", stored=True)
     index = tantivy.Index(schema.build(), path=str(folder))
     writer = index.writer(heap_size=HEAP, num_threads=1)  # one thread keeps the order of equally good passages
-    for position, p in enumerate(passages):
-        fields = {"id": p.id, "title": p.title, "body": p.text, "heading": p.title, "text": p.text, "position": position}
-        writer.add_document(tantivy.Document(**fields))
-        on_passage()
-    writer.commit()
-    writer.wait_merging_threads()
+    try:
+        for position, p in enumerate(passages):
+            fields = {"id": p.id, "title": p.title, "body": p.text, "heading": p.title, "text": p.text, "position": position}
+            writer.add_document(tantivy.Document(**fields))
+            on_passage()
+        writer.commit()
+    finally:
+        writer.wait_merging_threads()  # also after an interruption: they write into the folder that is then removed

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.envs.textworld.play import Player, Tracker, Turn
-from agentgym_envs.errors import MissingExtra, TaskError
+from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, stable_hash
 
 TASKS = {"train": 1000, "dev": 100, "test": 100}
@@ -274,4 +274,4 @@ class TextWorldEnv(GameEnv):
 def _choice(name: str, value: Any, allowed: Any) -> None:
     if isinstance(value, bool) or value not in allowed:
         wanted = f"from {allowed[0]} to {allowed[-1]}" if isinstance(allowed, range) else f"one of {list(allowed)}"
-        raise ValueError(f"{name} must be {wanted}, not {value!r}")
+        raise ArgumentError(f"{name} must be {wanted}, not {value!r}")

@@ -1,14 +1,13 @@
 """Games on disk: generated on demand by TextWorld, cached under the hash of what made them.
 
-The folder is ``$AGENTGYM_CACHE/textworld``, by default under the user's cache directory. Each game has a folder in it, which is made
-beside its final place and moved there whole, so any number of processes may ask for the same one.
+The folder is ``$AGENTGYM_CACHE/textworld``, by default under the user's cache directory. Each game has a folder in it, which is
+made beside its final place and moved there whole, so any number of processes may ask for the same one.
 """
 
 import hashlib
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.cache import cache_folder
+from agentgym_envs.processes import python_command, python_environment
 
 GENERATION_TIMEOUT = 300.0  # seconds a game may take, on average over what one process makes
 
@@ -94,12 +94,11 @@ def _generate(
     games: list[GameOptions], targets: Mapping[GameOptions, Path], on_game: Callable[[], None], running: list[subprocess.Popen[str]]
 ) -> None:
     """Makes games in one process with a fixed hash seed: TextWorld's choices depend on the order of sets."""
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     requests = "".join(json.dumps({"options": g.request(), "target": str(targets[g])}) + "\n" for g in games)
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as errors:
         given.write(requests)
         given.seek(0)
-        command = [sys.executable, "-P", "-m", "agentgym_envs.envs.textworld.generate"]
+        command, environment = python_command("agentgym_envs.envs.textworld.generate"), python_environment(PYTHONHASHSEED="0")
         with subprocess.Popen(command, env=environment, stdin=given, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
             running.append(process)
             watch = threading.Timer(GENERATION_TIMEOUT * len(games), process.terminate)

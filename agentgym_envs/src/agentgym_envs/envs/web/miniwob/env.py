@@ -15,7 +15,7 @@ from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS, Page
 from agentgym_envs.envs.web.miniwob.tasks import miniwob_tasks
 from agentgym_envs.envs.web.session import Reply, Request, Session
-from agentgym_envs.errors import MissingExtra
+from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
 ORIGIN = "http://miniwob.test"
@@ -75,7 +75,7 @@ class MiniWoBEnv(WebEnv):
         if find_spec("miniwob") is None:
             raise MissingExtra(type(self).__name__, "web")
         if reward not in REWARDS:
-            raise ValueError(f"reward={reward!r} is not one of {', '.join(REWARDS)}")
+            raise ArgumentError(f"reward={reward!r} is not one of {', '.join(REWARDS)}")
         super().__init__(**kwargs)
         self._reward = reward
         self._shown: tuple[Session, str] | None = None
