@@ -166,6 +166,6 @@ def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:
     seen: Counter[Start] = Counter()
     seeds = []
     for start in starts:
-        seeds.append(stable_hash(f"{noise} {start.seed} {start.task_id} {seen[start]}"))
+        seeds.append(stable_hash(f"{noise} {start.group} {start.seed} {start.task_id} {seen[start]}"))
         seen[start] += 1
     return seeds
