@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from agentgym_train.errors import CheckpointError
-from agentgym_train.files import publish, sync, write_whole, writing
+from agentgym_train.files import publish, write_whole, writing
 
 if TYPE_CHECKING:
     from agentgym_train.engine.deepspeed import Engine
@@ -229,10 +229,8 @@ def _clear(home: Path) -> None:
 
 
 def _manifest(folder: Path, rank: int, world_size: int) -> dict[str, dict[str, Any]]:
-    """Returns size and checksum of a process's share of the files, which are then on the disk."""
+    """Returns size and checksum of a process's share of the files."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())[rank::world_size]
-    for path in files:
-        sync(path)
     return {path.relative_to(folder).as_posix(): _entry(path) for path in files}
 
 
