@@ -50,6 +50,7 @@ def test_the_oracle_solves_tasks_in_every_format(env_id, name):
             "craft 4 stick using 2 planks",
         ),
         ("function", '{"name": "look"}', "look"),
+        ("function", '{"name": "go", "arguments": {"direction": %s}}' % ("9" * 400), f"go {'9' * 400}"),
     ],
 )
 def test_responses_that_hold_an_action(name, response, action):
