@@ -20,7 +20,7 @@ from agentgym_train.launch import launch_command
 
 @pytest.fixture(autouse=True)
 def no_work(monkeypatch):
-    """A run that is not refused would train, and end this process."""
+    """A run that is not refused would train."""
 
     def started(folder):
         raise AssertionError(f"a run was started in {folder}")
