@@ -12,9 +12,11 @@ from typing import Any, NoReturn
 
 import deepspeed
 import deepspeed.ops
+import pydantic
 import torch
 import torch.distributed as dist
 from deepspeed.accelerator import get_accelerator
+from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
 from deepspeed.utils import logger as deepspeed_log
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -24,6 +26,7 @@ from agentgym_train.config import EngineConfig
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
+from agentgym_train.errors import ConfigError
 from agentgym_train.launch import free_port
 
 PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
@@ -55,6 +58,22 @@ def end_process() -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def check_zero(config: EngineConfig) -> None:
+    """Refuses what ``engine.zero`` cannot hold.
+
+    Raises:
+        ConfigError: a key that is the trainer's own, or that DeepSpeed does not know, or a value that it does not take.
+    """
+    if "stage" in config.zero:
+        raise ConfigError(f"configuration key 'engine.zero.stage': the stage is set by engine.zero_stage={config.zero_stage}")
+    try:
+        DeepSpeedZeroConfig(**{"stage": config.zero_stage, **config.zero})
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"configuration key 'engine.zero.{key}': {first['msg']}, not {first['input']!r}") from error
 
 
 class Engine:
