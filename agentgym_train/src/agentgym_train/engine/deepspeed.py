@@ -27,7 +27,6 @@ from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.errors import ConfigError
-from agentgym_train.launch import free_port
 
 PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
 
@@ -37,15 +36,15 @@ def start_processes() -> None:
     if dist.is_initialized():
         return
     deepspeed_log.setLevel("WARNING")
+    backend = get_accelerator().communication_backend_name()
     if "RANK" not in os.environ:
-        here = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", **here)
+        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
+        # A store of this process's own: no port that another program may take.
+        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1, timeout=PATIENCE)
     if get_accelerator().device_name() == "cpu":
         # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-    deepspeed.init_distributed(
-        dist_backend=get_accelerator().communication_backend_name(), timeout=PATIENCE, verbose=False, auto_mpi_discovery=False
-    )
+    deepspeed.init_distributed(dist_backend=backend, timeout=PATIENCE, verbose=False, auto_mpi_discovery=False)
 
 
 def end_process() -> NoReturn:
