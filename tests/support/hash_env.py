@@ -8,7 +8,7 @@ from agentgym_envs.spaces import Unicode
 
 
 class HashEnv(gymnasium.Env):
-    """``length`` turns or up to two more; an action's reward is a hash of it: whatever a model says, there is something to learn."""
+    """``length`` turns or up to two more; an action earns a hash of it: whatever a model says, there is something to learn."""
 
     metadata = {"render_modes": []}
 
