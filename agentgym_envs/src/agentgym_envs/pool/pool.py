@@ -3,8 +3,9 @@
 A worker process holds several environments and answers in order. Every request gets exactly one :class:`Result`. When a
 worker dies or does not answer in time it is killed and replaced. The environment that it was working on fails with
 :class:`~agentgym_envs.errors.WorkerDied` or :class:`~agentgym_envs.errors.EnvTimeout`; the others that it held have lost their
-state, and their steps end in :class:`~agentgym_envs.errors.NeighbourFailed`. A reset needs no state: one that was waiting is
-done by the new worker. All other workers go on untouched.
+state, and their steps end in :class:`~agentgym_envs.errors.NeighbourFailed`. When it was working on none, any of them may have
+ended it, and the steps of all end in ``WorkerDied``. A reset needs no state: one that was waiting is done by the new worker. All
+other workers go on untouched.
 """
 
 import operator
@@ -188,7 +189,6 @@ class EnvPool:
         except EOFError:
             self._fail(slot, WorkerDied)
         except BadMessage as error:
-            worker.kill()
             self._fail(slot, WorkerDied, f"its worker sent {error}")
 
     def _limit(self, worker: Handle) -> float:
@@ -224,7 +224,7 @@ class EnvPool:
         """Returns the answer to a step of an environment whose worker is gone."""
         name = f"{self.spec.id} environment {index}"
         if culprit is None:
-            return NeighbourFailed(f"{name} was lost with its worker, at which nothing was going on: {why}")
+            return WorkerDied(f"{name} was lost with its worker, which was at no request: {why}")
         if culprit.index == index:
             return WorkerDied(f"{name} was lost: {why}")
         return NeighbourFailed(f"{name} was lost with environment {culprit.index}, which failed: {why}")

@@ -21,7 +21,7 @@ from typing import Any
 import gymnasium
 
 from agentgym_envs import cache, registry
-from agentgym_envs.errors import AgentGymError, EnvRaised
+from agentgym_envs.errors import AgentGymError, EnvRaised, message_of
 from agentgym_envs.pool.wire import Inbox, pack
 from agentgym_envs.wrappers import ActionFormat
 
@@ -135,8 +135,9 @@ def _unsendable(info: dict[str, Any]) -> str:
 
 
 def _told(env_id: str, error: BaseException) -> str:
-    complete = isinstance(error, AgentGymError) and str(error).startswith(env_id.rpartition(":")[2])
-    return str(error if complete else EnvRaised.of(registry.named(env_id), error))
+    message = message_of(error)
+    complete = isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])
+    return message if complete else str(EnvRaised.of(registry.named(env_id), error))
 
 
 def _read(connection: socket.socket, requests: Requests) -> None:
