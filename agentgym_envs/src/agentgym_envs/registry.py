@@ -131,8 +131,11 @@ def _misdeclared(plugin: Plugin) -> AgentGymError | None:
     who = plugins.distribution(plugin)
     if not _ID.fullmatch(plugin.name):
         return BrokenPlugin(f"{who} registers {plugin.name!r}, which is no id: one is like 'you/Name-v0'")
-    for option in plugin.options:
-        if option.startswith(_HORIZON) and not re.fullmatch(r"[1-9]\d*", option.removeprefix(_HORIZON)):
+    horizons = [o for o in plugin.options if o.startswith(_HORIZON)]
+    if len(horizons) > 1:
+        return BrokenPlugin(f"{who} registers {plugin.name!r} with two horizons: {', '.join(horizons)}")
+    for option in horizons:
+        if not re.fullmatch(r"[1-9]\d*", option.removeprefix(_HORIZON)):
             return BrokenPlugin(f"{who} registers {plugin.name!r} with {option!r}: a horizon is a positive whole number")
     return None
 

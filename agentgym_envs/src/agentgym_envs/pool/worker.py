@@ -20,7 +20,7 @@ from typing import Any
 
 import gymnasium
 
-from agentgym_envs import cache, registry
+from agentgym_envs import cache, plugins, registry
 from agentgym_envs.errors import AgentGymError, EnvRaised, message_of
 from agentgym_envs.pool.wire import Inbox, pack
 from agentgym_envs.wrappers import ActionFormat
@@ -106,7 +106,10 @@ def serve(connection: socket.socket, board: mmap.mmap) -> None:
     setup = requests.get()
     if setup is None:
         return
-    sys.path += setup["path"]  # last, so that nothing there stands in for an installed module
+    if setup["path"]:
+        sys.path += setup["path"]  # last, so that nothing there stands in for an installed module
+        plugins.discover.cache_clear()
+        registry.register_all()
     worlds = Worlds(setup)
     while (request := requests.get()) is not None:
         board[:] = request["id"].to_bytes(len(board), "big")
