@@ -10,7 +10,7 @@ import gymnasium
 import psutil
 import pytest
 
-from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, UnknownName, WorkerDied
+from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, TaskError, UnknownName, WorkerDied
 from agentgym_envs.pool import EnvPool
 from agentgym_envs.pool.pool import CLOSE_PATIENCE
 
@@ -491,6 +491,9 @@ def test_bad_arguments_are_refused_before_a_process_starts():
     for bad in ({"num_envs": 0}, {"workers": 0}, {"timeout": 0}, {"start_timeout": -1}, {"timeout": float("nan")}):
         with pytest.raises(ArgumentError, match="must be positive"):
             EnvPool("agentgym/Maze-v0", **{"num_envs": 1, **bad})
+    for limit in (0, -2, 1.5, True, "5"):
+        with pytest.raises(ArgumentError, match="max_episode_steps"):
+            EnvPool("agentgym/Maze-v0", 1, max_episode_steps=limit)
     with pytest.raises(ArgumentError, match="cannot be sent"):
         EnvPool("agentgym/Maze-v0", 1, rooms={4})
     with EnvPool("agentgym/Maze-v0", 1) as pool:
@@ -498,4 +501,38 @@ def test_bad_arguments_are_refused_before_a_process_starts():
             pool.reset(1)
         with pytest.raises(TypeError, match="an action is a str"):
             pool.send(0, None)
+        with pytest.raises(ArgumentError, match="seed=-1"):
+            pool.reset(0, seed=-1)
         assert pool.pids() == []
+
+
+def test_a_reset_that_is_refused_leaves_a_lost_environment_lost():
+    with EnvPool(FAULTY, 2, workers=1) as pool:
+        start(pool)
+        pool.send(0, "die")
+        gather(pool, 1)
+        for bad in ({"seed": -1}, {"options": {"x": {1}}}):
+            with pytest.raises(ArgumentError):
+                pool.reset(1, **bad)
+        pool.send(1, "ok")
+        assert type(gather(pool, 1)[1].error) is NeighbourFailed
+
+
+@pytest.mark.parametrize(
+    ("options", "cause", "message"),
+    [
+        ({"task_id": "nowhere-1"}, TaskError, "agentgym/Maze-v0 of agentgym-envs: .*nowhere-1"),
+        ({"colour": 1}, ArgumentError, "agentgym/Maze-v0 of agentgym-envs: unknown reset option 'colour'"),
+    ],
+)
+def test_a_reset_that_an_environment_refuses_says_whose_fault_it_is(options, cause, message):
+    with EnvPool("agentgym/Maze-v0", 1) as pool:
+        pool.reset(0, options=options)
+        result = gather(pool, 1)[0]
+        assert isinstance(result.error, EnvRaised)
+        assert re.match(message, str(result.error))
+        assert type(result.error.__cause__) is cause
+        with pytest.raises(cause, match=message):
+            result.check()
+        pool.reset(0, seed=1)
+        gather(pool, 1)[0].check()

@@ -22,6 +22,7 @@ import gymnasium
 
 from agentgym_envs import cache, plugins, registry
 from agentgym_envs.errors import AgentGymError, EnvRaised, message_of
+from agentgym_envs.pool.result import REFUSALS
 from agentgym_envs.pool.wire import Inbox, pack
 from agentgym_envs.wrappers import ActionFormat
 
@@ -50,7 +51,7 @@ class Worlds:
                 raise EnvRaised(f"{registry.named(self._setup['id'])}: {_unsendable(answer['info'])}") from error
         except BaseException as error:  # also sys.exit(): whatever leaves an environment is its failure alone
             self._drop(index)
-            return pack({"id": number, "error": _told(self._setup["id"], error)})
+            return pack({"id": number, **_told(self._setup["id"], request["do"], error)})
 
     def reset(self, *, index: int, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any]:
         """Starts an episode; makes the environment if it is not there."""
@@ -137,10 +138,14 @@ def _unsendable(info: dict[str, Any]) -> str:
     return "an answer that is too long to be sent"
 
 
-def _told(env_id: str, error: BaseException) -> str:
+def _told(env_id: str, request: str, error: BaseException) -> dict[str, Any]:
+    """Returns what the parent hears of an error: its message and, where a reset was asked for what cannot be, its class."""
     message = message_of(error)
-    complete = isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])
-    return message if complete else str(EnvRaised.of(registry.named(env_id), error))
+    refusal = next((name for name, kind in REFUSALS.items() if isinstance(error, kind)), None) if request == "reset" else None
+    if not (isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])):
+        subject = registry.named(env_id)
+        message = f"{subject}: {message}" if refusal else str(EnvRaised.of(subject, error))
+    return {"error": message, "refusal": refusal}
 
 
 def _read(connection: socket.socket, requests: Requests) -> None:
