@@ -108,6 +108,19 @@ def test_every_breach_is_caught(cls, what, tmp_path, monkeypatch):
     assert f"contract/{cls.__name__}-v0: " in str(caught.value)
 
 
+def test_what_lies_in_the_working_directory_hides_no_module(tmp_path, monkeypatch):
+    (tmp_path / "queue.py").write_text("raise SystemExit('not the standard library')")
+    monkeypatch.chdir(tmp_path)
+    assert check_text_env("breaches:contract/Count-v0") == PROPERTIES
+
+
+def test_an_environment_of_the_working_directory_is_found_by_the_second_process(tmp_path, monkeypatch):
+    (tmp_path / "homemade.py").write_text("import breaches\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert check_text_env("homemade:contract/Count-v0") == PROPERTIES
+
+
 def test_keywords_that_json_does_not_keep_are_refused():
     with pytest.raises(ConformanceError, match="does not round-trip"):
         check_text_env("breaches:contract/Count-v0", tasks=("*-0", "*-1"))

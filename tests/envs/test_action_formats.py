@@ -1,5 +1,7 @@
 import json
+import re
 import time
+import tracemalloc
 from contextlib import suppress
 
 import gymnasium
@@ -74,6 +76,10 @@ def test_responses_that_hold_an_action(name, response, action):
         ("function", '{"name": "go", "arguments": {"way": "north"}}', "exactly these arguments: direction"),
         ("function", '{"name": "go", "arguments": {"direction": ""}}', "strings that are not empty"),
         ("function", '{"name": "go", "arguments": {"direction": {"a": 1}}}', "strings that are not empty"),
+        *[
+            ("function", f'{{"name": "go", "arguments": {{"direction": {v}}}}}', "strings that")
+            for v in ("true", "NaN", "-Infinity", "1e999")
+        ],
         ("function", '<tool_call>{"name": "look"}</tool_call><tool_call>{"name": "look"}</tool_call>', "2 function calls"),
     ],
 )
@@ -99,6 +105,8 @@ WRITTEN = {
         "**Action:** go north",
         "**Action**: go north",
         "**Action: go north**",
+        "**go north**",
+        "**Action:**\n**go north**",
     ],
     "react": [
         "Thought: it is cold.\nAction: go north",
@@ -109,11 +117,15 @@ WRITTEN = {
         "Thought: it is cold.\nAction: **go north**",
         "Thought: it is cold. Action: go north",
         "Thought: shall I? **Action:** go north",
+        "Thought: I never write <think> here.\nAction: go north",
+        "**Thought:** it is cold.\n**Action:**\n**go north**",
+        "**Thought:** it is cold.\n**Action:** **go north**",
         "Thought: my first. Action: was wrong\nAction: go north",
     ],
     "tags": [
         "<action>go north</action>",
         "**Action:** <action>go north</action>",
+        "I write no <think>.\n<action>**go north**</action>",
         "It is cold.\n<Action>\ngo north\n</Action>\nThat is all.",
     ],
     "function": [
@@ -126,6 +138,12 @@ WRITTEN = {
         '**Action:** {"name": "go", "arguments": {"direction": "north"}}',
         '**Action:**\n```json\n{"name": "go", "arguments": {"direction": "north"}}\n```',
     ],
+}
+MENTIONED = {
+    "plain": ("search what <think> means", "search what <think> means"),
+    "react": ("Thought: no tag.\nAction: search what <think> means", "search what <think> means"),
+    "tags": ("<action>search what <think> means</action>", "search what <think> means"),
+    "function": ('{"name": "go", "arguments": {"direction": "to <think>"}}', "go to <think>"),
 }
 AFTER_A_THOUGHT = {"react": ["Action: go north", "**Action:** go north", "I go north.\n\n**Action:** go north"]}
 
@@ -145,7 +163,7 @@ def test_a_thought_in_tags_does_for_one_in_words(name, response, thought):
 @pytest.mark.parametrize("name", list(FORMATS))
 @pytest.mark.parametrize(
     "before",
-    ["<think>", "<think>I could write ", "<think>a</think>\n<think>b ", "<Thinking>", "Well. <think>", "thought</think><think>"],
+    ["<think>", "<think>I could write ", "<think>a</think>\n<think>b ", "<Thinking>", "\n <think>", "thought</think><think>"],
 )
 def test_a_thought_that_is_cut_off_is_never_sent(name, before):
     for response in WRITTEN[name]:
@@ -158,6 +176,37 @@ def test_a_thought_alone_is_no_action(name):
     for thought in THOUGHTS:
         with pytest.raises(FormatError, match=r"Write exactly one|not in the form|not one JSON|nothing after its thought"):
             FORMATS[name](TOOLS).parse(thought)
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_tag_that_does_not_begin_the_response_is_only_mentioned(name):
+    form = FORMATS[name](TOOLS)
+    for thought in ("", *THOUGHTS):
+        assert form.parse(thought + MENTIONED[name][0]) == MENTIONED[name][1]
+
+
+@pytest.mark.parametrize("action", ["**a** or **b**", "2 ** 3", "**", "*go*", "go **north**"])
+def test_asterisks_that_are_not_around_the_whole_action_are_its_own(action):
+    assert FORMATS["plain"](TOOLS).parse(f"Action: {action}") == action
+    assert FORMATS["react"](TOOLS).parse(f"Thought: a\n**Action:** {action}") == action
+    assert FORMATS["tags"](TOOLS).parse(f"<action>{action}</action>") == action
+
+
+@pytest.mark.parametrize(("name", "response"), [("react", "Action: go\n" * 20_000), ("react", "Well. Action: go" * 20_000)])
+def test_many_actions_are_counted_without_a_copy_of_each(name, response):
+    tracemalloc.start()
+    with pytest.raises(FormatError, match="20000 actions"):
+        FORMATS[name](TOOLS).parse(response)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50 * 2**20
+
+
+def test_what_a_message_repeats_of_a_response_is_short():
+    for name in ("fly" * 100_000, ["fly" * 100_000]):
+        with pytest.raises(FormatError, match="no function") as caught:
+            FORMATS["function"](TOOLS).parse(json.dumps({"name": name}))
+        assert len(str(caught.value)) < 500
 
 
 PIECES = ["<think>", "</think>", "<action>", "</action>", "<tool_call>", "</tool_call>", "```", "```json\n", "**", "\n", " "]
@@ -173,7 +222,7 @@ def test_any_response_is_an_action_or_a_message(response, name):
         result = str(error)
         assert "\n" not in result
     assert result.strip()
-    assert not result.startswith("<think>")
+    assert not re.match(r"\s*<think>", response) or "</think>" in response or "Write" in result
 
 
 @given(st.text(), HOSTILE, st.sampled_from(list(FORMATS)))

@@ -27,7 +27,7 @@ from agentgym_envs.envs.search.retrievers import BM25
 from agentgym_envs.envs.search.scoring import exact_match, f1, normalise
 from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.envs.search.world import Passage, corpus, facts, questions
-from agentgym_envs.errors import EnvFailure, TaskError, UnknownName
+from agentgym_envs.errors import ArgumentError, EnvFailure, TaskError, UnknownName
 from agentgym_envs.tasks import SPLITS, split_of
 
 DOCS = [
@@ -422,6 +422,54 @@ def test_each_split_can_have_a_file_of_its_own(tmp_path):
         gymnasium.make("agentgym/Search-v0", questions=files, split="dev")
     with pytest.raises(UnknownName, match="unknown split 'tests'"):
         gymnasium.make("agentgym/Search-v0", questions={"tests": files["test"]})
+
+
+def test_two_files_with_one_name_can_be_two_splits(tmp_path):
+    files = {}
+    for split, folder in (("train", "a"), ("test", "b")):
+        (tmp_path / folder).mkdir()
+        files[split] = tmp_path / folder / "nq.jsonl"
+        files[split].write_text(json.dumps({"question": f"{split}?", "answer": "a"}) + "\n")
+    for split in files:
+        env = gymnasium.make("agentgym/Search-v0", questions=files, split=split)
+        assert env.unwrapped.task_ids == (f"{split}-nq-0",)
+        assert env.reset(seed=1)[0] == f"Question: {split}?"
+
+
+def test_one_file_cannot_be_two_splits(tmp_path):
+    (tmp_path / "nq.jsonl").write_bytes(ROW)
+    with pytest.raises(TaskError, match="gives two splits one file"):
+        gymnasium.make(
+            "agentgym/Search-v0", questions={"train": str(tmp_path / "nq.jsonl"), "test": str(tmp_path / "." / "nq.jsonl")}
+        )
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"questions": 5},
+        {"questions": ["q.jsonl"]},
+        {"questions": {"train": None}},
+        {"questions": {1: "q.jsonl"}},
+        {"topk": "3"},
+        {"topk": 1.5},
+        {"topk": True},
+        {"topk": 0},
+        {"retriever": 5},
+        {"corpus": 3},
+        {"corpus": b"c.jsonl"},
+    ],
+)
+def test_a_keyword_of_the_wrong_type_is_refused_at_construction(files, keywords):
+    (key,) = keywords
+    with pytest.raises(ArgumentError, match=f"^{key} must be .*, not "):
+        gymnasium.make("agentgym/Search-v0", **({"questions": files["questions"]} | keywords))
+
+
+def test_paths_may_be_path_objects(files, tmp_path):
+    env = gymnasium.make("agentgym/Search-v0", corpus=tmp_path / "corpus.jsonl", questions={"train": tmp_path / "q.jsonl"})
+    env.reset(seed=1)
+    assert "Title: Ada" in env.step("<search>wrote program</search>")[0]
 
 
 ROW = b'{"question": "q?", "answer": ["a"]}\n'

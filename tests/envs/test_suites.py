@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -66,6 +67,14 @@ def test_an_agent_of_the_users_and_files_of_the_users(small, tmp_path):
     assert [e.success for e in results["NQ"].episodes] == [True]
     assert results["Depth 4"].success == 0.0
     assert {e.turns for e in results["Depth 4"].episodes} == {2}
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_the_whole_file_of_a_user_is_played(small, tmp_path, kind):
+    (tmp_path / "nq.jsonl").write_text("".join(f'{{"question": "q{n}?", "answer": "a"}}\n' for n in range(20)))
+    data = {"NQ": {"questions": kind(tmp_path / "nq.jsonl")}}
+    results = {r.family.name: r for r in suite.evaluate("small", lambda *_: "nothing", horizon=1, data=data)}
+    assert len(results["NQ"].episodes) == 20
 
 
 def test_unknown_names(small):

@@ -6,7 +6,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs.envs.textcraft import derive
-from agentgym_envs.envs.textcraft.recipes import Book, Recipe, default_book
+from agentgym_envs.envs.textcraft.recipes import Book, Recipe, default_book, mojang_book
 from agentgym_envs.errors import TaskError
 
 SIGN = {
@@ -199,6 +199,32 @@ def test_cycles_are_cut_in_a_fixed_order():
 
 def shapeless(**changes):
     return json.dumps({"type": "minecraft:crafting_shapeless", "ingredients": ["a"], "result": {"id": "b"}, **changes})
+
+
+def test_a_chain_of_recipes_may_be_long(tmp_path):
+    for n in range(1500):
+        (tmp_path / f"{n}.json").write_text(shapeless(ingredients=[f"i{n}"], result={"id": f"i{n + 1}"}))
+    book = mojang_book(str(tmp_path))
+    assert book.depths["i1500"] == 1500
+    assert book.goals == {"i1": 1, "i2": 2, "i3": 3, "i4": 4}
+
+
+def test_names_with_capitals_are_read_as_actions_are(tmp_path):
+    (tmp_path / "a.json").write_text(shapeless(ingredients=["Minecraft:Raw_Stone"], result={"id": "mod:Fine_Stone"}))
+    (tmp_path / "b.json").write_text(shapeless(ingredients=["mod:fine_stone"], result={"id": "Gem"}))
+    env = gymnasium.make("agentgym/TextCraft-v1", recipes=str(tmp_path)).unwrapped
+    for task_id in ("depth1-mod:fine_stone", "depth2-gem"):
+        env.reset(options={"task_id": task_id})
+        for action in env.oracle():
+            *_, info = env.step(action)
+        assert info["success"]
+
+
+def test_a_group_that_is_called_like_an_item_is_none(tmp_path):
+    (tmp_path / "a.json").write_text(shapeless(ingredients=["x"], result={"id": "a"}, group="b"))
+    (tmp_path / "b.json").write_text(shapeless(ingredients=["y"], result={"id": "b"}, group="a"))
+    book = mojang_book(str(tmp_path))
+    assert (book.tags, book.depths["a"], book.depths["b"]) == ({}, 1, 1)
 
 
 @pytest.mark.parametrize(

@@ -349,15 +349,39 @@ class OtherStep(Count):
         return super().act(action)._replace(text="vector")
 
 
-VECTORS = {OtherStart: "other_start", OtherStep: "other_step"}
+class OtherReward(Count):
+    def step(self, action):
+        text, reward, *rest = super().step(action)
+        return text, reward + 1.0, *rest
 
 
-def other_start(num_envs, max_episode_steps, **kwargs):
-    return gymnasium.vector.SyncVectorEnv([lambda: OtherStart(**kwargs)] * num_envs)
+class OtherInfo(Count):
+    def step(self, action):
+        *turn, info = super().step(action)
+        return *turn, {**info, "goal": "win"}
 
 
-def other_step(num_envs, max_episode_steps, **kwargs):
-    return gymnasium.vector.SyncVectorEnv([lambda: OtherStep(**kwargs)] * num_envs)
+class OtherLimit(Count):
+    def step(self, action):
+        *turn, truncated, info = super().step(action)
+        return *turn, truncated or info["turn"] == 2, info
+
+
+class MoreInfo(Count):
+    def step(self, action):
+        *turn, info = super().step(action)
+        return *turn, {**info, "hint": 3}
+
+
+VECTORS = {cls: f"vector_{cls.__name__}" for cls in (OtherStart, OtherStep, OtherReward, OtherInfo, OtherLimit, MoreInfo)}
+
+
+def __getattr__(name):
+    """Makes a vector of environments of another class than the one that is registered."""
+    cls = next((c for c, vector in VECTORS.items() if vector == name), None)
+    if cls is None:
+        raise AttributeError(name)
+    return lambda num_envs, max_episode_steps, **kwargs: gymnasium.vector.SyncVectorEnv([lambda: cls(**kwargs)] * num_envs)
 
 
 class Mistyped(Count):
@@ -431,7 +455,11 @@ BREACHES = {
     Continued: "turn is . after 0 actions",
     Elsewhere: "a second process failed",
     OtherStart: "environment 0 of the vector began differently",
-    OtherStep: "environment 0 of the vector went on differently",
+    OtherStep: "environment 0 of the vector went on differently at turn 1: observation is 'vector'",
+    OtherReward: "environment 0 of the vector went on differently at turn 1: reward is '1.0', not '0.0'",
+    OtherInfo: "environment 0 of the vector went on differently at turn 1: goal is 'win', not 'say it'",
+    OtherLimit: "environment . of the vector went on differently at turn 2: truncated is 'True', not 'False'",
+    MoreInfo: "environment 0 of the vector went on differently at turn 1: hint is '3', not 'None'",
     Mistyped: r"info\['goal'\] is 3, not a str",
     Littering: "no file",
     Haunted: "no process",

@@ -65,7 +65,7 @@ class Result(NamedTuple):
 def _whole_file(keywords: dict[str, Any]) -> dict[str, Any]:
     """Makes every question of a user's file one of the tests; an environment alone would split the file."""
     path = keywords.get("questions")
-    return {**keywords, "questions": {"test": path}} if isinstance(path, str) else keywords
+    return {**keywords, "questions": {"test": path}} if isinstance(path, str | os.PathLike) else keywords
 
 
 def _families() -> tuple[Family, ...]:

@@ -8,18 +8,21 @@ action.
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Protocol
 
+from agentgym_envs.core import echo
 from agentgym_envs.wrappers.responses import (
     FormatError,
     begins_with_thought,
-    marked_actions,
+    marked_action,
     split_thought,
     tagged,
+    unbold,
     unfenced,
     unmarked,
 )
@@ -84,12 +87,12 @@ class ReAct:
     def parse(self, response: str) -> str:
         """Takes what follows ``Action:``; a ``<think>`` block does for ``Thought:``."""
         thought, text = split_thought(response)
-        actions = marked_actions(text)
-        if len(actions) > 1:
-            raise FormatError(f"The response has {len(actions)} actions. Write exactly one line that begins with 'Action:'.")
-        if not (thought or begins_with_thought(text)) or not any(actions):
+        count, action = marked_action(text)
+        if count > 1:
+            raise FormatError(f"The response has {count} actions. Write exactly one line that begins with 'Action:'.")
+        if not (thought or begins_with_thought(text)) or not action:
             raise FormatError("The response is not in the form 'Thought: ...' and then, on a new line, 'Action: ...'.")
-        return actions[0]
+        return action
 
     def render(self, action: str, thought: str = "") -> str:
         """Both lines."""
@@ -109,9 +112,10 @@ class Tags:
     def parse(self, response: str) -> str:
         """Takes what is in the one pair of action tags."""
         opened, found = tagged(split_thought(response)[1], "action")
-        if opened != 1 or len(found) != 1 or not found[0].strip():
+        action = unbold(found[0]) if opened == len(found) == 1 else ""
+        if not action:
             raise FormatError(f"The response has {len(found)} actions between <action> and </action>. Write exactly one.")
-        return found[0].strip()
+        return action
 
     def render(self, action: str, thought: str = "") -> str:
         """Both pairs of tags."""
@@ -155,13 +159,13 @@ class FunctionCall:
         call = self._call(response)
         name, arguments = str(call.get("name")), call.get("arguments", {})
         if name not in self.tools:
-            raise FormatError(f"There is no function {name!r}. The functions are: {', '.join(self.tools)}.")
+            raise FormatError(f"There is no function {echo(name)!r}. The functions are: {', '.join(self.tools)}.")
         if isinstance(arguments, str):  # OpenAI writes the arguments as a string
             arguments = _json(arguments)
         wanted = _parameters(self.tools[name])
         if not isinstance(arguments, dict) or sorted(arguments) != sorted(wanted):
             raise FormatError(f"Function {name!r} takes exactly these arguments: {', '.join(wanted) or 'none'}.")
-        if not all(isinstance(v, str | int | float) and str(v).strip() for v in arguments.values()):
+        if not all(map(_is_word, arguments.values())):
             raise FormatError(f"The arguments of {name!r} must be strings that are not empty.")
         return self.tools[name].format(**arguments)
 
@@ -171,7 +175,7 @@ class FunctionCall:
             match = re.fullmatch(_pattern(template), action, re.DOTALL)
             if match:
                 call = json.dumps({"name": name, "arguments": match.groupdict()}, ensure_ascii=False)
-                call = re.sub("<(?=/?think)", r"\\u003c", call, flags=re.IGNORECASE)  # it is no thought of the response's
+                call = re.sub("<(?=/think)", r"\\u003c", call, flags=re.IGNORECASE)  # it ends no thought of the response's
                 return _readable(self, call, action)
         raise ValueError(f"no function writes the action {action!r}")
 
@@ -199,6 +203,13 @@ def _json(text: str) -> Any:
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
         reason = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", "a number is too long")
         raise FormatError(f"The response is not one JSON function call: {reason}.") from error
+
+
+def _is_word(value: Any) -> bool:
+    """Says whether an argument is a text that is not empty, or a number, which many models write for one."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _parameters(template: str) -> list[str]:

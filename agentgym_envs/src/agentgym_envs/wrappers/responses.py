@@ -2,8 +2,9 @@
 
 import re
 
-_THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
-_MARK = r"(\*\*)?{word}(\*\*)?[ \t]*:[ \t]*(\*\*)?"
+_BEGIN, _END = (re.compile(tag, re.IGNORECASE) for tag in (r"\s*<think(?:ing)?>", "</think(?:ing)?>"))
+# Asterisks after the colon are the mark's only where they close the ones before the word; others are the action's.
+_MARK = r"(\*\*)?{word}(\*\*)?[ \t]*:[ \t]*(?(2)|(?(1)(\*\*)?))"
 _LINE = r"^[ \t]*(?:#{1,6}[ \t]+)?" + _MARK
 _ACTION_LINE = re.compile(_LINE.replace("{word}", "Action"), re.IGNORECASE | re.MULTILINE)
 _ACTION_AFTER_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+" + _MARK.format(word="Action"))
@@ -18,16 +19,14 @@ def split_thought(response: str) -> tuple[bool, str]:
     """Returns whether the response has a ``<think>`` block, and what follows it.
 
     The last ``</think>`` ends the thought: a thought may mention the tag, and many chat templates open the block in the prompt, so
-    that the response holds only its end.
+    that the response holds only its end. ``<think>`` opens a block where a response or what follows a block begins; elsewhere it is
+    only mentioned.
 
     Raises:
         FormatError: the thought does not end, as when the limit of tokens cuts it off.
     """
-    end, opened = 0, False
-    for tag in _THINK.finditer(response):
-        opened = not tag[1]
-        end = end if opened else tag.end()
-    if opened:
+    end = max((tag.end() for tag in _END.finditer(response)), default=0)
+    if _BEGIN.match(response, end):
         raise FormatError("The thought does not end. Write </think> after it, and then the action; think less if there is no room.")
     return end > 0, response[end:]
 
@@ -37,22 +36,30 @@ def begins_with_thought(text: str) -> bool:
     return _THOUGHT_LINE.match(text.lstrip()) is not None
 
 
-def marked_actions(text: str) -> list[str]:
-    """Returns what follows each ``Action:`` that begins a line, or else each that follows a sentence on its line."""
+def marked_action(text: str) -> tuple[int, str]:
+    """Returns how many ``Action:`` begin a line, or else follow a sentence on its line, and what follows the only one."""
     marks = list(_ACTION_LINE.finditer(text)) or list(_ACTION_AFTER_SENTENCE.finditer(text))
-    return [_unbold(text[mark.end() :].strip(), mark) for mark in marks]
+    return len(marks), _after(marks[0], text) if len(marks) == 1 else ""
 
 
 def unmarked(text: str) -> str:
-    """Returns the text without ``Action:`` or ``**Action:**`` before it, and without white space around it."""
+    """Returns the text without ``Action:`` or ``**Action:**`` before it, and without bold and white space around it."""
     text = text.strip()
     mark = _ACTION_LINE.match(text)
-    return _unbold(text[mark.end() :].strip(), mark) if mark else text
+    return _after(mark, text) if mark else unbold(text)
 
 
-def _unbold(text: str, mark: re.Match[str]) -> str:
-    """Takes away the asterisks that end ``**Action: text**`` and ``Action: **text**``."""
-    return text if len(list(filter(None, mark.groups()))) % 2 == 0 else text.removesuffix("**").rstrip()
+def unbold(text: str) -> str:
+    """Returns the text without white space around it, and without the asterisks where it is bold as a whole."""
+    text = text.strip()
+    bold = len(text) > 4 and text.startswith("**") and text.endswith("**") and "**" not in text[2:-2]
+    return text[2:-2].strip() if bold else text
+
+
+def _after(mark: re.Match[str], text: str) -> str:
+    """Returns what follows a mark, without the asterisks of ``**Action: text**`` and ``Action: **text**``."""
+    rest = text[mark.end() :].strip()
+    return rest.removesuffix("**").rstrip() if mark[1] and not (mark[2] or mark[3]) else unbold(rest)
 
 
 def tagged(text: str, tag: str) -> tuple[int, list[str]]:

@@ -14,6 +14,7 @@ Bamboogle              comma-separated, ``Question`` and ``Answer``
 Any of them may be compressed with gzip, and named so: ``nq.jsonl.gz``.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,7 @@ CHECKED = 1000  # lines of a corpus that are read before there is an index; the 
 _PASSAGE = '{"id": "0", "contents": "\\"Title\\"\\ntext"}'
 
 
-def read_corpus(path: str | Path) -> Iterator[Passage]:
+def read_corpus(path: str | os.PathLike[str]) -> Iterator[Passage]:
     """Yields the passages of a JSON-lines corpus of any size.
 
     Raises:
@@ -45,7 +46,7 @@ def read_corpus(path: str | Path) -> Iterator[Passage]:
         raise TaskError(f"{path}:1: there are no passages; a line looks like {_PASSAGE}")
 
 
-def check_corpus(path: str | Path) -> None:
+def check_corpus(path: str | os.PathLike[str]) -> None:
     """Reads the first lines of a corpus.
 
     Raises:
@@ -67,7 +68,12 @@ def read_passage(row: Mapping[str, Any], where: str) -> Passage:
     return Passage(_clean(str(row.get("id", ""))), title.strip('"'), text)
 
 
-def read_questions(path: str | Path) -> list[Question]:
+def question_prefix(path: str | os.PathLike[str]) -> str:
+    """Returns the file's name without its endings, with which the ids of its questions begin."""
+    return Path(bare_name(Path(path))).stem
+
+
+def read_questions(path: str | os.PathLike[str]) -> list[Question]:
     """Returns the questions of a file in any of the formats above; those marked as unanswerable are left out.
 
     Raises:
@@ -82,7 +88,7 @@ def read_questions(path: str | Path) -> list[Question]:
         if not isinstance(text, str) or not text.strip() or not answers:
             raise TaskError(f"{where} has no question or no answer: {str(row)[:200]}")
         name = next((lowered[k] for k in ("id", "_id", "questionid") if k in lowered), number)
-        question = Question(f"{Path(bare_name(Path(path))).stem}-{_clean(str(name))}", _clean(text), answers)
+        question = Question(f"{question_prefix(path)}-{_clean(str(name))}", _clean(text), answers)
         if questions.setdefault(question.id, question) is not question:
             raise TaskError(f"{where} has the id of a question before it: {name!r}")
     if not questions:

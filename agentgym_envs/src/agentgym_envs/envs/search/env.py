@@ -1,15 +1,18 @@
 """``agentgym/Search-v0``: answer a question with the help of a search engine, in the protocol of Search-R1 (Jin et al., 2025)."""
 
+import os
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv
 from agentgym_envs.envs.search import retrievers
-from agentgym_envs.envs.search.datasets import check_corpus, read_questions
+from agentgym_envs.envs.search.datasets import check_corpus, question_prefix, read_questions
 from agentgym_envs.envs.search.scoring import exact_match, f1
 from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.envs.search.world import Passage, Question, corpus, questions
@@ -18,6 +21,7 @@ from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 
 OBSERVATION_LIMIT = 2000  # characters, about 500 tokens
 QUERY_LIMIT = 500
+FilePath = str | os.PathLike[str]
 _ASKED = {"country": "country capital currency domain", "city": "city inhabitants", "element": "chemical element"}
 _TAG = re.compile(r"<(search|answer)>(.*?)</\1>", re.DOTALL)
 
@@ -28,12 +32,14 @@ class SearchEnv(TextEnv):
     Args:
         corpus: a JSON-lines file to index; the embedded corpus without it.
         questions: a question file, split by the hash of the questions' ids, or a file for each split,
-            ``{"train": path, "test": path}``; the embedded questions without it.
+            ``{"train": path, "test": path}``; the embedded questions without it. Where two of the files have one name, the ids of
+            the tasks begin with the split.
         retriever: the URL of a Search-R1-compatible server, or a callable of query and number; an index of the corpus without it.
         topk: passages a search.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
 
     Raises:
+        ArgumentError: a keyword of a type or value that it cannot have.
         TaskError: a file that is missing or broken, with the line; or no question of the files is in the split.
     """
 
@@ -52,16 +58,15 @@ class SearchEnv(TextEnv):
     def __init__(
         self,
         *,
-        corpus: str | None = None,
-        questions: str | Mapping[str, str] | None = None,
+        corpus: FilePath | None = None,
+        questions: FilePath | Mapping[str, FilePath] | None = None,
         retriever: str | Callable[[str, int], list[Passage]] | None = None,
         topk: int = 3,
         **kwargs: Any,
     ):
         if find_spec("tantivy") is None or find_spec("httpx") is None:
             raise MissingExtra(type(self).__name__, "search")
-        if topk < 1:
-            raise ArgumentError(f"topk must be positive, not {topk}")
+        _check_types(corpus, questions, retriever, topk)
         if questions is None and (corpus is not None or retriever is not None):
             raise TaskError("questions: the embedded questions are about the embedded corpus; give a question file for your own")
         if isinstance(retriever, str) and not retriever.startswith(("http://", "https://")):
@@ -154,12 +159,29 @@ def _by_id() -> dict[str, Passage]:
     return {p.id: p for p in corpus()}
 
 
-def _split_files(files: Mapping[str, str]) -> TaskSet:
+def _check_types(corpus: Any, questions: Any, retriever: Any, topk: Any) -> None:
+    """Raises an ArgumentError for a keyword that is none of what it may be."""
+    if isinstance(topk, bool) or not isinstance(topk, int) or topk < 1:
+        raise ArgumentError(f"topk must be a number of passages from 1 up, not {topk!r}")
+    if not (retriever is None or isinstance(retriever, str) or callable(retriever)):
+        raise ArgumentError(f"retriever must be a URL or a callable, not {retriever!r}")
+    if not (corpus is None or isinstance(corpus, str | os.PathLike)):
+        raise ArgumentError(f"corpus must be the path of a file, not {corpus!r}")
+    for split, path in questions.items() if isinstance(questions, Mapping) else [("", questions)] if questions is not None else []:
+        if not (isinstance(split, str) and isinstance(path, str | os.PathLike)):
+            raise ArgumentError(f"questions must be the path of a file, or one for each split, not {questions!r}")
+
+
+def _split_files(files: Mapping[str, FilePath]) -> TaskSet:
     """Returns the questions of a file for each split."""
     for split in files:
         if split not in SPLITS:
             raise UnknownName("split", split, SPLITS)
+    if len({Path(path).resolve() for path in files.values()}) < len(files):
+        raise TaskError(f"questions={files!r} gives two splits one file; questions=FILE splits a file")
     read = [(split, q) for split, path in files.items() for q in read_questions(path)]
+    if len({question_prefix(path) for path in files.values()}) < len(files):
+        read = [(split, replace(q, id=f"{split}-{q.id}")) for split, q in read]
     return TaskSet(_task(q, split) for split, q in read)
 
 

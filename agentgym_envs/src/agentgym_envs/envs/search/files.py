@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -14,7 +15,7 @@ from agentgym_envs.errors import TaskError
 _GZIP, _PARQUET, _BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 
 
-def lines(path: str | Path) -> Iterator[tuple[str, str]]:
+def lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     """Yields where each line stands, as "file:number", and its text; reads gzip, and skips a byte-order mark.
 
     Raises:

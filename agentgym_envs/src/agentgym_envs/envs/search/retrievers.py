@@ -1,5 +1,6 @@
 """Where passages come from: an index on this machine, a Search-R1-compatible server, or any callable."""
 
+import os
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ class BM25:
         on_passage: called after each passage that is indexed, if the index is not there yet.
     """
 
-    def __init__(self, path: str | None = None, *, on_passage: Callable[[], None] | None = None):
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, on_passage: Callable[[], None] | None = None):
         if path is None:
             folder = index.build(corpus(), _embedded_key(), on_passage=on_passage)
         else:

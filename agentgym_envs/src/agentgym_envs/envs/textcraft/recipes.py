@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,12 @@ class Book:
     @cached_property
     def depths(self) -> dict[str, int]:
         """Crafting steps that lie above gathering, for every item and tag: the least over recipes of the most over inputs."""
-        depths: dict[str, int] = {}
+        needs: dict[str, list[str]] = {}
         for name in [*self.recipes, *self.tags]:
-            self._depth(name, depths)
+            needs[name] = self._craftable_members(name) or [i for r in self.recipes.get(name, ()) for i, _ in r.inputs]
+        depths: dict[str, int] = {}
+        for name in TopologicalSorter(needs).static_order():  # what others need first; a recursion would follow a chain too deep
+            depths[name] = self._depth(name, depths)
         return depths
 
     @cached_property
@@ -154,14 +158,10 @@ class Book:
         return [m for m in self.tags.get(name, ()) if m in self.recipes]
 
     def _depth(self, name: str, depths: dict[str, int]) -> int:
-        if name not in depths:
-            members = self._craftable_members(name)
-            if members:
-                depths[name] = min(self._depth(m, depths) for m in members)
-            else:
-                recipes = self.recipes.get(name, ())
-                depths[name] = min((max(self._depth(i, depths) for i, _ in r.inputs) + 1 for r in recipes), default=0)
-        return depths[name]
+        members = self._craftable_members(name)
+        if members:
+            return min(depths[m] for m in members)
+        return min((max(depths[i] for i, _ in r.inputs) + 1 for r in self.recipes.get(name, ())), default=0)
 
     def _closes_cycle(self, recipe: Recipe) -> bool:
         """Says whether the result is needed, through any recipe so far, for one of the recipe's own inputs."""
@@ -211,7 +211,8 @@ def mojang_book(folder: str) -> Book:
                 tags.setdefault(group, []).append(recipe.result)
     if not recipes:
         raise TaskError(f"recipes={folder!r} holds no shaped or shapeless recipe")
-    return Book(recipes, {t: m for t, m in tags.items() if t not in m})
+    made = {recipe.result for recipe in recipes}
+    return Book(recipes, {t: m for t, m in tags.items() if t not in made})
 
 
 def _mojang_recipe(data: Mapping[str, Any]) -> Recipe | None:
@@ -240,7 +241,8 @@ def _ingredient(slot: Any) -> str:
 
 
 def _plain(name: str) -> str:
-    return name.removeprefix("minecraft:")
+    """Returns a name without our namespace, in lower case, as actions are read."""
+    return name.lower().removeprefix("minecraft:")
 
 
 def _is_unpacking(recipe: Recipe) -> bool:

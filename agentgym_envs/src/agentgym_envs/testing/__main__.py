@@ -1,0 +1,11 @@
+"""The second process of the kit: prints the transcript of an environment. Its argument is JSON: env_id, kwargs, path."""
+
+import json
+import sys
+
+from agentgym_envs.testing.transcripts import transcript
+
+if __name__ == "__main__":
+    setup = json.loads(sys.argv[1])
+    sys.path += setup["path"]  # the working directory, where this process's maker had it: last, so that it hides nothing
+    sys.stdout.write(json.dumps(transcript(setup["env_id"], setup["kwargs"])))
