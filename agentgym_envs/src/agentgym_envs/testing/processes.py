@@ -61,7 +61,8 @@ def vector(subject: Subject) -> None:
 def _play(subject: Subject, seed: int) -> tuple[list[str], list[dict[str, Any]]]:
     """Returns the actions of an episode's beginning, and everything that its start and its turns show."""
     observation, info = subject.shown.reset(seed=seed)
-    actions, shown = [], [{"observation": observation, "info": info}]
+    actions: list[str] = []
+    shown: list[dict[str, Any]] = [{"observation": observation, "info": info}]
     for n in range(VECTOR_TURNS):
         actions.append(info["admissible_actions"][(seed + 3 * n) % len(info["admissible_actions"])])
         *turn, info = subject.shown.step(actions[-1])

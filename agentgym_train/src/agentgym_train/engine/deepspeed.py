@@ -40,7 +40,8 @@ def start_processes() -> None:
     if "RANK" not in os.environ:
         os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
         # A store of this process's own: no port that another program may take.
-        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1, timeout=PATIENCE)
+        store = dist.HashStore()  # type: ignore[attr-defined]
+        dist.init_process_group(backend, store=store, rank=0, world_size=1, timeout=PATIENCE)
     if get_accelerator().device_name() == "cpu":
         # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
