@@ -67,7 +67,10 @@ def test_simulators_conform(env_id):
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("env_id", "pages"), [("agentgym/WebSites-v0", ()), ("agentgym/MiniWoB-v0", SCRIPTED)])
+@pytest.mark.parametrize(
+    ("env_id", "pages"),
+    [pytest.param("agentgym/WebSites-v0", (), marks=pytest.mark.full), ("agentgym/MiniWoB-v0", SCRIPTED)],
+)
 def test_web_environments_conform(env_id, pages):
     """MiniWoB on pages whose script also goes on from the middle of an episode."""
     kwargs = {"tasks": [f"{page}-*" for page in pages]} if pages else {}

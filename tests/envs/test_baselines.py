@@ -4,7 +4,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs import baselines
-from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, UnknownName, WorkerDied
+from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError, UnknownName, WorkerDied
 from agentgym_envs.tasks import stable_hash
 from agentgym_envs.wrappers import FORMATS
 
@@ -63,6 +63,28 @@ def test_an_oracle_that_gives_up_ends_the_episode():
 def test_trouble_is_an_error_with_the_environments_name(trouble, error, agent):
     with pytest.raises(error, match="support/Trouble-v0"):
         baselines.play(TROUBLE, agent, trouble=trouble, episodes=2, timeout=1.0)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error"),
+    [
+        ({"episodes": 0}, "episodes=0"),
+        ({"episodes": -2}, "episodes=-2"),
+        ({"workers": 0}, "workers=0"),
+        ({"horizon": 0}, "max_episode_steps"),
+        ({"horizon": 1.5}, "max_episode_steps"),
+        ({"task_ids": ["nowhere-1"]}, "^agentgym/Maze-v0 of agentgym-envs: .*nowhere-1"),
+    ],
+)
+def test_what_cannot_be_played_is_the_callers_error(keywords, error):
+    with pytest.raises((ArgumentError, TaskError), match=error):
+        baselines.play("agentgym/Maze-v0", "oracle", **keywords)
+
+
+def test_no_random_episodes_are_the_callers_error():
+    for keywords in ({"count": 0, "turns": 1}, {"count": 1, "turns": 0}, {"count": 1, "turns": 1, "workers": 0}):
+        with pytest.raises(ArgumentError, match="=0: must be at least 1"):
+            baselines.random_episodes("agentgym/Maze-v0", seed=0, **keywords)
 
 
 def test_random_episodes_depend_on_the_seed_alone():

@@ -10,7 +10,7 @@ import gymnasium
 import psutil
 import pytest
 
-from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, UnknownName, WorkerDied
+from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, TaskError, UnknownName, WorkerDied
 from agentgym_envs.pool import EnvPool
 from agentgym_envs.pool.pool import CLOSE_PATIENCE
 
@@ -25,6 +25,21 @@ def gather(pool, count):
         results += pool.recv()
     assert len(results) == count
     return {r.index: r for r in results}
+
+
+def gone(pid):
+    """Says whether a process has ended; a zombie has."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def wait_until(holds, seconds=10):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def start(pool):
@@ -93,7 +108,7 @@ def test_a_dead_or_hung_worker_is_replaced_and_only_its_environments_fail(fault,
         assert not psutil.pid_exists(before[0])
 
 
-def test_after_a_kill_from_outside_nobody_is_to_blame_and_a_reset_starts_a_new_worker():
+def test_after_a_kill_from_outside_each_step_fails_as_its_own_and_a_reset_starts_a_new_worker():
     with EnvPool(FAULTY, 3, workers=1) as pool:
         start(pool)
         os.kill(pool.pids()[0], signal.SIGKILL)
@@ -101,9 +116,22 @@ def test_after_a_kill_from_outside_nobody_is_to_blame_and_a_reset_starts_a_new_w
         pool.send(1, "ok")
         pool.reset(2, seed=5)
         results = gather(pool, 3)
-        assert [type(results[i].error) for i in (0, 1)] == [NeighbourFailed] * 2
+        assert [type(results[i].error) for i in (0, 1)] == [WorkerDied] * 2
         assert "ended by SIGKILL" in str(results[0].error)
         assert results[2].observation == "seed 5"
+
+
+def test_a_worker_that_dies_between_requests_is_the_fault_of_all_its_environments():
+    with EnvPool(ODD, 2, workers=1) as pool:
+        start(pool)
+        pool.send(0, "later")
+        assert gather(pool, 1)[0].error is None
+        wait_until(lambda: gone(pool.pids()[0]))
+        for i in range(2):
+            pool.send(i, "ok")
+        results = gather(pool, 2)
+        assert [type(r.error) for r in results.values()] == [WorkerDied] * 2, "who counts failures must come to an end"
+        assert "with status 6" in str(results[1].error)
 
 
 def test_only_the_environment_that_kills_its_worker_is_to_blame():
@@ -214,6 +242,66 @@ def test_sending_does_not_wait_for_a_neighbour_that_holds_the_interpreter(odd):
     odd.send(1, "length " + "x" * 4_000_000)
     assert time.monotonic() - begin < 1.0
     assert gather(odd, 2)[1].observation == "4000007"
+
+
+def test_the_time_to_send_a_large_action_does_not_count_as_the_environments():
+    with EnvPool(ODD, 1, timeout=1.0) as pool:
+        start(pool)
+        pool.send(0, "length " + "x" * 4_000_000)
+        time.sleep(1.5)
+        assert gather(pool, 1)[0].observation == "4000007"
+
+
+def test_what_waits_to_be_sent_gives_a_hung_environment_no_more_time():
+    with EnvPool(ODD, 2, workers=1, timeout=1.0) as pool:
+        start(pool)
+        pool.send(0, "hang")
+        begin = time.monotonic()
+        while not (results := pool.recv(timeout=0.2)):
+            pool.send(1, "length " + "x" * 1_000_000)
+            assert time.monotonic() - begin < 3.0
+        assert "no answer within 1 s" in str(results[0].error)
+
+
+@pytest.mark.parametrize("fault", [None, "die", "hang"])
+def test_children_of_a_worker_end_with_it(fault):
+    with EnvPool(ODD, 2, workers=1, timeout=1.0) as pool:
+        start(pool)
+        pool.send(0, "spawn")
+        child = int(gather(pool, 1)[0].observation)
+        assert not gone(child)
+        if fault:
+            pool.send(1, fault)
+            assert gather(pool, 1)[1].error
+            wait_until(lambda: gone(child), 2)
+    wait_until(lambda: gone(child), 2)
+
+
+def test_stubborn_workers_are_killed_at_the_same_time(monkeypatch):
+    monkeypatch.setattr("agentgym_envs.pool.pool.CLOSE_PATIENCE", 0.1)
+    pool = EnvPool(ODD, 3, workers=3)
+    start(pool)
+    for i in range(3):
+        pool.send(i, "stubborn")
+    while pool.recv(timeout=0.5):
+        pass
+    pids, begin = pool.pids(), time.monotonic()
+    pool.close()
+    assert time.monotonic() - begin < 4.0, "2 s after the first signal, whatever their number"
+    assert all(map(gone, pids))
+
+
+@pytest.mark.parametrize("fault", ["mute", "mute ours"])
+def test_an_exception_that_cannot_be_printed_fails_its_environment_alone(odd, fault):
+    start(odd)
+    before = odd.pids()
+    for i, action in enumerate(["ok", fault, "ok"]):
+        odd.send(i, action)
+    results = gather(odd, 3)
+    assert isinstance(results[1].error, EnvRaised)
+    assert "raised Mute" in str(results[1].error)
+    assert results[0].error is results[2].error is None
+    assert odd.pids() == before
 
 
 def test_ctrl_c_does_not_reach_the_workers():
@@ -403,6 +491,9 @@ def test_bad_arguments_are_refused_before_a_process_starts():
     for bad in ({"num_envs": 0}, {"workers": 0}, {"timeout": 0}, {"start_timeout": -1}, {"timeout": float("nan")}):
         with pytest.raises(ArgumentError, match="must be positive"):
             EnvPool("agentgym/Maze-v0", **{"num_envs": 1, **bad})
+    for limit in (0, -2, 1.5, True, "5"):
+        with pytest.raises(ArgumentError, match="max_episode_steps"):
+            EnvPool("agentgym/Maze-v0", 1, max_episode_steps=limit)
     with pytest.raises(ArgumentError, match="cannot be sent"):
         EnvPool("agentgym/Maze-v0", 1, rooms={4})
     with EnvPool("agentgym/Maze-v0", 1) as pool:
@@ -410,4 +501,38 @@ def test_bad_arguments_are_refused_before_a_process_starts():
             pool.reset(1)
         with pytest.raises(TypeError, match="an action is a str"):
             pool.send(0, None)
+        with pytest.raises(ArgumentError, match="seed=-1"):
+            pool.reset(0, seed=-1)
         assert pool.pids() == []
+
+
+def test_a_reset_that_is_refused_leaves_a_lost_environment_lost():
+    with EnvPool(FAULTY, 2, workers=1) as pool:
+        start(pool)
+        pool.send(0, "die")
+        gather(pool, 1)
+        for bad in ({"seed": -1}, {"options": {"x": {1}}}):
+            with pytest.raises(ArgumentError):
+                pool.reset(1, **bad)
+        pool.send(1, "ok")
+        assert type(gather(pool, 1)[1].error) is NeighbourFailed
+
+
+@pytest.mark.parametrize(
+    ("options", "cause", "message"),
+    [
+        ({"task_id": "nowhere-1"}, TaskError, "agentgym/Maze-v0 of agentgym-envs: .*nowhere-1"),
+        ({"colour": 1}, ArgumentError, "agentgym/Maze-v0 of agentgym-envs: unknown reset option 'colour'"),
+    ],
+)
+def test_a_reset_that_an_environment_refuses_says_whose_fault_it_is(options, cause, message):
+    with EnvPool("agentgym/Maze-v0", 1) as pool:
+        pool.reset(0, options=options)
+        result = gather(pool, 1)[0]
+        assert isinstance(result.error, EnvRaised)
+        assert re.match(message, str(result.error))
+        assert type(result.error.__cause__) is cause
+        with pytest.raises(cause, match=message):
+            result.check()
+        pool.reset(0, seed=1)
+        gather(pool, 1)[0].check()

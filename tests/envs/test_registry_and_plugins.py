@@ -152,6 +152,7 @@ def test_two_distributions_with_one_name_are_both_named(site):
         ("acme/Echo-v0 = acme_echo", "not 'module:Class'"),
         ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-1.5]", "'horizon-1.5': a horizon is a positive whole number"),
         ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-0]", "positive whole number"),
+        ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-5, horizon-6]", "with two horizons"),
         ("taken/Env-v0 = acme_echo:EchoEnv", "an id that somebody:Env has"),
     ],
 )
@@ -175,6 +176,7 @@ def test_a_wrong_registration_is_listed_and_fails_when_used(site, line, message)
 
 def test_wrong_registrations_do_not_keep_the_package_from_being_imported(site):
     dist(site, "acme-wrong", "noslash = x\na/b-v0 = acme_echo:EchoEnv\nagentgym/Maze-v0 = acme_echo:EchoEnv\n")
+    unreadable(site)
     code = (
         "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v1'); from agentgym_envs.cli import app; app(['list'])"
     )
@@ -183,6 +185,48 @@ def test_wrong_registrations_do_not_keep_the_package_from_being_imported(site):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("broken: ") == 2
     assert "acme-wrong and agentgym-envs" in done.stdout or "agentgym-envs and acme-wrong" in done.stdout
+
+
+def unreadable(site):
+    """Writes packages whose metadata cannot be read, and one that is well."""
+    for name in ("nameless", "torn", "bytes", "title"):
+        dist(site, f"acme-{name}", f"acme/{name.title()}-v0 = acme_echo:EchoEnv\n")
+    (site / "acme_nameless-1.0.dist-info/METADATA").unlink()
+    (site / "acme_torn-1.0.dist-info/entry_points.txt").write_text(f"[{GROUP}]\nacme/Torn-v0\n")
+    (site / "acme_bytes-1.0.dist-info/entry_points.txt").write_bytes(b"[other]\n\xff = x:y\n")
+    (site / "acme_title-1.0.dist-info/METADATA").write_bytes(b"Name: acme-\xff\n")
+    dist(site, "acme-well", "acme/Well-v0 = acme_echo:EchoEnv\n")
+
+
+def test_packages_whose_metadata_cannot_be_read_are_left_out_with_a_warning(site, caplog):
+    unreadable(site)
+    registry.register_all()
+    assert [i for i in plugins.discover(GROUP) if i.startswith("acme/")] == ["acme/Well-v0"]
+    gymnasium.make("acme/Well-v0").close()
+    warned = [r.getMessage() for r in caplog.records if "is left out" in r.getMessage()]
+    assert len(warned) == 4
+    for name in ("nameless", "torn", "bytes", "title"):
+        assert any(str(site / f"acme_{name}-1.0.dist-info") in w for w in warned)
+
+
+def test_the_first_of_two_versions_of_a_package_on_the_path_counts(site, monkeypatch):
+    for folder, target in (("old", "Old"), ("new", "New")):
+        (site / folder).mkdir()
+        dist(site / folder, "Acme.Echo" if folder == "old" else "acme-echo", f"acme/Echo-v0 = acme_echo:{target}\n")
+        monkeypatch.syspath_prepend(site / folder)
+    assert plugins.discover(GROUP)["acme/Echo-v0"].target == "acme_echo:New"
+    assert len(plugins.discover(GROUP)["acme/Echo-v0"].points) == 1
+
+
+def test_a_plugin_in_the_working_directory_can_be_used_in_a_pool(site, monkeypatch):
+    dist(site, "acme-echo", "acme/Echo-v0 = acme_echo:EchoEnv [horizon-2]\n")
+    registry.register_all()
+    monkeypatch.chdir(site)
+    played = CliRunner().invoke(app, ["rollout", "acme/Echo-v0", "--split", "test"])
+    assert played.exit_code == 0, played.output
+    with EnvPool("acme/Echo-v0", 1) as pool:
+        pool.reset(0)
+        assert pool.recv()[0].observation == "say something"
 
 
 def test_a_broken_plugin_is_listed_and_fails_when_used(site):

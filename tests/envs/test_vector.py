@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs.errors import ArgumentError, TaskError
 from agentgym_envs.vector import TextVectorEnv
 
 FAULTY = "faulty_envs:support/Faulty-v0"
@@ -131,6 +131,34 @@ def test_without_autoreset_the_caller_resets_by_mask():
         vector.step(["x", "x"])
     observations, _ = vector.reset(seed=[9, 9], options={"reset_mask": np.array([True, False])})
     assert observations == ("seed 9", "turn 1")
+    vector.close()
+
+
+@pytest.mark.parametrize("fault", ["raise", "die"])
+def test_a_failure_with_autoreset_in_the_same_step_is_in_the_final_info(fault):
+    vector = TextVectorEnv(FAULTY, 2, workers=2, autoreset_mode="SameStep")
+    vector.reset(seed=1)
+    observations, rewards, terminated, truncated, infos = vector.step([fault, "ok"])
+    assert truncated.tolist() == [True, False]
+    assert not terminated.any()
+    assert not rewards.any()
+    assert observations == ("seed None", "turn 1")
+    assert "error" not in infos
+    assert infos["final_info"]["_error"].tolist() == [True, False]
+    assert "support/Faulty-v0" in infos["final_info"]["error"][0]
+    vector.close()
+
+
+def test_what_a_reset_cannot_do_is_the_callers_error():
+    vector = TextVectorEnv("agentgym/Maze-v0", 1)
+    with pytest.raises(TaskError, match="nowhere-1") as error:
+        vector.reset(options={"task_id": "nowhere-1"})
+    assert "raised" not in str(error.value)
+    with pytest.raises(ArgumentError, match="unknown reset option 'colour'"):
+        vector.reset(options={"colour": 1})
+    with pytest.raises(ArgumentError, match="seed=-1"):
+        vector.reset(seed=-1)
+    vector.reset(seed=1)
     vector.close()
 
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ import gymnasium
 import numpy as np
 
 from agentgym_envs import Outcome, Task, TaskSet, TextEnv, cache
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.spaces import Unicode
 
 
@@ -70,6 +72,17 @@ class FaultyEnv(gymnasium.Env):
             os.write(int(sys.argv[1]), b"\0\0\0\x0b" + b'{"id": 999}')
 
 
+class MuteError(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class MuteArgumentError(MuteError, ArgumentError):
+    """The same, among our own."""
+
+
 class OddEnv(FaultyEnv):
     """Answers what is asked for: odd infos, rewards and observations."""
 
@@ -78,6 +91,15 @@ class OddEnv(FaultyEnv):
         what, _, detail = action.partition(" ")
         if what == "hold":  # sleeps in C without letting other threads run
             ctypes.PyDLL(None).usleep(int(float(detail) * 1e6))
+        if what == "stubborn":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            ctypes.PyDLL(None).usleep(60_000_000)
+        if what == "later":
+            threading.Timer(0.3, os._exit, [6]).start()
+        if what in ("die", "hang"):
+            self.fail(what)
+        if what == "mute":
+            raise MuteArgumentError if detail else MuteError
         if what == "print":
             sys.stdout.write("noise" * 100)
             sys.stdout.flush()
@@ -89,6 +111,8 @@ class OddEnv(FaultyEnv):
         infos["loop"]["self"] = infos["loop"]
         modules = " ".join(str(import_module(name).__file__) for name in ("queue", "random", "sched"))
         shown = {"length": str(len(action)), "echo": detail, "modules": modules, "bytes": b"x"}
+        if what == "spawn":
+            shown["spawn"] = str(subprocess.Popen(["sleep", "60"]).pid)
         return shown.get(what, f"turn {self.turn}"), np.float32(0.5), np.bool_(False), np.bool_(False), infos.get(what, {})
 
 

@@ -1,7 +1,7 @@
 """Plugins that are not ours, found through entry points beside this file: a curriculum with state, a generator without cache."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from transformers import AutoModelForCausalLM
@@ -37,6 +37,22 @@ class Naive:
         return NaiveGenerator(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval())
 
 
+@dataclass(frozen=True, kw_only=True)
+class Hollow:
+    """Builds something that is no generator."""
+
+    def build(self, model_folder, device, dtype):
+        return object()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """Builds a generator whose temperature is not the one asked for."""
+
+    def build(self, model_folder, device, dtype):
+        return StaleGenerator(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval())
+
+
 class NaiveGenerator:
     """Reads the whole history again for every token of every row. Has what the protocol names and nothing else."""
 
@@ -51,6 +67,11 @@ class NaiveGenerator:
 
     def session(self, seeds, sampling):
         return _Session(self._model, list(seeds), sampling)
+
+
+class StaleGenerator(NaiveGenerator):
+    def session(self, seeds, sampling):
+        return super().session(seeds, replace(sampling, temperature=2.0))
 
 
 class _Session:

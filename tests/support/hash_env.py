@@ -8,7 +8,7 @@ from agentgym_envs.spaces import Unicode
 
 
 class HashEnv(gymnasium.Env):
-    """``length`` turns; the reward of an action is a hash of it, so that whatever a model says there is something to learn."""
+    """``length`` turns or up to two more; an action earns a hash of it: whatever a model says, there is something to learn."""
 
     metadata = {"render_modes": []}
 
@@ -18,13 +18,13 @@ class HashEnv(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.turn, self.word = 0, ["north", "east", "south", "west"][seed % 4]
+        self.turn, self.more, self.word = 0, seed % 3, ["north", "east", "south", "west"][seed % 4]
         return f"Exits: {self.word}", {}
 
     def step(self, action):
         self.turn += 1
         reward = int.from_bytes(hashlib.blake2b(f"{self.word} {action}".encode(), digest_size=2).digest(), "big") / 2**16
-        return f"Here: {self.turn}", reward, self.turn >= self.length, False, {}
+        return f"Here: {self.turn}", reward, self.turn >= self.length + self.more, False, {}
 
 
 gymnasium.register("support/Hash-v0", entry_point="hash_env:HashEnv", max_episode_steps=20)

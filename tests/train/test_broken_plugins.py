@@ -1,6 +1,7 @@
 """Plugins of others that are broken: one line with plugin and distribution before the run, a traceback that names it in it."""
 
 import textwrap
+import tomllib
 
 import pytest
 import small_run
@@ -132,8 +133,7 @@ def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_c
     )
     curricula.rehearse({"name": "acme"}, steps=3)
     result = CliRunner().invoke(cli.app, ["config", "show", str(small_run.write(tmp_path)), "--set", ACME])
-    assert '[curriculum]\nname = "acme"\nstart = 4\nnames = [\n    "a",\n    "b",\n]\n' in result.output
-    assert "limit" not in result.output
+    assert tomllib.loads(result.output)["curriculum"] == {"name": "acme", "start": 4, "names": ["a", "b"]}
 
 
 @pytest.mark.parametrize("kind", ["float64", "int64"])

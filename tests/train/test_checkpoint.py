@@ -110,7 +110,13 @@ def test_with_every_checkpoint_damaged_the_run_starts_again_and_says_so(tmp_path
         truncate(save(tmp_path, step) / "engine/part.pt")
     assert len(checkpoint.recover(tmp_path)) == 2
     assert checkpoint.latest(tmp_path) is None
-    assert "No checkpoint" in checkpoint.where_to_go_on(tmp_path)
+    assert "No checkpoint" in checkpoint.where_to_go_on(tmp_path, steps=9)
+
+
+def test_a_finished_run_has_nothing_to_go_on_from(tmp_path):
+    folder = save(tmp_path, 4)
+    assert "All 4 steps are done" in checkpoint.where_to_go_on(tmp_path, steps=4)
+    assert f"goes on from {folder}" in checkpoint.where_to_go_on(tmp_path, steps=5)
 
 
 def test_what_a_killed_write_left_is_removed(tmp_path):

@@ -20,7 +20,7 @@ from agentgym_train.launch import launch_command
 
 @pytest.fixture(autouse=True)
 def no_work(monkeypatch):
-    """A run that is not refused would train, and end this process."""
+    """A run that is not refused would train."""
 
     def started(folder):
         raise AssertionError(f"a run was started in {folder}")
@@ -48,6 +48,8 @@ def refused(result, message):
         ("generator.name=vllm", "unknown generator 'vllm'"),
         ("algorithm={gamma=1}", "'algorithm.name' must be one of grpo, not None"),
         ("algorithm.clip=0.2", "Did you mean 'algorithm.clip_low'"),
+        ("engine.minibatches=9", "engine.minibatches=9 cannot split env.groups=4"),
+        ("engine.zero={stage=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
         ("engine.zero_stag=2", "Did you mean 'engine.zero_stage'"),
         ("curriculum.rounds=[4, 0]", "'curriculum.rounds.1': input should be greater than or equal to 1, not 0"),
         ("env.kwargs.tasks=['none-*']", "selects nothing"),

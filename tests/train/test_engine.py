@@ -15,9 +15,8 @@ from transformers import AutoModelForCausalLM
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
 from agentgym_train.config import EngineConfig
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import Engine, check_zero
 from agentgym_train.engine.logps import token_logps
-from agentgym_train.engine.zero_config import zero_config
 from agentgym_train.errors import ConfigError
 from agentgym_train.launch import launch_command
 from agentgym_train.models import load_model
@@ -188,8 +187,15 @@ def test_a_saved_model_is_the_policy(model, stage, tmp_path):
     engine.close()
 
 
-def test_stages_and_precisions_that_do_not_exist_are_refused():
-    with pytest.raises(ConfigError, match=r"0, 1, 2 or 3, not 4"):
-        zero_config(EngineConfig(zero_stage=4), "float32")
-    with pytest.raises(ConfigError, match="not 'float16'"):
-        zero_config(EngineConfig(), "float16")
+@pytest.mark.parametrize(
+    ("zero", "message"),
+    [
+        ({"stage": 2}, "'engine.zero.stage': the stage is set by engine.zero_stage=0"),
+        ({"nonsense": 1}, "'engine.zero.nonsense'"),
+        ({"reduce_bucket_size": "many"}, "'engine.zero.reduce_bucket_size'.*not 'many'"),
+    ],
+)
+def test_what_deepspeed_does_not_take_is_refused(zero, message):
+    with pytest.raises(ConfigError, match=message):
+        check_zero(EngineConfig(zero_stage=0, zero=zero))
+    check_zero(EngineConfig(zero={"reduce_bucket_size": 1000}))

@@ -25,7 +25,8 @@ def command(path, *more):
 
 
 def environment():
-    return {k: v for k, v in os.environ.items() if k not in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
+    kept = {k: v for k, v in os.environ.items() if k not in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
+    return kept | {"PYTHONPATH": str(Path(interrupted.__file__).parent)}
 
 
 def finish(path, *more):
@@ -115,7 +116,7 @@ def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, tmp_
     assert len(rows(undisturbed)) == 8
 
 
-FEW = ("0-float32-1", "1-bfloat16-1", "2-float32-2", "3-bfloat16-2")
+FEW = ("2-float32-1", "3-bfloat16-2")
 REST = sorted({f"{s}-{d}-{p}" for s in range(4) for d in ("float32", "bfloat16") for p in (1, 2)} - set(FEW))
 
 
@@ -126,13 +127,13 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def interrupt(model, tmp_path_factory):
-    """Returns the home of the cases asked for; each set is played once."""
+    """Returns the home of a case; each is played once."""
 
     @cache
-    def play(cases):
+    def play(case):
         home = tmp_path_factory.mktemp("interrupted")
-        command = [sys.executable, interrupted.__file__, model, str(home), *cases]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=1500)
+        command = [sys.executable, interrupted.__file__, model, str(home), case]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=280)
         assert done.returncode == 0, done.stderr[-3000:]
         return home
 
@@ -156,14 +157,13 @@ def check_case(home, case, model):
 
 @pytest.mark.parametrize("case", FEW)
 def test_killed_while_it_collects_learns_and_saves(interrupt, model, case):
-    check_case(interrupt(FEW), case, Path(model))
+    check_case(interrupt(case), case, Path(model))
 
 
 @pytest.mark.full
-@pytest.mark.timeout(1600)
 @pytest.mark.parametrize("case", REST)
 def test_killed_under_every_stage_precision_and_process_count(interrupt, model, case):
-    check_case(interrupt(tuple(REST)), case, Path(model))
+    check_case(interrupt(case), case, Path(model))
 
 
 def test_two_processes_through_the_launcher_with_uneven_episodes(model, tmp_path):
@@ -172,7 +172,8 @@ def test_two_processes_through_the_launcher_with_uneven_episodes(model, tmp_path
         run={"folder": str(tmp_path / "run"), "steps": 3, "save_every": 2},
         model={"path": model, "max_context": 256},
         engine={"lr": 1e-3, "zero_stage": 3, "micro_batch_tokens": 200, "zero": {"stage3_param_persistence_threshold": 0}},
-        env={"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3, 9]}, "groups": 3, "group_size": 3},
+        env={"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 3, "group_size": 3},
+        eval={"kwargs": {}, "episodes": 3, "horizon": 6},
     )
     finish(path, "--processes", "2")
     steps = rows(tmp_path / "run")

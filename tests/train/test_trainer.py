@@ -10,10 +10,11 @@ import tiny
 import torch
 from transformers import AutoModelForCausalLM
 
+from agentgym_envs.errors import BrokenPlugin
 from agentgym_train import checkpoint, evaluate, run
 from agentgym_train import config as configuration
 from agentgym_train.batching import pack
-from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
+from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.trainer import Trainer
@@ -169,6 +170,8 @@ FAILING = {
         "retries": 1,
         "failure_budget": 9,
     },
+    "run": {"steps": 4, "save_every": 50},
+    "curriculum": {"name": "responsive"},
     "eval": {"kwargs": {}},
 }
 
@@ -180,6 +183,8 @@ def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(speci
     with pytest.raises(FaultBudgetError, match=r"12 episodes.*by step 3.*budget=9.*2 × seed \d+: .*broken on purpose"):
         special.train(lambda row, groups: rows.append(row))
     assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [(4, 8, 0, 0)] * 2
+    assert not any("success" in r for r in rows), "what was not played is no success of 0"
+    assert special.curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
     lines = [json.loads(line) for line in (special.folder / "failures.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [1] * 8 + [2] * 8 + [3] * 8
     assert checkpoint.latest(special.folder).name == "step-000002", "a larger budget can go on from here"
@@ -190,7 +195,7 @@ def test_a_policy_that_is_not_finite_stops_the_run_with_its_episodes(special, mo
     """An enormous rate spoils the weights in the first step; the second cannot be trained on and nothing of it is saved."""
     groups = spread_rewards(collect(special))
     special.update(0, groups)
-    with pytest.raises(TrainingError, match=r"step 2: the loss is not finite.*not-finite-step-000002-process-0\.json"):
+    with pytest.raises(TrainingError, match=r"step 2: the loss is not finite.*not-finite-step-000002\.json"):
         special.update(1, groups)
     (file,) = special.folder.glob("not-finite-*.json")
     episodes = json.loads(file.read_text())
@@ -212,6 +217,15 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
     assert [r["step"] for r in rows] == [1, 2]
     assert all(r["logp_drift"] < 1e-4 for r in rows)
     AutoModelForCausalLM.from_pretrained(checkpoint.latest(special.folder) / "model")
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [("hollow", BrokenPlugin, "lacks load, session"), ("stale", ModelError, "not those of the training forward")],
+)
+def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message):
+    with pytest.raises(error, match=message):
+        make(tmp_path, {"generator": {"name": name}})
 
 
 def test_an_environment_that_cannot_be_played_is_no_success_of_zero():

@@ -63,13 +63,15 @@ def play(
 
     Raises:
         UnknownName: no such agent.
-        ArgumentError: random play of an environment that does not list its actions.
+        ArgumentError: a count below one, or random play of an environment that does not list its actions.
+        TaskError: an unknown task id.
         EnvFailure: an environment raised, hung or died.
     """
     if isinstance(agent, str) and agent not in ("random", "oracle"):
         raise UnknownName("agent", agent, ("random", "oracle"))
     if agent == "random":
         kwargs = _listing(env_id, kwargs)
+    _check_counts(episodes=episodes, workers=workers)
     ids = _task_ids(env_id, kwargs) if task_ids is None else task_ids
     chosen = spread(ids, len(ids) if episodes is None else episodes)
     players = [_Player(agent, task_id) for task_id in chosen]
@@ -108,9 +110,10 @@ def random_episodes(
         Episodes as texts: an observation, the action that was written, an observation, and so on to the last action.
 
     Raises:
-        ArgumentError: the environment does not list its admissible actions.
+        ArgumentError: a count below one, or the environment does not list its admissible actions.
         EnvFailure: an environment raised, hung or died.
     """
+    _check_counts(count=count, turns=turns, workers=workers)
     keywords = {"action_format": action_format, "timeout": timeout, "max_episode_steps": -1, **_listing(env_id, kwargs)}
     walkers = [_Walker(random.Random(f"{seed}:{number}"), turns) for number in range(count)]
     slots = _slots(workers, count)
@@ -176,8 +179,7 @@ def _drive(pool: EnvPool, episodes: Sequence[_Player | _Walker], on_episode: Cal
         episode.reset(pool, index)
     while playing:
         for result in pool.recv():
-            if result.error:
-                raise result.error
+            result.check()
             if playing[result.index].go_on(pool, result):
                 continue
             if on_episode:
@@ -188,6 +190,12 @@ def _drive(pool: EnvPool, episodes: Sequence[_Player | _Walker], on_episode: Cal
             else:
                 playing[result.index] = following
                 following.reset(pool, result.index)
+
+
+def _check_counts(**counts: int | None) -> None:
+    for name, given in counts.items():
+        if given is not None and given < 1:
+            raise ArgumentError(f"{name}={given}: must be at least 1")
 
 
 def _slots(workers: int | None, episodes: int) -> int:

@@ -23,6 +23,7 @@ EnvId = Annotated[str, typer.Argument(help='A registered id, or "module:id".')]
 Split = Annotated[str, typer.Option(help="train, dev or test.")]
 Tasks = Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; may be given several times.")]
 Kwargs = Annotated[list[str] | None, typer.Option("--set", help="A constructor keyword, such as level=10.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes; one a core without it.")]
 COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 
 
@@ -65,7 +66,7 @@ def play(
     env_id: EnvId,
     split: Split = "train",
     task: Tasks = None,
-    seed: int | None = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Picks the task.")] = None,
     headed: Annotated[bool, typer.Option("--headed", help="Show the browser of a web environment.")] = False,
     set_: Kwargs = None,
 ) -> None:
@@ -112,9 +113,9 @@ def check(env_id: EnvId, set_: Kwargs = None) -> None:
 def rollout(
     env_id: EnvId,
     agent: Annotated[str, typer.Option(help="random or oracle.")] = "random",
-    episodes: int = 100,
+    episodes: Annotated[int, typer.Option(min=1, help="Tasks, one episode each, at even distances over the split.")] = 100,
     split: Split = "test",
-    horizon: Annotated[int | None, typer.Option(help="Turns an episode; the registered limit without it.")] = None,
+    horizon: Annotated[int | None, typer.Option(min=1, help="Turns an episode; the registered limit without it.")] = None,
     task: Tasks = None,
     set_: Kwargs = None,
 ) -> None:
@@ -140,7 +141,7 @@ def rollout(
 def suite(
     name: Annotated[str, typer.Argument(help="A named task list, such as agentgym-rl.")],
     agent: Annotated[str, typer.Option(help="random or oracle.")] = "random",
-    horizon: Annotated[int | None, typer.Option(help="Turns an episode; the registered limits without it.")] = None,
+    horizon: Annotated[int | None, typer.Option(min=1, help="Turns an episode; the registered limits without it.")] = None,
 ) -> None:
     """Plays a named task list and prints success family by family."""
     from agentgym_envs.suite import evaluate
@@ -158,7 +159,7 @@ def suite(
 
 @app.command()
 @user_errors
-def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwargs = None, workers: int | None = None) -> None:
+def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwargs = None, workers: Workers = None) -> None:
     """Makes ahead what an environment makes on demand: TextWorld's games, a search index."""
     env: Any = registry.make(env_id, split=split, tasks=task, **_keywords(set_)).unwrapped
     if not hasattr(env, "prepare"):

@@ -6,6 +6,7 @@ AgentGymError
 ├── DuplicateName      two distributions claim one name
 ├── BrokenPlugin       an installed plugin that does not import, lacks a method, or is registered wrongly
 ├── MissingExtra       an environment whose extra is not installed; names the pip command
+├── MissingBrowser     no browser for an environment that needs one
 ├── TaskError          an unknown task id, or a filter that leaves no task
 ├── EnvFailure         an environment raised, hung or died; never a reward
 │   ├── EnvRaised
@@ -75,7 +76,7 @@ class EnvRaised(EnvFailure):
         """Returns the failure that an exception is, in one line: whose, what, and where it was raised."""
         frames = traceback.extract_tb(error.__traceback__)
         where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-        return cls(f"{who} raised {type(error).__name__}{where}: {error}")
+        return cls(f"{who} raised {type(error).__name__}{where}: {message_of(error)}")
 
 
 class EnvTimeout(EnvFailure):
@@ -83,15 +84,23 @@ class EnvTimeout(EnvFailure):
 
 
 class WorkerDied(EnvFailure):
-    """The process that held the environment ended."""
+    """The process that held the environment ended, by its fault, or by nobody knows whose."""
 
 
 class NeighbourFailed(WorkerDied):
-    """The process that held the environment ended, and not by its fault: another died or hung in it, or it was killed."""
+    """The process that held the environment ended by the fault of another, which died or hung in it."""
 
 
 class ConformanceError(AgentGymError, AssertionError):
     """An environment breaks the contract of :mod:`agentgym_envs.core`."""
+
+
+def message_of(error: BaseException) -> str:
+    """Returns ``str(error)``, whatever that raises: an exception of an environment may have any ``__str__``."""
+    try:
+        return str(error)
+    except (Exception, SystemExit) as second:
+        return f"its message cannot be had ({type(second).__name__})"
 
 
 def pip_command(extra: str, distribution: str = "agentgym-envs") -> str:

@@ -3,12 +3,16 @@
 Listing never imports a plugin. Built-ins are registered through the same groups as third-party packages.
 """
 
+import logging
 import re
+from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin, DuplicateName, UnknownName
+
+log = logging.getLogger(__name__)
 
 ENVIRONMENTS = "agentgym_envs.environments"
 _VALUE = re.compile(r"([\w.]+):([\w.]+)\s*(?:\[([^\]]*)\])?")  # module:Class [options]
@@ -64,8 +68,7 @@ class Plugin(NamedTuple):
 def discover(group: str) -> dict[str, Plugin]:
     """Returns all plugins of a group by name, sorted; nothing is imported, and what is wrong with one shows when it is used."""
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    for point in entry_points(group=group):
-        # One distribution may be found twice, installed and on the path.
+    for point in _points(group):
         claims.setdefault(point.name, {}).setdefault((point.value, _owner(point)), point)
     return {name: Plugin(name, tuple(points.values())) for name, points in sorted(claims.items())}
 
@@ -87,6 +90,24 @@ def load(group: str, name: str) -> Any:
 def distribution(plugin: Plugin) -> str:
     """Returns the name of the distribution that a plugin comes from, or the names of all that claim it."""
     return " and ".join(_owner(p) for p in plugin.points)
+
+
+def _points(group: str) -> Iterator[EntryPoint]:
+    """Yields the entry points of a group.
+
+    ``importlib.metadata.entry_points`` would raise for all when the metadata of one package cannot be read.
+    """
+    seen: set[str] = set()
+    for package in distributions():
+        try:
+            points = package.entry_points.select(group=group)
+            name = re.sub(r"[-_.]+", "-", package.name).lower() if points else ""
+        except Exception as error:
+            log.warning("%s is left out: its metadata cannot be read: %r", getattr(package, "_path", package), error)
+            continue
+        if points and name not in seen:  # a package may be found twice, installed and on the path: the first counts
+            seen.add(name)
+            yield from points
 
 
 def _owner(point: EntryPoint) -> str:

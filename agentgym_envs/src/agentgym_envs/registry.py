@@ -18,7 +18,7 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from agentgym_envs import plugins
-from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName, pip_command
+from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName, message_of, pip_command
 from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
 
 DEFAULT_HORIZON = 50  # max_episode_steps of an entry point that does not say
@@ -131,8 +131,11 @@ def _misdeclared(plugin: Plugin) -> AgentGymError | None:
     who = plugins.distribution(plugin)
     if not _ID.fullmatch(plugin.name):
         return BrokenPlugin(f"{who} registers {plugin.name!r}, which is no id: one is like 'you/Name-v0'")
-    for option in plugin.options:
-        if option.startswith(_HORIZON) and not re.fullmatch(r"[1-9]\d*", option.removeprefix(_HORIZON)):
+    horizons = [o for o in plugin.options if o.startswith(_HORIZON)]
+    if len(horizons) > 1:
+        return BrokenPlugin(f"{who} registers {plugin.name!r} with two horizons: {', '.join(horizons)}")
+    for option in horizons:
+        if not re.fullmatch(r"[1-9]\d*", option.removeprefix(_HORIZON)):
             return BrokenPlugin(f"{who} registers {plugin.name!r} with {option!r}: a horizon is a positive whole number")
     return None
 
@@ -154,7 +157,7 @@ def _creator(env_id: str) -> Any:
 def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> AgentGymError:
     """Says whose fault it is that a constructor raised: the caller's, if it does not know one of the keywords."""
     cause = error.__cause__ if isinstance(error, TypeError) and error.__cause__ else error  # Gymnasium raises it a second time
-    unknown = re.search(r"unexpected keyword argument '(\w+)'", str(cause))
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", message_of(cause))
     if unknown and unknown[1] in kwargs:
         return ArgumentError(f"{env_id} does not take {unknown[1]!r}")
     return EnvRaised.of(named(env_id), cause)

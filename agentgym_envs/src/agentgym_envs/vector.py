@@ -20,7 +20,8 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
 
     Observations are a tuple of strings, actions any sequence of strings. An environment that raises, hangs or dies is
     reported as truncated with reward 0 and its message in ``infos["error"]``, and made anew by the next reset: whoever
-    trains must drop that episode.
+    trains must drop that episode. With SAME_STEP that reset is done at once, and the message is where everything of the last
+    step of an episode is: in ``infos["final_info"]["error"]``. If the reset fails as well, its message is in ``infos["error"]``.
 
     Args:
         env_id: a registered id.
@@ -70,7 +71,8 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             Observations (a tuple of ``num_envs`` strings) and infos.
 
         Raises:
-            ArgumentError: a list or mask of another length.
+            ArgumentError: a list or mask of another length, a negative seed, or an unknown option.
+            TaskError: an unknown task id.
             EnvFailure: an environment could not be started.
         """
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=bool)
@@ -86,8 +88,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             self._pool.reset(i, seed=seed[i], options=each[i])
         infos: dict[str, Any] = {}
         for result in self._gather(chosen):
-            if result.error:
-                raise result.error
+            result.check()
             infos = self._keep(result, infos)
         self._over[chosen] = self._astray[chosen] = False
         return tuple(self._observations), infos

@@ -33,7 +33,7 @@ class Batch:
     group_B: Tensor
     """int64: trajectories of the same task and seed share a number, that of :class:`~agentgym_train.types.Group`."""
     episode_B: Tensor
-    """int64: the trajectory's place among all that were packed, those without an action included."""
+    """int64: the trajectory's place among all that were packed, those without an action included; −1: none."""
     advantage_BT: Tensor
     """float32: zeros until an algorithm sets them."""
     reference_BT: Tensor
@@ -83,7 +83,7 @@ class Batch:
     def idle(self) -> "Batch":
         """Returns one token without loss: what a process with fewer micro-batches runs so that all stay in step."""
         width = {k: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype) for k, v in vars(self).items()}
-        return replace(Batch(**width), token_BT=torch.ones((1, 1), dtype=torch.bool))
+        return replace(Batch(**width), token_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1]))
 
 
 def pack(groups: Sequence[Group]) -> Batch:

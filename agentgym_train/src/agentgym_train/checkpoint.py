@@ -96,9 +96,11 @@ def recover(run: Path) -> list[str]:
     return lines
 
 
-def where_to_go_on(run: Path) -> str:
-    """Returns a sentence on what a run that has ended early can go on from."""
+def where_to_go_on(run: Path, *, steps: int) -> str:
+    """Returns a sentence on what a run of ``steps`` steps can go on from."""
     newest = latest(run)
+    if newest is not None and _step(newest) >= steps:
+        return f"All {steps} steps are done: another try needs another configuration and run.folder."
     if newest is None:
         return f"No checkpoint was written to {run}: the same command starts again."
     return f"The same command goes on from {newest}."

@@ -51,7 +51,7 @@ def run(
     here = processes == 1 and hostfile is None
     status = attempt(folder) if here else subprocess.call(launch_command(folder, processes, hostfile))
     if status:
-        err.print(checkpoint.where_to_go_on(folder), markup=False, highlight=False, soft_wrap=True)
+        err.print(checkpoint.where_to_go_on(folder, steps=config.run.steps), markup=False, highlight=False, soft_wrap=True)
     if here:
         leave(status)
     raise typer.Exit(status)

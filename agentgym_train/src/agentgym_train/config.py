@@ -54,8 +54,8 @@ class ModelConfig:
     """A Hugging Face causal LM, local folder or hub name; "scratch" makes a small one (see ``scratch``)."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Training and generation precision: float32 or bfloat16."""
-    max_context: Count = 2048
-    """Tokens an episode may have."""
+    max_context: Annotated[int, Field(ge=32, le=2**31 - 1)] = 2048
+    """Tokens an episode may have; at least 32, for the start-up probe is an episode too."""
 
 
 @dataclass(frozen=True, kw_only=True)

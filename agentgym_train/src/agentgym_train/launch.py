@@ -1,11 +1,15 @@
 """Many processes through DeepSpeed's own launcher, on one machine or on those of a hostfile."""
 
+import random
 import re
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from agentgym_train.errors import ConfigError
+
+PORTS = range(20000, 30000)
 
 
 def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[str]:
@@ -38,7 +42,12 @@ def process_count(processes: int, hostfile: Path | None) -> int:
 
 
 def free_port() -> int:
-    """Returns a TCP port that nothing listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Returns a TCP port that nothing listens on at the moment.
+
+    It lies below those that the system gives to outgoing connections, one of which might take it before the launcher does.
+    """
+    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"all ports from {PORTS[0]} to {PORTS[-1]} are taken")

@@ -37,7 +37,12 @@ def episode_sums(groups: Sequence[Group]) -> dict[str, float]:
 
 
 def episode_means(sums: dict[str, float]) -> dict[str, float]:
-    """Turns summed counts into rates: per episode, per turn for ``invalid``, per group for ``mixed_groups``."""
+    """Turns summed counts into rates: per episode, per turn for ``invalid``, per group for ``mixed_groups``.
+
+    Where no episode could be played there are no rates: nothing failed but the environment.
+    """
+    if not sums["episodes"]:
+        return {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}
     episodes, turns, groups = (max(sums[k], 1.0) for k in ("episodes", "turns", "groups"))
     rates = {k: sums[k] / episodes for k in ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")}
     counts = {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}

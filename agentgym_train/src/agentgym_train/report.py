@@ -56,10 +56,11 @@ class Display:
 
     def step(self, row: dict[str, Any], total: int) -> None:
         """Shows a training step."""
-        old = row["success"] if self._success is None else self._success
-        self._success = SMOOTHING * old + (1 - SMOOTHING) * row["success"]
+        if "success" in row:
+            old = row["success"] if self._success is None else self._success
+            self._success = SMOOTHING * old + (1 - SMOOTHING) * row["success"]
         rate = row["tokens"] / max(sum(row["time"].values()), 1e-9)
-        facts = f"horizon {row['horizon']} · success {self._success:.2f} · {rate:,.0f} tokens/s"
+        facts = f"horizon {row['horizon']} · success {self._success or 0.0:.2f} · {rate:,.0f} tokens/s"
         self.advance("training", row["step"], total, facts)
 
 
@@ -83,8 +84,10 @@ def learning_curve(path: Path, metrics: Sequence[dict[str, Any]], evaluation: di
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    steps = [row["step"] for row in metrics]
     _shade(axes, metrics)
+    last = metrics[-1]["step"]
+    metrics = [row for row in metrics if "success" in row]
+    steps = [row["step"] for row in metrics]
     success = [row["success"] for row in metrics]
     axes.plot(steps, success, color="tab:blue", alpha=0.25, linewidth=0.8)
     axes.plot(steps, smooth(success), color="tab:blue", linewidth=2, label="training tasks, horizon of the stage (smoothed)")
@@ -93,7 +96,7 @@ def learning_curve(path: Path, metrics: Sequence[dict[str, Any]], evaluation: di
     for key, colour in (("random", "tab:red"), ("oracle", "black")):
         if key in evaluation:
             axes.axhline(evaluation[key]["success"], color=colour, linestyle=":", label=ROWS[key])
-    axes.set(xlabel="training step", ylabel="success rate", ylim=(0, 1.05), xlim=(0, max(steps) + 1))
+    axes.set(xlabel="training step", ylabel="success rate", ylim=(0, 1.05), xlim=(0, last + 1))
     axes.legend(loc="center right", fontsize=8)
     figure.savefig(path, dpi=120)
 

@@ -3,6 +3,7 @@
 RUN/config.toml        the resolved configuration
 RUN/init/              the small model, if model.path is "scratch"
 RUN/metrics.jsonl      one line a step
+RUN/failures.jsonl     one line an environment failure
 RUN/failures.jsonl     one line a failure of an environment
 RUN/checkpoints/       see checkpoint.py
 RUN/evaluation.json    held-out success before, during and after, and of the baselines
@@ -20,7 +21,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import TextEnv, baselines, registry
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import AgentGymError
 from agentgym_envs.wrappers import ActionFormat
 from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, report, scratch
 from agentgym_train import config as configuration
@@ -94,8 +95,8 @@ def make_init(config: Config, folder: Path, display: report.Display) -> None:
     draft = folder / ".init-draft"
     shutil.rmtree(draft, ignore_errors=True)
     sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}
+    scratch.make(draft, config.env, config.scratch, progress=display.advance, **sizes)
     with writing(folder / "init"):
-        scratch.make(draft, config.env, config.scratch, progress=display.advance, **sizes)
         publish(draft, folder / "init")
 
 
@@ -110,6 +111,14 @@ def check(config: Config, *, processes: int = 1) -> None:
             f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
             "keyword 'admissible' that asks for one: set model.path to a trained model"
         )
+    if config.engine.minibatches > config.env.groups:
+        raise ConfigError(
+            f"engine.minibatches={config.engine.minibatches} cannot split env.groups={config.env.groups}: groups stay whole"
+        )
+    if config.engine.zero:
+        from agentgym_train.engine.deepspeed import check_zero
+
+        check_zero(config.engine)
     instructions = describe(config)
     evaluate.horizon(config)
     if config.model.path != SCRATCH:
@@ -270,11 +279,11 @@ def check_learned(rows: list[dict[str, Any]]) -> None:
 
 
 def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> None:
-    """Measures random play and the oracle; an environment that fails costs the row and not the run."""
+    """Measures random play and the oracle; an environment that fails, or cannot be asked for it, costs the row and not the run."""
     for agent in ("random", "oracle"):
         try:
             notes.add(agent, baseline(config, agent))
-        except EnvFailure as error:
+        except AgentGymError as error:
             console.print(f"warning: no row for {agent}: {error}", style="yellow", markup=False, soft_wrap=True)
 
 

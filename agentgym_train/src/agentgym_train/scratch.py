@@ -16,6 +16,7 @@ from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosi
 
 from agentgym_envs import baselines
 from agentgym_train.config import EnvConfig, ScratchConfig
+from agentgym_train.files import writing
 from agentgym_train.rollout.chat import Chat, Message
 
 SPECIAL = ("<|pad|>", "<|user|>", "<|assistant|>", "<|end|>")
@@ -64,8 +65,9 @@ def make(folder: Path, env: EnvConfig, config: ScratchConfig, *, seed: int, max_
         )
     )
     language_model(model, tokenizer, episodes, config, seed=seed, max_context=max_context, progress=progress)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    with writing(folder):
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
 
 
 def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: Progress) -> list[list[Message]]:

@@ -17,10 +17,12 @@ from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
+from agentgym_train.files import write_whole
 from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
 from agentgym_train.models import load_model
 from agentgym_train.probe import check_generator
 from agentgym_train.probe import length as probe_length
+from agentgym_train.protocols import Generator
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Collector, Start
@@ -53,6 +55,7 @@ class Trainer:
         self.generator = plugins.make_generator(config.generator).build(
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
+        plugins.verify(self.generator, Generator, f"generator {config.generator['name']!r}")
         self.reference = None
         if self.algorithm.kl_coef:
             self.reference = load_model(model_path, config.model.dtype).to(self.engine.device).requires_grad_(False)
@@ -95,7 +98,8 @@ class Trainer:
                 means = self.update(step, groups)
                 self.generator.load(self.engine.weights())
                 means |= self.summarise(step, groups, failures)
-                self.curriculum.observe(means)
+                if means["episodes"]:  # a step that could not be played says nothing of the policy
+                    self.curriculum.observe(means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
                 row = {"step": step + 1, "horizon": horizon, **means, "time": seconds}
                 rows.write(row)
@@ -179,10 +183,12 @@ class Trainer:
         return state.step
 
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
-        """Writes the episodes that a loss or gradient came from; returns what to tell the user."""
+        """Writes the episodes, of all processes, that a loss or gradient came from; returns what to tell the user."""
         episodes = [t for g in groups for t in g.trajectories]
-        file = self.folder / f"not-finite-step-{step + 1:06d}-process-{self.engine.rank}.json"
-        file.write_text(json.dumps([asdict(episodes[i]) for i in error.episodes], indent=1) + "\n", encoding="utf-8")
+        blamed = [t for part in self.engine.gather([asdict(episodes[i]) for i in error.episodes]) for t in part]
+        file = self.folder / f"not-finite-step-{step + 1:06d}.json"
+        if self.engine.rank == 0:
+            write_whole(file, json.dumps(blamed, indent=1) + "\n")
         return (
             f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or engine.max_grad_norm may help; "
             f"running again goes on from {checkpoint.latest(self.folder) or 'the start'}"

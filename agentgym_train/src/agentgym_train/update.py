@@ -88,7 +88,8 @@ def _accumulate(engine: Engine, algorithm: Algorithm, micro: Batch, tokens: floa
     logp_BT = forward.logp_BT.detach().where(micro.action_BT, 0.0)
     fine_B = (logp_BT.isfinite() & gradient_BT.isfinite()).all(1)
     if not fine_B.all() or not loss.isfinite():
-        blamed += micro.episode_B[~fine_B if not fine_B.all() else slice(None)].tolist()
+        suspects_B = micro.episode_B[~fine_B if not fine_B.all() else slice(None)]
+        blamed += suspects_B[suspects_B >= 0].tolist()
     entropy = forward.entropy_BT.where(micro.action_BT, 0.0).sum()
     drift = (logp_BT - micro.logp_BT).abs().where(micro.action_BT, 0.0).sum()
     return {"loss": loss, "entropy": entropy, "logp_drift": drift, **extra}

@@ -77,13 +77,15 @@ def test_random_answers_solve_next_to_nothing(snapshots):
 
 
 @pytest.mark.slow
-def test_the_oracle_solves_an_instance_of_every_template():
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.full)])
+def test_the_oracle_solves_an_instance_of_every_template(every):
+    """Of every fifth by default."""
     env = gymnasium.make("agentgym/WebSites-v0", split="test", max_episode_steps=-1)
     first = {}
     for task_id in env.unwrapped.task_ids:
         first.setdefault(task_id.rpartition("-")[0], task_id)
     unsolved = []
-    for task_id in first.values():
+    for task_id in [*first.values()][::every]:
         env.reset(options={"task_id": task_id})
         info = {"success": False}
         for action in env.unwrapped.oracle():

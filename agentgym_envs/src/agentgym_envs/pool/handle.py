@@ -66,14 +66,14 @@ class Handle:
         self.made: set[int] = set()
         """The environments that it holds."""
         self.since = time.monotonic()
-        """When it last did anything, or was given something to do."""
+        """When it last answered, or was given the request that it is at."""
         self._unsent: deque[memoryview] = deque([memoryview(setup)])
         self._inbox = Inbox()
 
     def submit(self, request: Request) -> None:
         """Queues a request and sends what can be sent now."""
         if not self.queue:
-            self.since = time.monotonic()
+            self.since = time.monotonic()  # in case that nothing can be
         self.queue.append(request)
         self._unsent.append(memoryview(request.packed))
         self.flush()
@@ -88,6 +88,8 @@ class Handle:
         try:
             while self._unsent:
                 sent = self.socket.send(self._unsent[0])
+                if len(self._unsent) >= len(self.queue):  # so far the first of the queue was not there as a whole
+                    self.since = time.monotonic()
                 self._unsent[0] = self._unsent[0][sent:]
                 if not self._unsent[0]:
                     self._unsent.popleft()
@@ -120,12 +122,7 @@ class Handle:
 
     def kill(self) -> None:
         """Ends the worker and what it has started; it may be dead already."""
-        self.socket.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):  # only a build in the cache makes use of the first: to clean up
-            if self.process.poll() is None:
-                with suppress(ProcessLookupError, subprocess.TimeoutExpired):
-                    os.killpg(self.process.pid, number)
-                    self.process.wait(LAST_BREATH)
+        end_all([self], 0.0)
 
     def obituary(self) -> str:
         """Ends the worker; returns how it ended and the last that it wrote to its standard error."""
@@ -161,12 +158,24 @@ class _Tail:
 
 
 def end_all(workers: list[Handle], patience: float) -> None:
-    """Closes the sockets of all workers, which ends them, and kills those that take longer than ``patience`` seconds."""
+    """Closes the sockets of all workers, which ends them, then kills what is left of them and of what they have started.
+
+    Args:
+        workers: may be dead already.
+        patience: seconds that they get to end by themselves.
+    """
     for worker in workers:
         worker.socket.close()
-    end = time.monotonic() + patience
+    _wait_all(workers, patience)
+    for number in (signal.SIGTERM, signal.SIGKILL):  # only a build in the cache makes use of the first: to clean up
+        for worker in workers:
+            with suppress(ProcessLookupError):  # a dead worker's children are still its group
+                os.killpg(worker.process.pid, number)
+        _wait_all(workers, LAST_BREATH)
+
+
+def _wait_all(workers: list[Handle], seconds: float) -> None:
+    end = time.monotonic() + seconds
     for worker in workers:
         with suppress(subprocess.TimeoutExpired):
             worker.process.wait(max(end - time.monotonic(), 0.0))
-    for worker in workers:
-        worker.kill()

@@ -3,8 +3,9 @@
 A worker process holds several environments and answers in order. Every request gets exactly one :class:`Result`. When a
 worker dies or does not answer in time it is killed and replaced. The environment that it was working on fails with
 :class:`~agentgym_envs.errors.WorkerDied` or :class:`~agentgym_envs.errors.EnvTimeout`; the others that it held have lost their
-state, and their steps end in :class:`~agentgym_envs.errors.NeighbourFailed`. A reset needs no state: one that was waiting is
-done by the new worker. All other workers go on untouched.
+state, and their steps end in :class:`~agentgym_envs.errors.NeighbourFailed`. When it was working on none, any of them may have
+ended it, and the steps of all end in ``WorkerDied``. A reset needs no state: one that was waiting is done by the new worker. All
+other workers go on untouched.
 """
 
 import operator
@@ -20,7 +21,7 @@ import gymnasium
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised, EnvTimeout, NeighbourFailed, WorkerDied
 from agentgym_envs.pool.handle import Handle, Request, end_all
-from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.result import REFUSALS, Result
 from agentgym_envs.pool.wire import BadMessage, pack
 from agentgym_envs.processes import module_folders
 
@@ -44,7 +45,7 @@ class EnvPool:
     Raises:
         UnknownName: no such id.
         BrokenPlugin: its package is broken.
-        ArgumentError: a count or time that is not positive, or a keyword that is not JSON-able.
+        ArgumentError: a count, time or step limit that is not positive, or a keyword that is not JSON-able.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class EnvPool:
         if num_envs < 1 or (workers is not None and workers < 1) or not (timeout > 0 and start_timeout > 0):
             given = f"num_envs={num_envs}, workers={workers}, timeout={timeout}, start_timeout={start_timeout}"
             raise ArgumentError(f"{given}: all must be positive")
+        _check_limit(kwargs.get("max_episode_steps"))
         self.spec = registry.spec(env_id)
         self.num_envs = num_envs
         self.timeout = timeout
@@ -79,9 +81,15 @@ class EnvPool:
         return len(self._ready) + sum(len(w.queue) for w in self._workers if w)
 
     def reset(self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Asks for a new episode; a failed environment is made anew. The answer comes from :meth:`recv`."""
-        self._lost.pop(index, None)
-        self._ask(index, "reset", seed=None if seed is None else operator.index(seed), options=options)
+        """Asks for a new episode; a failed environment is made anew. The answer comes from :meth:`recv`.
+
+        Raises:
+            ArgumentError: a negative seed, or options that are not JSON-able.
+        """
+        seed = None if seed is None else operator.index(seed)
+        if seed is not None and seed < 0:
+            raise ArgumentError(f"seed={seed}: must be a whole number from 0")
+        self._ask(index, "reset", seed=seed, options=options)
 
     def send(self, index: int, action: str, *, bare: bool = False) -> None:
         """Asks for a step. The answer comes from :meth:`recv`.
@@ -144,12 +152,14 @@ class EnvPool:
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
         if not 0 <= index < self.num_envs:
             raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
-        if index in self._lost:
-            self._ready.append(Result(index, error=self._lost[index]))
-            return
         number = next(self._numbers)
         packed = _packed({"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}")
-        self._submit(Request(number, index, kind, packed))
+        if kind == "reset":
+            self._lost.pop(index, None)
+        if index in self._lost:
+            self._ready.append(Result(index, error=self._lost[index]))
+        else:
+            self._submit(Request(number, index, kind, packed))
 
     def _submit(self, request: Request) -> None:
         slot = request.index % len(self._workers)
@@ -188,7 +198,6 @@ class EnvPool:
         except EOFError:
             self._fail(slot, WorkerDied)
         except BadMessage as error:
-            worker.kill()
             self._fail(slot, WorkerDied, f"its worker sent {error}")
 
     def _limit(self, worker: Handle) -> float:
@@ -224,7 +233,7 @@ class EnvPool:
         """Returns the answer to a step of an environment whose worker is gone."""
         name = f"{self.spec.id} environment {index}"
         if culprit is None:
-            return NeighbourFailed(f"{name} was lost with its worker, at which nothing was going on: {why}")
+            return WorkerDied(f"{name} was lost with its worker, which was at no request: {why}")
         if culprit.index == index:
             return WorkerDied(f"{name} was lost: {why}")
         return NeighbourFailed(f"{name} was lost with environment {culprit.index}, which failed: {why}")
@@ -247,13 +256,23 @@ def _packed(message: dict[str, Any], what: str) -> bytes:
         raise ArgumentError(f"{what} cannot be sent: {error}") from error
 
 
+def _check_limit(limit: object) -> None:
+    """Refuses a ``max_episode_steps`` that Gymnasium would take and that no episode can have."""
+    if limit is not None and limit != -1 and not (type(limit) is int and limit >= 1):
+        raise ArgumentError(f"max_episode_steps={limit!r}: must be a whole number from 1, or -1 for no limit")
+
+
+def _failure(index: int, *, error: str, refusal: str | None) -> Result:
+    failure = EnvRaised(error)
+    failure.__cause__ = REFUSALS[refusal](error) if refusal in REFUSALS else None
+    return Result(index, error=failure)
+
+
 def _result(request: Request | None, answer: dict[str, Any]) -> Result:
     number = answer.pop("id", None)
     if request is None or number != request.id:
         raise BadMessage("an answer to nothing that was asked")
-    if "error" in answer:
-        return Result(request.index, error=EnvRaised(answer["error"]))
     try:
-        return Result(request.index, **answer)
+        return _failure(request.index, **answer) if "error" in answer else Result(request.index, **answer)
     except TypeError as error:
         raise BadMessage(f"an answer of another form: {error}") from error

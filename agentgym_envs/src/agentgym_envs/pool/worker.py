@@ -20,8 +20,9 @@ from typing import Any
 
 import gymnasium
 
-from agentgym_envs import cache, registry
-from agentgym_envs.errors import AgentGymError, EnvRaised
+from agentgym_envs import cache, plugins, registry
+from agentgym_envs.errors import AgentGymError, EnvRaised, message_of
+from agentgym_envs.pool.result import REFUSALS
 from agentgym_envs.pool.wire import Inbox, pack
 from agentgym_envs.wrappers import ActionFormat
 
@@ -50,7 +51,7 @@ class Worlds:
                 raise EnvRaised(f"{registry.named(self._setup['id'])}: {_unsendable(answer['info'])}") from error
         except BaseException as error:  # also sys.exit(): whatever leaves an environment is its failure alone
             self._drop(index)
-            return pack({"id": number, "error": _told(self._setup["id"], error)})
+            return pack({"id": number, **_told(self._setup["id"], request["do"], error)})
 
     def reset(self, *, index: int, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any]:
         """Starts an episode; makes the environment if it is not there."""
@@ -106,7 +107,10 @@ def serve(connection: socket.socket, board: mmap.mmap) -> None:
     setup = requests.get()
     if setup is None:
         return
-    sys.path += setup["path"]  # last, so that nothing there stands in for an installed module
+    if setup["path"]:
+        sys.path += setup["path"]  # last, so that nothing there stands in for an installed module
+        plugins.discover.cache_clear()
+        registry.register_all()
     worlds = Worlds(setup)
     while (request := requests.get()) is not None:
         board[:] = request["id"].to_bytes(len(board), "big")
@@ -134,9 +138,14 @@ def _unsendable(info: dict[str, Any]) -> str:
     return "an answer that is too long to be sent"
 
 
-def _told(env_id: str, error: BaseException) -> str:
-    complete = isinstance(error, AgentGymError) and str(error).startswith(env_id.rpartition(":")[2])
-    return str(error if complete else EnvRaised.of(registry.named(env_id), error))
+def _told(env_id: str, request: str, error: BaseException) -> dict[str, Any]:
+    """Returns what the parent hears of an error: its message and, where a reset was asked for what cannot be, its class."""
+    message = message_of(error)
+    refusal = next((name for name, kind in REFUSALS.items() if isinstance(error, kind)), None) if request == "reset" else None
+    if not (isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])):
+        subject = registry.named(env_id)
+        message = f"{subject}: {message}" if refusal else str(EnvRaised.of(subject, error))
+    return {"error": message, "refusal": refusal}
 
 
 def _read(connection: socket.socket, requests: Requests) -> None:

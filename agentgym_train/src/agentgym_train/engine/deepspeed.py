@@ -12,9 +12,11 @@ from typing import Any, NoReturn
 
 import deepspeed
 import deepspeed.ops
+import pydantic
 import torch
 import torch.distributed as dist
 from deepspeed.accelerator import get_accelerator
+from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
 from deepspeed.utils import logger as deepspeed_log
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -24,7 +26,7 @@ from agentgym_train.config import EngineConfig
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
-from agentgym_train.launch import free_port
+from agentgym_train.errors import ConfigError
 
 PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
 
@@ -34,15 +36,16 @@ def start_processes() -> None:
     if dist.is_initialized():
         return
     deepspeed_log.setLevel("WARNING")
+    backend = get_accelerator().communication_backend_name()
     if "RANK" not in os.environ:
-        here = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", **here)
+        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
+        # A store of this process's own: no port that another program may take.
+        store = dist.HashStore()  # type: ignore[attr-defined]
+        dist.init_process_group(backend, store=store, rank=0, world_size=1, timeout=PATIENCE)
     if get_accelerator().device_name() == "cpu":
         # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-    deepspeed.init_distributed(
-        dist_backend=get_accelerator().communication_backend_name(), timeout=PATIENCE, verbose=False, auto_mpi_discovery=False
-    )
+    deepspeed.init_distributed(dist_backend=backend, timeout=PATIENCE, verbose=False, auto_mpi_discovery=False)
 
 
 def end_process() -> NoReturn:
@@ -55,6 +58,22 @@ def end_process() -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def check_zero(config: EngineConfig) -> None:
+    """Refuses what ``engine.zero`` cannot hold.
+
+    Raises:
+        ConfigError: a key that is the trainer's own, or that DeepSpeed does not know, or a value that it does not take.
+    """
+    if "stage" in config.zero:
+        raise ConfigError(f"configuration key 'engine.zero.stage': the stage is set by engine.zero_stage={config.zero_stage}")
+    try:
+        DeepSpeedZeroConfig(**{"stage": config.zero_stage, **config.zero})
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"configuration key 'engine.zero.{key}': {first['msg']}, not {first['input']!r}") from error
 
 
 class Engine:

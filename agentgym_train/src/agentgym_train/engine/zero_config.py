@@ -3,21 +3,10 @@
 from typing import Any
 
 from agentgym_train.config import EngineConfig
-from agentgym_train.errors import ConfigError
-
-DTYPES = ("float32", "bfloat16")
 
 
 def zero_config(config: EngineConfig, dtype: str) -> dict[str, Any]:
-    """Returns DeepSpeed's configuration as a dict.
-
-    Raises:
-        ConfigError: a stage or precision that does not exist.
-    """
-    if config.zero_stage not in range(4):
-        raise ConfigError(f"configuration key 'engine.zero_stage': 0, 1, 2 or 3, not {config.zero_stage}")
-    if dtype not in DTYPES:
-        raise ConfigError(f"configuration key 'model.dtype': one of {', '.join(DTYPES)}, not {dtype!r}")
+    """Returns DeepSpeed's configuration as a dict; the values of ``config.zero`` are for :func:`~.deepspeed.check_zero`."""
     stage = max(config.zero_stage, 2) if dtype == "bfloat16" else config.zero_stage
     return {
         "train_micro_batch_size_per_gpu": 1,
