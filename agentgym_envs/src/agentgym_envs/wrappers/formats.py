@@ -209,7 +209,7 @@ def _is_word(value: Any) -> bool:
     """Says whether an argument is a text that is not empty, or a number, which many models write for one."""
     if isinstance(value, str):
         return bool(value.strip())
-    return type(value) is int or isinstance(value, float) and math.isfinite(value)
+    return type(value) is int or (isinstance(value, float) and math.isfinite(value))
 
 
 def _parameters(template: str) -> list[str]:
