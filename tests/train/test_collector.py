@@ -108,6 +108,7 @@ def test_noise_is_the_episodes_own():
     assert len(set(seeds)) == 12
     assert noise_seeds(starts[3:6], "a") == seeds[3:6]
     assert not set(noise_seeds(starts, "b")) & set(seeds)
+    assert len(set(noise_seeds([Start(0, 7), Start(1, 7)], "a"))) == 2, "nor have groups that drew the same task"
     _, _, generator, _ = collect(FAULTY, starts[:2], lambda row, turn: "ok")
     assert generator.seeds == noise_seeds(starts[:2], "n")
 

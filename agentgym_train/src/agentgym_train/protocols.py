@@ -1,6 +1,6 @@
 """What a plugin implements. Each is loaded by name through an entry point (see ``plugins.py``).
 
-A plugin class is a frozen dataclass: its fields are its options in the configuration file, unknown keys are errors.
+A plugin class is a dataclass: its fields are its options in the configuration file, unknown keys are errors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
