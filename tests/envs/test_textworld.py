@@ -48,20 +48,19 @@ def commands(monkeypatch):
 
 
 @pytest.mark.parametrize(("env_id", "kwargs"), FAMILIES.items())
-def test_the_oracle_solves_games_of_every_split_and_rewards_add_up(env_id, kwargs):
-    for split in ("train", "dev", "test"):
-        env = gymnasium.make(env_id, split=split, **kwargs)
-        env.reset(options={"task_id": env.unwrapped.task_ids[0]})
-        total = 0.0
-        for action in env.unwrapped.oracle():
-            observation, reward, terminated, _, info = env.step(action)
-            total += reward
-            assert "$$" not in observation
-            assert "RESTART" not in observation
-        assert info["success"]
-        assert terminated
-        assert total == pytest.approx(1.0)
-        env.close()
+def test_the_rewards_of_a_solved_game_add_up(env_id, kwargs):
+    env = gymnasium.make(env_id, split="dev", **kwargs)
+    env.reset(options={"task_id": env.unwrapped.task_ids[0]})
+    total = 0.0
+    for action in env.unwrapped.oracle():
+        observation, reward, terminated, _, info = env.step(action)
+        total += reward
+        assert "$$" not in observation
+        assert "RESTART" not in observation
+    assert info["success"]
+    assert terminated
+    assert total == pytest.approx(1.0)
+    env.close()
 
 
 def upstream(path, **infos):

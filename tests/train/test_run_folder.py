@@ -210,7 +210,7 @@ for number, error in enumerate(errors):
         os.dup2(os.open(f"{home}/{number}/stderr", os.O_CREAT | os.O_WRONLY), 2)
         cli.app(["run", f"{home}/{number}/run.toml"])
     _, status = os.wait()
-    print(os.waitstatus_to_exitcode(status))
+    print(os.waitstatus_to_exitcode(status), flush=True)
 """
 
 

@@ -37,7 +37,7 @@ def start_processes() -> None:
         return
     deepspeed_log.setLevel("WARNING")
     backend = get_accelerator().communication_backend_name()
-    if "RANK" not in os.environ:
+    if "MASTER_ADDR" not in os.environ:
         os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
         # A store of this process's own: no port that another program may take.
         store = dist.HashStore()  # type: ignore[attr-defined]
