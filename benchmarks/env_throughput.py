@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import gymnasium
 import psutil
@@ -337,19 +337,26 @@ def pool_rows(seconds: float) -> list[str]:
     return rows
 
 
-def main(seconds: float = 2.0) -> None:
-    """Measures everything and writes the table."""
+def main(seconds: float = 2.0, only: Annotated[list[str] | None, typer.Option()] = None) -> None:
+    """Measures everything, or some of textworld, scienceworld, babyai and pool, and writes the table."""
+    parts = {
+        "textworld": textworld_rows,
+        "scienceworld": scienceworld_rows,
+        "babyai": babyai_rows,
+        "pool": partial(pool_rows, seconds),
+    }
+    command = " ".join(["python benchmarks/env_throughput.py", *(f"--only {name}" for name in only or [])])
     head = [
         "# Environments beside their upstream packages",
         "",
-        "`python benchmarks/env_throughput.py`",
+        f"`{command}`",
         "",
         f"Two CPU cores, nothing else running. Medians of {ROUNDS} alternating rounds; ratios with lowest and highest.",
         "",
         "| what | ours | upstream | ratio |",
         "|---|---|---|---|",
     ]
-    rows = [*textworld_rows(), *scienceworld_rows(), *babyai_rows(), *pool_rows(seconds)]
+    rows = [row for name in only or parts for row in parts[name]()]
     RESULT.write_text("\n".join([*head, *rows]) + "\n")
     typer.echo(RESULT.read_text())
 
