@@ -1,7 +1,10 @@
 import os
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("untimed", deadline=None)  # machines are busy, and a first call loads what it needs
+settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
 
 
