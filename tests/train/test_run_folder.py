@@ -71,8 +71,8 @@ def test_what_changes_results_is_refused_with_both_values(tmp_path, override, me
 
 def test_a_default_that_is_spelt_out_is_no_change(tmp_path):
     path = small_run.write(tmp_path)
-    claim(path)
-    claim(path, "algorithm.gamma=1.0", "engine.zero_stage=2")
+    before = (claim(path) / "config.toml").read_bytes()
+    assert (claim(path, "algorithm.gamma=1.0", "engine.zero_stage=2") / "config.toml").read_bytes() == before
 
 
 def test_a_folder_may_move(tmp_path):
@@ -86,7 +86,7 @@ def test_a_start_that_was_interrupted_early_is_no_foreign_folder(tmp_path):
     (tmp_path / "run").mkdir()
     for name in (".lock", ".config.toml-draft"):
         (tmp_path / "run" / name).touch()
-    claim(path)
+    assert (claim(path) / "config.toml").is_file()
 
 
 def refused(*args):
