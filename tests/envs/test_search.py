@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from agentgym_envs.envs.search import server as search_server
 from agentgym_envs.envs.search.datasets import read_corpus, read_questions
-from agentgym_envs.envs.search.index import Index, build, file_key
+from agentgym_envs.envs.search.index import Index, alone, build, file_key
 from agentgym_envs.envs.search.retrievers import BM25
 from agentgym_envs.envs.search.scoring import exact_match, f1, normalise
 from agentgym_envs.envs.search.server import HTTPRetriever
@@ -108,6 +108,25 @@ def test_of_many_processes_one_builds_the_index_and_all_open_it(files):
     again = []
     BM25(files["corpus"], on_passage=lambda: again.append(1))
     assert again == [], "the index is there already"
+
+
+def test_the_lock_of_a_build_lets_one_in_at_a_time_though_each_removes_its_file(tmp_path):
+    inside, most = [], []
+
+    def enter():
+        for _ in range(200):
+            with alone(tmp_path / "lock"):
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=enter, daemon=True) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert most == [1] * 1600
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -66,7 +66,7 @@ def build(passages: Iterable[Passage], key: str, *, on_passage: Callable[[], Non
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(target.parent / f"{name}.lock"):
+    with alone(target.parent / f"{name}.lock"):
         if not target.exists():  # another process has built it meanwhile
             with build_once(target) as draft:
                 _write(draft, passages, on_passage or (lambda: None))
@@ -74,12 +74,12 @@ def build(passages: Iterable[Passage], key: str, *, on_passage: Callable[[], Non
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> Iterator[None]:
     """Waits until no other process is in the block: a corpus may take an hour and much of a disk, so that one builds for all."""
     while True:
         lock = os.open(path, os.O_CREAT | os.O_RDWR)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if path.exists() and os.path.samestat(os.fstat(lock), path.stat()):
+        if os.fstat(lock).st_nlink:
             break
         os.close(lock)  # the one before has removed this file
     try:
