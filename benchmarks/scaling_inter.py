@@ -65,12 +65,14 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     run.check(config)
     folder = run.claim_folder(config)
     tokenizer = AutoTokenizer.from_pretrained(config.model.path)
-    chat = Chat(tokenizer, run.describe(config))
+    training, held_out = run.describe(config)
+    chat = Chat(tokenizer, training.instructions)
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, chat=chat)
     curve, seen = [], [0]
 
     def measure(step: int, horizon: int) -> None:
-        row = evaluate.summary(evaluate.evaluate(config, trainer.generator, chat, key=f"benchmark {len(curve)}"))
+        played = evaluate.evaluate(config, trainer.generator, chat, held_out.task_ids, key=f"benchmark {len(curve)}")
+        row = evaluate.summary(played.trajectories)
         curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **row})
 
     def on_step(row: dict[str, Any], groups: Any) -> None:

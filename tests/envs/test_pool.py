@@ -11,8 +11,9 @@ import psutil
 import pytest
 
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, TaskError, UnknownName, WorkerDied
-from agentgym_envs.pool import EnvPool
+from agentgym_envs.pool import EnvPool, describe
 from agentgym_envs.pool.pool import CLOSE_PATIENCE
+from agentgym_envs.wrappers import ActionFormat
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 ODD = "faulty_envs:support/Odd-v0"
@@ -322,6 +323,41 @@ def test_starting_has_a_limit_of_its_own():
         assert "no answer within 0.5 s" in str(gather(pool, 1)[0].error)
     with EnvPool(SLOW_START, 1, timeout=0.5, start_timeout=2, delay=60) as pool:
         assert "no answer within 2 s" in str(start(pool)[0].error)
+
+
+def test_an_environment_is_described_as_it_says_itself():
+    env = gymnasium.make("agentgym/Maze-v0", split="dev")
+    described = describe("agentgym/Maze-v0", split="dev")
+    assert described == (env.unwrapped.instructions, list(env.unwrapped.task_ids), True)
+    react = describe("agentgym/Maze-v0", split="dev", action_format="react")
+    assert react.instructions == ActionFormat(env, "react").instructions != described.instructions
+    assert describe(FAULTY) == ("", None, False)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "keywords", "error", "message"),
+    [
+        (FAULTY, {"construct": "hang", "timeout": 0.5, "start_timeout": 2}, EnvTimeout, "no answer within 2 s"),
+        (FAULTY, {"construct": "die"}, WorkerDied, "with status 7"),
+        (FAULTY, {"construct": "exit"}, EnvRaised, "SystemExit.*leaving"),
+        (FAULTY, {"construct": "raise"}, EnvRaised, "broken on purpose"),
+        (FAULTY, {"colour": 1}, ArgumentError, "does not take 'colour'"),
+        ("agentgym/Maze-v0", {"tasks": "none-*"}, TaskError, "none-"),
+        ("agentgym/Maze-v0", {"split": "odd"}, EnvRaised, "agentgym-envs: unknown split 'odd'"),
+        ("agentgym/Nowhere-v0", {}, UnknownName, "Nowhere"),
+    ],
+)
+def test_a_constructor_that_fails_or_refuses_is_an_error_of_one_line(env_id, keywords, error, message):
+    with pytest.raises(error, match=message) as caught:
+        describe(env_id, **keywords)
+    assert len(str(caught.value).splitlines()) == 1 or "last words" in str(caught.value)
+
+
+def test_being_described_does_not_shorten_the_time_of_the_first_reset():
+    with EnvPool(SLOW_START, 1, timeout=0.5, delay=1.5) as pool:
+        pool.ask_description(0)
+        assert gather(pool, 1)[0].info["task_ids"] is None
+        assert start(pool)[0].observation == "seed 0"
 
 
 def test_a_worker_that_cannot_start_is_an_error_of_all_that_waits(monkeypatch):

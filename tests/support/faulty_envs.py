@@ -24,7 +24,9 @@ class FaultyEnv(gymnasium.Env):
 
     metadata = {"render_modes": []}
 
-    def __init__(self, *, length=5, fault=None, at=2, marker=None, seeds=None):
+    def __init__(self, *, length=5, fault=None, at=2, marker=None, seeds=None, construct=None):
+        if construct:
+            self.fail(construct)
         self.observation_space = self.action_space = Unicode()
         self.length, self.fault, self.at, self.seeds = length, fault, at, seeds
         self.marker = Path(marker) if marker else None

@@ -121,7 +121,11 @@ def test_more_processes_than_groups(tmp_path):
 
 
 def test_a_missing_extra_is_the_pip_command(tmp_path, monkeypatch):
-    monkeypatch.setattr("agentgym_envs.envs.textworld.env.find_spec", lambda name: None)
+    """Environments live in other processes, which read sitecustomize.py when they start."""
+    hidden = "from importlib import util\nfound = util.find_spec\nutil.find_spec = lambda n, p=None: found(n, p) if n != 'textworld' else None\n"
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "sitecustomize.py").write_text(hidden)
+    monkeypatch.syspath_prepend(tmp_path / "path")
     path = small_run.write(tmp_path, env={"id": "agentgym/TWSimple-v0", "kwargs": {}})
     refused(invoke("run", path), 'python -m pip install "agentgym-envs[textworld]"')
 

@@ -99,6 +99,17 @@ def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
         HFGenerator(tiny.model("mpt"))
 
 
+@pytest.mark.parametrize("kind", ["qwen2", "mistral", "mpt"])
+def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(kind):
+    """Rounding to bfloat16 moves log-probabilities more than MPT's positions do in a shared cache."""
+    model = tiny.model(kind).to(torch.bfloat16)
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    assert hf.METHODS.index(HFGenerator(model).method) == METHODS[kind]
+    for name, tensor in model.state_dict().items():
+        assert tensor.dtype == before[name].dtype
+        assert torch.equal(tensor, before[name]), name
+
+
 def test_a_model_with_broken_weights_is_refused():
     model = tiny.model()
     model.get_input_embeddings().weight.data[:] = torch.nan

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,15 @@ import tiny
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_envs.errors import BrokenPlugin
-from agentgym_train import checkpoint, evaluate, run
+from agentgym_envs.errors import BrokenPlugin, EnvFailure
+from agentgym_train import checkpoint, evaluate, metrics, run
 from agentgym_train import config as configuration
 from agentgym_train.batching import pack
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.trainer import Trainer
+from agentgym_train.types import Failure
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +31,9 @@ def make(home, options):
     run.check(config)
     folder = run.claim_folder(config)
     tokenizer = run.load_tokenizer(model)
-    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer, run.describe(config)))
+    return Trainer(
+        config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer, run.describe(config)[0].instructions)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +230,26 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
 def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message):
     with pytest.raises(error, match=message):
         make(tmp_path, {"generator": {"name": name}})
+
+
+@pytest.mark.parametrize("construct", ["hang", "die"])
+def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(tmp_path, construct, monkeypatch):
+    monkeypatch.setattr(run.pool, "describe", partial(run.pool.describe, start_timeout=3.0))
+    env = {"id": "faulty_envs:support/Faulty-v0", "kwargs": {"construct": construct}, "timeout": 2.0}
+    with pytest.raises(EnvFailure, match=r"no answer within|with status 7"):
+        make(tmp_path, {"env": env, "eval": {"kwargs": {}}})
+
+
+@pytest.mark.parametrize("special", [FAILING | {"eval": {"kwargs": {"fault": "raise"}, "episodes": 2}}], indirect=True)
+def test_failures_of_an_evaluation_are_told_and_not_charged_to_the_budget(special):
+    played = evaluate.evaluate(special.config, special.generator, special.chat, None)
+    assert played.trajectories == []
+    special.note_failures(0, played.failures, evaluation=True)
+    rows = metrics.read(special.folder / "failures.jsonl")
+    assert [(row["step"], row["evaluation"], row["given_up"]) for row in rows] == [(0, True, False)] * 2 + [(0, True, True)] * 2
+    special.note_failures(1, [Failure("", 5, 0, "while training", given_up=True)])
+    with pytest.raises(FaultBudgetError, match=r"Most often: 1 × seed 5: while training\. All are in"):
+        special.check_failures(0, given_up=10)
 
 
 def test_an_environment_that_cannot_be_played_is_no_success_of_zero():

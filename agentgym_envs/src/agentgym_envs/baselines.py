@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError, UnknownName
-from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.pool import EnvPool, Result, describe
 from agentgym_envs.tasks import stable_hash
 
 Agent = Callable[[str, dict[str, Any]], str]
@@ -217,9 +217,7 @@ def _listed(pool: EnvPool, info: dict[str, Any]) -> list[str]:
 
 
 def _task_ids(env_id: str, kwargs: dict[str, Any]) -> Sequence[str]:
-    env: Any = registry.make(env_id, **kwargs)
-    try:
-        ids: Sequence[str] = env.unwrapped.task_ids
-        return ids
-    finally:
-        env.close()
+    ids = describe(env_id, **kwargs).task_ids
+    if ids is None:
+        raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
+    return ids

@@ -1,5 +1,8 @@
 """Evaluation: held-out tasks, at the full horizon, with the sampled policy."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from agentgym_envs import registry
 from agentgym_envs.baselines import spread
 from agentgym_envs.tasks import stable_hash
@@ -9,7 +12,7 @@ from agentgym_train.protocols import Generator, Sampling
 from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Start
-from agentgym_train.types import Trajectory
+from agentgym_train.types import Failure, Trajectory
 
 
 def horizon(config: Config) -> int:
@@ -31,39 +34,48 @@ def sampling(config: Config, chat: Chat) -> Sampling:
     return Sampling(temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids)
 
 
-def starts(config: Config) -> list[Start]:
+class Played(NamedTuple):
+    """What came of held-out episodes."""
+
+    trajectories: list[Trajectory]
+    failures: list[Failure]
+    """Of environments; the episodes that were given up are not among the trajectories."""
+
+
+def starts(config: Config, task_ids: Sequence[str] | None) -> list[Start]:
     """Returns the held-out episodes: tasks spread evenly over the split, or seeds where an environment lists no tasks."""
-    env = registry.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
-    task_ids = getattr(env.unwrapped, "task_ids", None)
-    env.close()
     if task_ids is None:
         return [Start(i, stable_hash(f"held-out {i}") % 2**31) for i in range(config.eval.episodes)]
     return [Start(number, number, task_id) for number, task_id in enumerate(spread(task_ids, config.eval.episodes))]
 
 
 def evaluate(
-    config: Config, generator: Generator, chat: Chat, *, share: slice = slice(None), key: str = "eval"
-) -> list[Trajectory]:
+    config: Config,
+    generator: Generator,
+    chat: Chat,
+    task_ids: Sequence[str] | None,
+    *,
+    share: slice = slice(None),
+    key: str = "eval",
+) -> Played:
     """Plays this process's share of the held-out episodes.
 
     Args:
         config: the run.
         generator: the policy.
         chat: its chat template.
+        task_ids: of the held-out split; None where the environment lists none.
         share: which of the episodes.
         key: tells the noise of one evaluation from another's.
-
-    Returns:
-        One trajectory an episode.
     """
-    mine = starts(config)[share]
+    mine = starts(config, task_ids)[share]
     if not mine:
-        return []
+        return Played([], [])
     with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
         collector = make_collector(config, pool, generator, chat)
         noise = f"evaluation {config.run.seed} {key}"
         groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise)
-    return [t for g in groups for t in g.trajectories]
+        return Played([t for g in groups for t in g.trajectories], collector.failures)
 
 
 def summary(trajectories: list[Trajectory]) -> dict[str, float]:

@@ -3,7 +3,6 @@
 RUN/config.toml        the resolved configuration
 RUN/init/              the small model, if model.path is "scratch"
 RUN/metrics.jsonl      one line a step
-RUN/failures.jsonl     one line an environment failure
 RUN/failures.jsonl     one line a failure of an environment
 RUN/checkpoints/       see checkpoint.py
 RUN/evaluation.json    held-out success before, during and after, and of the baselines
@@ -20,9 +19,9 @@ from rich.console import Console
 from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
-from agentgym_envs import TextEnv, baselines, registry
+from agentgym_envs import baselines, pool, registry
 from agentgym_envs.errors import AgentGymError
-from agentgym_envs.wrappers import ActionFormat
+from agentgym_envs.pool import Description
 from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, report, scratch
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
@@ -119,35 +118,39 @@ def check(config: Config, *, processes: int = 1) -> None:
         from agentgym_train.engine.deepspeed import check_zero
 
         check_zero(config.engine)
-    instructions = describe(config)
+    check_keywords(config)
+    training, _ = describe(config)
     evaluate.horizon(config)
     if config.model.path != SCRATCH:
         check_context(config)
-        Chat(load_tokenizer(config.model.path), instructions)
+        Chat(load_tokenizer(config.model.path), training.instructions)
 
 
-def describe(config: Config) -> str:
-    """Constructs the training and the held-out environment, which is cheap and checks their keywords; returns the rules.
-
-    Raises:
-        AgentGymError: a keyword that the environment does not take or that is the trainer's own, or no such environment.
-    """
+def check_keywords(config: Config) -> None:
+    """Refuses keywords for the environment that are the trainer's own."""
     for section, kwargs in (("env", config.env.kwargs), ("eval", config.eval.kwargs)):
         if taken := sorted(POOL_KEYWORDS & kwargs.keys()):
             raise ConfigError(f"configuration key '{section}.kwargs.{taken[0]}': the trainer sets it, not the environment")
-    extra: dict[str, Any] = {"admissible": True} if config.model.path == SCRATCH else {}
-    instructions = ""
-    for kwargs in (config.env.kwargs | config.eval.kwargs, config.env.kwargs | extra):
-        env = registry.make(config.env.id, **kwargs)
-        if config.env.action_format != "plain":
-            if not isinstance(env.unwrapped, TextEnv):
-                raise ConfigError(
-                    f"env.action_format={config.env.action_format!r} needs a TextEnv: for {config.env.id} use 'plain'"
-                )
-            env = ActionFormat(env, config.env.action_format)
-        instructions = getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", "")
-        env.close()
-    return instructions
+
+
+def describe(config: Config) -> tuple[Description, Description]:
+    """Constructs the training and the held-out environment in a worker, which checks their keywords; returns what they are.
+
+    Raises:
+        AgentGymError: a keyword that the environment does not take, no such environment, or one that fails.
+    """
+    env, training, held_out = config.env, config.env.kwargs, held_out_keywords(config)
+    limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
+    first = pool.describe(env.id, **limits, **training)
+    if env.action_format != "plain" and not first.text_env:
+        raise ConfigError(f"env.action_format={env.action_format!r} needs a TextEnv: for {env.id} use 'plain'")
+    same = held_out == training
+    return first, first if same else pool.describe(env.id, **limits, **held_out)
+
+
+def held_out_keywords(config: Config) -> dict[str, Any]:
+    """Returns the constructor keywords of evaluation."""
+    return config.env.kwargs | config.eval.kwargs
 
 
 def check_context(config: Config) -> None:
@@ -227,31 +230,34 @@ def work(folder: Path, console: Console) -> None:
     config = configuration.load(folder / "config.toml")
     model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
     tokenizer = load_tokenizer(model_path)
-    chat = Chat(tokenizer, describe(config))
+    training, held_out = describe(config)
+    chat = Chat(tokenizer, training.instructions)
     trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, chat=chat)
     first = trainer.engine.rank == 0
     notes = metrics.Notes(folder / "evaluation.json", write=first)
 
-    def held_out(key: str, step: int) -> list[Trajectory]:
+    def test(key: str, step: int) -> list[Trajectory]:
         share = slice(trainer.engine.rank, None, trainer.engine.world_size)
-        mine = evaluate.evaluate(config, trainer.generator, chat, share=share, key=f"held-out {step}")
-        everyone = [t for part in trainer.engine.gather(mine) for t in part]
+        played = evaluate.evaluate(config, trainer.generator, chat, held_out.task_ids, share=share, key=f"held-out {step}")
+        parts = trainer.engine.gather(played)
+        trainer.note_failures(step, [f for part in parts for f in part.failures], evaluation=True)
+        everyone = [t for part in parts for t in part.trajectories]
         notes.add(key, evaluate.summary(everyone) | {"step": step})
         return everyone
 
     with report.Display(console, quiet=not first) as display:
         if "before" not in notes.rows and not trainer.start:
-            held_out("before", 0)
-        if first and "oracle" not in notes.rows and has_baselines(config):
+            test("before", 0)
+        if first and "oracle" not in notes.rows and held_out.text_env:
             add_baselines(config, notes, console)
 
         def on_step(row: dict[str, Any], groups: list[Group]) -> None:
             display.step(row, config.run.steps)
             if config.eval.every and row["step"] % config.eval.every == 0 and row["step"] < config.run.steps:
-                held_out(f"step {row['step']}", row["step"])
+                test(f"step {row['step']}", row["step"])
 
         trainer.train(on_step)
-        episodes = held_out("after", config.run.steps)
+        episodes = test("after", config.run.steps)
     checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
     if first:
         rows = metrics.read(folder / "metrics.jsonl")
@@ -287,14 +293,6 @@ def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> Non
             console.print(f"warning: no row for {agent}: {error}", style="yellow", markup=False, soft_wrap=True)
 
 
-def has_baselines(config: Config) -> bool:
-    """Says whether the environment keeps our contract; any other Gymnasium text environment has no oracle to ask."""
-    env = registry.make(config.env.id, **(config.env.kwargs | config.eval.kwargs))
-    ours = isinstance(env.unwrapped, TextEnv)
-    env.close()
-    return ours
-
-
 def baseline(config: Config, agent: str) -> dict[str, float]:
     """Returns success, score and turns of a baseline on the held-out tasks."""
     episodes = baselines.play(
@@ -304,7 +302,7 @@ def baseline(config: Config, agent: str) -> dict[str, float]:
         horizon=evaluate.horizon(config),
         workers=config.env.workers or None,
         timeout=config.env.timeout,
-        **(config.env.kwargs | config.eval.kwargs),
+        **held_out_keywords(config),
     )
     means = [sum(values) / len(episodes) for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)]
     return dict(zip(("success", "score", "turns"), means, strict=True))
@@ -323,8 +321,9 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     if config_file is None and not saved:
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
     config = configuration.load(config_file or saved[0], overrides)
-    chat = Chat(load_tokenizer(str(folder)), describe(config))
+    training, held_out = describe(config)
+    chat = Chat(load_tokenizer(str(folder)), training.instructions)
     device = torch.accelerator.current_accelerator() or torch.device("cpu")
     generator = plugins.make_generator(config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
-    episodes = evaluate.evaluate(config, generator, chat)
-    console.print(report.table({"checkpoint": evaluate.summary(episodes)}))
+    played = evaluate.evaluate(config, generator, chat, held_out.task_ids)
+    console.print(report.table({"checkpoint": evaluate.summary(played.trajectories)}))

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,8 @@ class Trainer:
         if self.algorithm.kl_coef:
             self.reference = load_model(model_path, config.model.dtype).to(self.engine.device).requires_grad_(False)
         self.start = self._resume(newest) if newest else 0
+        owner = self.engine.rank == 0
+        self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
         self.generator.load(self.engine.weights())
         check_generator(
             self.generator,
@@ -82,8 +84,7 @@ class Trainer:
             TrainingError: a loss or gradient is not finite.
         """
         config = self.config
-        rows, failed = (MetricsFile(self.folder / name, start=self.start, owner=self.engine.rank == 0) for name in metrics.FILES)
-        given_up = int(sum(row["given_up"] for row in rows.kept))
+        given_up = int(sum(row["given_up"] for row in self.rows.kept))
         with make_pool(config, len(self.tasks(0)), config.env.kwargs) as pool:
             collector = make_collector(config, pool, self.generator, self.chat)
             for step in range(self.start, config.run.steps):
@@ -91,9 +92,9 @@ class Trainer:
                 horizon = curricula.turns(self.curriculum, step)
                 groups = self.collect(collector, step, horizon)
                 failures = [f for part in self.engine.gather(collector.failures) for f in part]
-                failed.write(*({"step": step + 1, **asdict(f)} for f in failures))
+                self.note_failures(step + 1, failures)
                 given_up += sum(f.given_up for f in failures)
-                self.check_failures(step, given_up, failed)
+                self.check_failures(step, given_up)
                 collected = time.monotonic()
                 means = self.update(step, groups)
                 self.generator.load(self.engine.weights())
@@ -102,7 +103,7 @@ class Trainer:
                     self.curriculum.observe(means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
                 row = {"step": step + 1, "horizon": horizon, **means, "time": seconds}
-                rows.write(row)
+                self.rows.write(row)
                 on_step(row, groups)
                 if (step + 1) % config.run.save_every == 0 or step + 1 == config.run.steps:
                     self.save(step + 1)
@@ -146,7 +147,11 @@ class Trainer:
         counts = {"env_failures": float(len(failures)), "given_up": float(sum(f.given_up for f in failures))}
         return episode_means(total) | counts
 
-    def check_failures(self, step: int, given_up: int, failed: MetricsFile) -> None:
+    def note_failures(self, step: int, failures: Sequence[Failure], *, evaluation: bool = False) -> None:
+        """Writes down the environment failures, of all processes, of a step or of the evaluation after it."""
+        self.failed.write(*({"step": step, "evaluation": evaluation, **asdict(f)} for f in failures))
+
+    def check_failures(self, step: int, given_up: int) -> None:
         """Stops a run whose environments fail too often, with what failed where.
 
         Raises:
@@ -158,12 +163,12 @@ class Trainer:
         if step > self.start and step % self.config.run.save_every:
             self.save(step)
         self.engine.barrier()
-        lost = (row for row in metrics.read(failed.path) if row["given_up"])
+        lost = (row for row in metrics.read(self.failed.path) if row["given_up"] and not row["evaluation"])
         often = Counter((row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost).most_common(3)
         report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
         raise FaultBudgetError(
             f"{given_up} episodes were given up by step {step + 1}, more than env.failure_budget={budget}. Most often: {report}. "
-            f"All are in {failed.path}. Mend the environment, or raise the budget, and run again"
+            f"All are in {self.failed.path}. Mend the environment, or raise the budget, and run again"
         )
 
     def save(self, step: int) -> None:

@@ -1,6 +1,7 @@
 """EnvPool: many environments in few processes, with failures kept apart from rewards."""
 
+from agentgym_envs.pool.description import Description, describe
 from agentgym_envs.pool.pool import EnvPool
 from agentgym_envs.pool.result import Result
 
-__all__ = ["EnvPool", "Result"]
+__all__ = ["Description", "EnvPool", "Result", "describe"]

@@ -37,8 +37,8 @@ class EnvPool:
         num_envs: environments.
         workers: processes; by default one a CPU core, at most one an environment.
         timeout: seconds that one call of an environment may take.
-        start_timeout: seconds that the first reset of an environment may take, with what it needs: starting the worker, imports,
-            building an index, starting a simulator. At least ``timeout``.
+        start_timeout: seconds that making an environment may take, or its first reset, with what it needs: starting the worker,
+            imports, building an index, starting a simulator. At least ``timeout``.
         action_format: how responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``; None takes them as actions.
         **kwargs: for ``gymnasium.make``, JSON-able.
 
@@ -106,6 +106,10 @@ class EnvPool:
     def ask_oracle(self, index: int) -> None:
         """Asks for the next step of the oracle, which begins anew after each reset; ``Result.action`` says what it did."""
         self._ask(index, "oracle")
+
+    def ask_description(self, index: int) -> None:
+        """Makes the environment if it is not there; the result's info says what :class:`~agentgym_envs.pool.Description` holds."""
+        self._ask(index, "describe")
 
     def recv(self, *, timeout: float | None = None) -> list[Result]:
         """Waits until at least one request is answered or has failed.
@@ -192,8 +196,11 @@ class EnvPool:
         try:
             for answer in worker.receive():
                 result = _result(worker.queue[0] if worker.queue else None, answer)
-                worker.queue.popleft()
-                (worker.made.discard if result.error else worker.made.add)(result.index)
+                request = worker.queue.popleft()
+                if result.error:
+                    worker.made.discard(result.index)
+                elif request.kind == "reset":
+                    worker.made.add(result.index)
                 self._ready.append(result)
         except EOFError:
             self._fail(slot, WorkerDied)
@@ -203,7 +210,7 @@ class EnvPool:
     def _limit(self, worker: Handle) -> float:
         """Returns the seconds that the request may take that the worker is at."""
         head = worker.queue[0]
-        return self.start_timeout if head.kind == "reset" and head.index not in worker.made else self.timeout
+        return self.start_timeout if head.kind in ("reset", "describe") and head.index not in worker.made else self.timeout
 
     def _deadline(self, worker: Handle) -> float:
         return worker.since + self._limit(worker)

@@ -21,6 +21,7 @@ from typing import Any
 import gymnasium
 
 from agentgym_envs import cache, plugins, registry
+from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import AgentGymError, EnvRaised, message_of
 from agentgym_envs.pool.result import REFUSALS
 from agentgym_envs.pool.wire import Inbox, pack
@@ -55,13 +56,21 @@ class Worlds:
 
     def reset(self, *, index: int, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any]:
         """Starts an episode; makes the environment if it is not there."""
-        if index not in self._envs:
-            self._envs[index] = registry.make(self._setup["id"], **self._setup["kwargs"])
-            if self._setup["action_format"] is not None:
-                self._envs[index] = ActionFormat(self._envs[index], self._setup["action_format"])
+        env = self._made(index)
         self._oracles.pop(index, None)
-        observation, info = self._envs[index].reset(seed=seed, options=options)
+        observation, info = env.reset(seed=seed, options=options)
         return _answer(observation, 0.0, False, False, info)
+
+    def describe(self, *, index: int) -> dict[str, Any]:
+        """Says what the environment is; makes it if it is not there."""
+        env = self._made(index)
+        task_ids = getattr(env.unwrapped, "task_ids", None)
+        described = {
+            "instructions": getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", ""),
+            "task_ids": None if task_ids is None else list(task_ids),
+            "text_env": isinstance(env.unwrapped, TextEnv),
+        }
+        return _answer("", 0.0, False, False, described)
 
     def step(self, *, index: int, action: str) -> dict[str, Any]:
         """Takes a step."""
@@ -85,6 +94,13 @@ class Worlds:
         """Closes all environments."""
         for index in list(self._envs):
             self._drop(index)
+
+    def _made(self, index: int) -> gymnasium.Env[str, str]:
+        if index not in self._envs:
+            self._envs[index] = registry.make(self._setup["id"], **self._setup["kwargs"])
+            if self._setup["action_format"] is not None:
+                self._envs[index] = ActionFormat(self._envs[index], self._setup["action_format"])
+        return self._envs[index]
 
     def _env(self, index: int) -> gymnasium.Env[str, str]:
         if index not in self._envs:
@@ -139,12 +155,13 @@ def _unsendable(info: dict[str, Any]) -> str:
 
 
 def _told(env_id: str, request: str, error: BaseException) -> dict[str, Any]:
-    """Returns what the parent hears of an error: its message and, where a reset was asked for what cannot be, its class."""
+    """Returns what the parent hears of an error: its message and, where something was asked for that cannot be, its class."""
     message = message_of(error)
-    refusal = next((name for name, kind in REFUSALS.items() if isinstance(error, kind)), None) if request == "reset" else None
+    refusals = REFUSALS.items() if request in ("reset", "describe") else ()
+    refusal = next((name for name, kind in refusals if isinstance(error, kind)), None)
     if not (isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])):
         subject = registry.named(env_id)
-        message = f"{subject}: {message}" if refusal else str(EnvRaised.of(subject, error))
+        message = f"{subject}: {message}" if isinstance(error, AgentGymError) else str(EnvRaised.of(subject, error))
     return {"error": message, "refusal": refusal}
 
 
