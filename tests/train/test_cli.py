@@ -122,7 +122,8 @@ def test_more_processes_than_groups(tmp_path):
 
 def test_a_missing_extra_is_the_pip_command(tmp_path, monkeypatch):
     """Environments live in other processes, which read sitecustomize.py when they start."""
-    hidden = "from importlib import util\nfound = util.find_spec\nutil.find_spec = lambda n, p=None: found(n, p) if n != 'textworld' else None\n"
+    hidden = "from importlib import util\n"
+    hidden += "find = util.find_spec\nutil.find_spec = lambda n, p=None: None if n == 'textworld' else find(n, p)"
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "sitecustomize.py").write_text(hidden)
     monkeypatch.syspath_prepend(tmp_path / "path")

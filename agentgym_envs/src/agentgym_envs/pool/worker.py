@@ -157,11 +157,11 @@ def _unsendable(info: dict[str, Any]) -> str:
 def _told(env_id: str, request: str, error: BaseException) -> dict[str, Any]:
     """Returns what the parent hears of an error: its message and, where something was asked for that cannot be, its class."""
     message = message_of(error)
-    refusals = REFUSALS.items() if request in ("reset", "describe") else ()
-    refusal = next((name for name, kind in refusals if isinstance(error, kind)), None)
+    beginning = request in ("reset", "describe")
+    refusal = next((name for name, kind in REFUSALS.items() if beginning and isinstance(error, kind)), None)
     if not (isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])):
         subject = registry.named(env_id)
-        message = f"{subject}: {message}" if isinstance(error, AgentGymError) else str(EnvRaised.of(subject, error))
+        message = f"{subject}: {message}" if beginning and isinstance(error, AgentGymError) else str(EnvRaised.of(subject, error))
     return {"error": message, "refusal": refusal}
 
 
