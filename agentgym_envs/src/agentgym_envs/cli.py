@@ -1,4 +1,4 @@
-"""``agentgym``: list the environments, play one, check one, measure an agent on one, build games ahead."""
+"""``agentgym``: list the environments, play one, check one, evaluate agents, build games ahead."""
 
 import random
 import threading
@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from agentgym_envs import baselines, plugins, registry
+from agentgym_envs import plugins, registry
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, MissingExtra
+from agentgym_envs.evaluate.commands import evaluate, report
+from agentgym_envs.keywords import keywords
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
 out = Console()
@@ -24,7 +26,6 @@ Split = Annotated[str, typer.Option(help="train, dev or test.")]
 Tasks = Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; may be given several times.")]
 Kwargs = Annotated[list[str] | None, typer.Option("--set", help="A constructor keyword, such as level=10.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes; one a core without it.")]
-COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 
 
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -72,7 +73,7 @@ def play(
 ) -> None:
     """Lets a person play in the terminal. An empty line shows what is possible; Ctrl-D leaves."""
     shown = {"headed": True} if headed else {}
-    env = registry.make(env_id, split=split, tasks=task, **shown, **_keywords(set_))
+    env = registry.make(env_id, split=split, tasks=task, **shown, **keywords(set_))
     observation, info = env.reset(seed=random.randrange(2**31) if seed is None else seed)
     world: Any = env.unwrapped
     out.print(world.instructions, style="dim", markup=False)
@@ -100,9 +101,9 @@ def check(env_id: EnvId, set_: Kwargs = None) -> None:
     """Proves that an environment keeps the contract."""
     from agentgym_envs.testing import check_text_env
 
-    registry.make(env_id, **_keywords(set_)).close()  # what is broken before it can be checked has an error of its own
+    registry.make(env_id, **keywords(set_)).close()  # what is broken before it can be checked has an error of its own
     try:
-        for line in check_text_env(env_id, **_keywords(set_)):
+        for line in check_text_env(env_id, **keywords(set_)):
             out.print(f"[green]ok[/] {line}")
     except ConformanceError as error:
         raise ConformanceError(f"{registry.named(env_id)} breaks the contract: {error}") from error
@@ -110,58 +111,9 @@ def check(env_id: EnvId, set_: Kwargs = None) -> None:
 
 @app.command()
 @user_errors
-def rollout(
-    env_id: EnvId,
-    agent: Annotated[str, typer.Option(help="random or oracle.")] = "random",
-    episodes: Annotated[int, typer.Option(min=1, help="Tasks, one episode each, at even distances over the split.")] = 100,
-    split: Split = "test",
-    horizon: Annotated[int | None, typer.Option(min=1, help="Turns an episode; the registered limit without it.")] = None,
-    task: Tasks = None,
-    set_: Kwargs = None,
-) -> None:
-    """Plays held-out tasks and prints success by difficulty."""
-    kwargs = {"split": split, "tasks": task, **_keywords(set_)}
-    env: Any = registry.make(env_id, **kwargs)
-    with Progress(*COLUMNS, console=err, transient=True) as progress:
-        bar = progress.add_task(f"{agent} on {env_id}", total=episodes)
-        results = baselines.play(
-            env_id, agent, episodes=episodes, horizon=horizon, on_episode=lambda: progress.advance(bar), **kwargs
-        )
-    table = Table("difficulty", "episodes", "success", "score", "turns", title=f"{agent} on {env_id}, {split}")
-    levels = [env.unwrapped.task_set.get(r.task_id).difficulty for r in results]
-    for level in [*sorted(set(levels)), None]:
-        rows = [r for r, d in zip(results, levels, strict=True) if level is None or d == level]
-        mean = [sum(values) / len(rows) for values in zip(*[(r.success, r.score, r.turns) for r in rows], strict=True)]
-        table.add_row("all" if level is None else str(level), str(len(rows)), f"{mean[0]:.3f}", f"{mean[1]:.3f}", f"{mean[2]:.1f}")
-    out.print(table)
-
-
-@app.command()
-@user_errors
-def suite(
-    name: Annotated[str, typer.Argument(help="A named task list, such as agentgym-rl.")],
-    agent: Annotated[str, typer.Option(help="random or oracle.")] = "random",
-    horizon: Annotated[int | None, typer.Option(min=1, help="Turns an episode; the registered limits without it.")] = None,
-) -> None:
-    """Plays a named task list and prints success family by family."""
-    from agentgym_envs.suite import evaluate
-
-    with Progress(*COLUMNS, console=err, transient=True) as progress:
-        bar = progress.add_task(name, total=None)
-        on_episode: Callable[[str], None] = lambda family: progress.update(bar, advance=1, description=family)  # noqa: E731
-        results = evaluate(name, agent, horizon=horizon, on_episode=on_episode)
-    table = Table("scenario", "family", "tasks", "success", "score", "note", title=f"{agent} on {name}")
-    for r in results:
-        means = ["–" if mean is None else f"{mean:.3f}" for mean in (r.success, r.score)]
-        table.add_row(r.family.scenario, r.family.name, f"{len(r.episodes)}/{r.family.count}", *means, r.family.note)
-    out.print(table)
-
-
-@app.command()
-@user_errors
 def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwargs = None, workers: Workers = None) -> None:
     """Makes ahead what an environment makes on demand: TextWorld's games, a search index."""
-    env: Any = registry.make(env_id, split=split, tasks=task, **_keywords(set_)).unwrapped
+    env: Any = registry.make(env_id, split=split, tasks=task, **keywords(set_)).unwrapped
     if not hasattr(env, "prepare"):
         raise ArgumentError(f"{env_id} has nothing to build")
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
@@ -208,17 +160,5 @@ def sites(
         servers.close()
 
 
-def _keywords(pairs: list[str] | None) -> dict[str, Any]:
-    """Reads ``key=value`` pairs; a value is TOML, or a plain string where it is none."""
-    import tomllib
-
-    keywords: dict[str, Any] = {}
-    for pair in pairs or []:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise ArgumentError(f"--set takes key=value, not {pair!r}")
-        try:
-            keywords[key] = tomllib.loads(f"x = {text}")["x"]
-        except tomllib.TOMLDecodeError:
-            keywords[key] = text
-    return keywords
+app.command("eval")(user_errors(evaluate))
+app.command()(user_errors(report))

@@ -5,14 +5,11 @@ not known to us: these are as many from our test split (then from dev, where tes
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from agentgym_envs import baselines, registry
-from agentgym_envs.baselines import Agent, Episode
-from agentgym_envs.errors import UnknownName
 from agentgym_envs.tasks import matching
 
 STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
@@ -53,19 +50,10 @@ class Family:
         return registry.make(self.env_id, split="test", **kwargs).unwrapped
 
 
-class Result(NamedTuple):
-    """What an agent did on a family; the means are None where none of its tasks are there."""
-
-    family: Family
-    episodes: list[Episode]
-    success: float | None
-    score: float | None
-
-
-def _whole_file(keywords: dict[str, Any]) -> dict[str, Any]:
+def whole_file(keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Makes every question of a user's file one of the tests; an environment alone would split the file."""
     path = keywords.get("questions")
-    return {**keywords, "questions": {"test": path}} if isinstance(path, str | os.PathLike) else keywords
+    return {**keywords, **({"questions": {"test": path}} if isinstance(path, str | os.PathLike) else {})}
 
 
 def _families() -> tuple[Family, ...]:
@@ -114,46 +102,3 @@ def _families() -> tuple[Family, ...]:
 
 
 suites: dict[str, tuple[Family, ...]] = {"agentgym-rl": _families()}
-
-
-def evaluate(
-    name: str,
-    agent: str | Agent,
-    *,
-    horizon: int | None = None,
-    data: dict[str, dict[str, Any]] | None = None,
-    on_episode: Callable[[str], None] | None = None,
-) -> list[Result]:
-    """Plays a suite family by family.
-
-    Args:
-        name: a key of ``suites``.
-        agent: "random", "oracle", or a callable (see :data:`agentgym_envs.baselines.Agent`).
-        horizon: turns an episode; None takes the registered limits.
-        data: constructor keywords for a family by its name: ``{"NQ": {"questions": "nq.jsonl", "corpus": "wiki.jsonl"}}``.
-        on_episode: called with the family's name after each episode.
-
-    Returns:
-        One result a family.
-
-    Raises:
-        UnknownName: no such suite, or ``data`` names no family of it.
-    """
-    if name not in suites:
-        raise UnknownName("suite", name, suites)
-    names = [f.name for f in suites[name]]
-    for family_name in data or {}:
-        if family_name not in names:
-            raise UnknownName("family", family_name, names)
-    results = []
-    for family in suites[name]:
-        keywords = _whole_file((data or {}).get(family.name, {}))
-        task_ids = family.task_ids(**keywords)
-        episodes: list[Episode] = []
-        if task_ids:
-            done = (lambda: on_episode(family.name)) if on_episode else None  # noqa: B023  called before the next round
-            limits: dict[str, Any] = {"task_ids": task_ids, "horizon": horizon, "on_episode": done}
-            episodes = baselines.play(family.env_id, agent, split="test", **limits, **keywords)
-        success = fmean(e.success for e in episodes) if episodes else None
-        results.append(Result(family, episodes, success, fmean(e.score for e in episodes) if episodes else None))
-    return results

@@ -11,8 +11,10 @@ other workers go on untouched.
 import operator
 import os
 import selectors
+import socket
 import time
 from collections import deque
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -73,6 +75,9 @@ class EnvPool:
         self._lost: dict[int, EnvFailure] = {}
         self._ready: deque[Result] = deque()
         self._numbers = count(1)
+        self._bell, self._rope = socket.socketpair()
+        self._bell.setblocking(False)
+        self._rope.setblocking(False)
         self._closed = False
 
     @property
@@ -118,20 +123,27 @@ class EnvPool:
             timeout: seconds to wait at most; None waits as long as the environments' own limits let it.
 
         Returns:
-            All answers that are there; empty if nothing is outstanding or the time is over.
+            All answers that are there; empty if nothing is outstanding, the time is over, or :meth:`wake` was called.
         """
         end = None if timeout is None else time.monotonic() + timeout
         while not self._ready and any(w and w.queue for w in self._workers):
-            self._collect(end)
-            if end is not None and time.monotonic() >= end:
+            woken = self._collect(end)
+            if woken or (end is not None and time.monotonic() >= end):
                 break
         results = list(self._ready)
         self._ready.clear()
         return results
 
+    def wake(self) -> None:
+        """Lets a :meth:`recv` that waits in another thread return. Other threads may call this, and nothing else."""
+        with suppress(OSError):  # it is ringing already, or the pool is closed
+            self._rope.send(b"!")
+
     def close(self) -> None:
         """Ends all workers at once. May be called twice."""
         self._closed = True
+        self._bell.close()
+        self._rope.close()
         workers = [w for w in self._workers if w]
         self._workers = [None] * len(self._workers)
         self._ready.clear()
@@ -172,21 +184,31 @@ class EnvPool:
             worker = self._workers[slot] = Handle(self._setup)
         worker.submit(request)
 
-    def _collect(self, end: float | None) -> None:
-        """Takes in what is there, or waits for it: until ``end``, a deadline, or a glance at the processes is due."""
+    def _collect(self, end: float | None) -> bool:
+        """Takes in what is there, or waits for it: until ``end``, a deadline, or a glance at the processes is due.
+
+        Returns:
+            Whether it was woken.
+        """
+        woken = False
         busy = [(slot, w) for slot, w in enumerate(self._workers) if w and w.queue]
         limits = [GLANCE + time.monotonic(), *([] if end is None else [end]), *(self._deadline(w) for _, w in busy)]
         with selectors.PollSelector() as selector:
             for slot, worker in busy:
                 writes = selectors.EVENT_WRITE if worker.has_unsent else 0
                 selector.register(worker.socket, selectors.EVENT_READ | writes, slot)
+            selector.register(self._bell, selectors.EVENT_READ)
             for key, _ in selector.select(max(min(limits) - time.monotonic(), 0.0)):
-                self._serve(key.data)
+                if key.fileobj is self._bell:
+                    woken = bool(self._bell.recv(4096))
+                else:
+                    self._serve(key.data)
         for slot, worker in busy:
             if self._workers[slot] is worker and worker.queue and time.monotonic() >= self._deadline(worker):
                 self._fail(slot, EnvTimeout, f"no answer within {self._limit(worker):g} s")
             elif self._workers[slot] is worker and time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
                 self._fail(slot, WorkerDied)  # unnoticed, because a child of its own holds the connection open
+        return woken
 
     def _serve(self, slot: int) -> None:
         """Sends and receives what a worker's socket has room for and holds."""

@@ -1,0 +1,1 @@
+"""Evaluation: any agent on any environment or suite, recorded episode by episode."""

@@ -1,0 +1,181 @@
+"""What an agent is, and how one is found.
+
+An agent is a class; one object plays one episode. All of its methods may be ``async``::
+
+    class Mine:
+        format = "plain"                    # how its responses hold actions: a key of agentgym_envs.wrappers.FORMATS
+
+        def __init__(self, *, option=1): ...   # keywords are its options; one that is called ``client`` gets the model's
+
+        def start(self, opening): ...       # system prompt, tools, what earlier attempts left behind: see Opening
+        def act(self, observation, info):   # the whole response
+            return "go north"
+        def end(self, ending): ...          # may return what the next attempt at this task should know, JSON-able
+
+``start`` and ``end`` may be left out. A plain function ``(observation, info) -> response`` is an agent too.
+"""
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from agentgym_envs import plugins
+from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin
+from agentgym_envs.wrappers import FORMATS
+
+AGENTS = "agentgym_envs.agents"
+ASK_ORACLE = "\0oracle"
+"""A response that stands for what the environment's own oracle would do."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What an agent knows before the first observation."""
+
+    task_id: str
+    attempt: int
+    """From 0."""
+    goal: str
+    instructions: str
+    """The environment's rules and its grammar of actions."""
+    format_rules: str
+    """How to write a response, for text; empty where the whole response is the action."""
+    tools: Sequence[Mapping[str, Any]]
+    """The environment's functions in OpenAI's ``tools`` form."""
+    memory: Sequence[Any] = ()
+    """What the ``end`` of earlier attempts at this task returned, in their order."""
+
+    @property
+    def system_prompt(self) -> str:
+        """Both kinds of rules."""
+        return "\n\n".join(filter(None, (self.instructions, self.format_rules)))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an episode ended."""
+
+    observation: str
+    """The last."""
+    success: bool
+    score: float
+    truncated: bool
+    """The turns or the model's context were spent."""
+
+
+class Agent:
+    """Base class: does nothing at the start and at the end."""
+
+    format: ClassVar[str | None] = "plain"
+    """How its responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``; None: they are actions."""
+    learns: ClassVar[bool] = False
+    """Its attempts at a task build on each other, and so are played one after the other."""
+    lists_actions: ClassVar[bool] = False
+    """It needs ``info["admissible_actions"]``."""
+
+    def start(self, opening: Opening) -> Awaitable[None] | None:
+        """Sees what there is to know."""
+
+    def act(self, observation: str, info: Mapping[str, Any]) -> Awaitable[str] | str:
+        """Returns the whole response to an observation."""
+        raise NotImplementedError
+
+    def end(self, ending: Ending) -> Awaitable[Any] | Any:
+        """Returns what the next attempt should know, or None."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes an agent for each episode."""
+
+    name: str
+    target: Callable[..., Any]
+    options: Mapping[str, Any]
+
+    @property
+    def format(self) -> str | None:
+        """See :class:`Agent`."""
+        declared: str | None = getattr(self.target, "format", "plain")
+        return declared
+
+    @property
+    def learns(self) -> bool:
+        """See :class:`Agent`."""
+        return bool(getattr(self.target, "learns", False))
+
+    @property
+    def lists_actions(self) -> bool:
+        """See :class:`Agent`."""
+        return bool(getattr(self.target, "lists_actions", False))
+
+    @property
+    def needs_client(self) -> bool:
+        """It acts through a model."""
+        return inspect.isclass(self.target) and "client" in _keywords(self.target)
+
+    def make(self, client: Any = None) -> Any:
+        """Returns an agent for one episode."""
+        if not inspect.isclass(self.target):
+            return _Function(self.target)
+        return self.target(**self.options, **({"client": client} if self.needs_client else {}))
+
+
+class _Function(Agent):
+    """A plain function as an agent."""
+
+    def __init__(self, function: Callable[[str, Mapping[str, Any]], Awaitable[str] | str]):
+        self._function = function
+
+    def act(self, observation: str, info: Mapping[str, Any]) -> Awaitable[str] | str:
+        """Calls it."""
+        return self._function(observation, info)
+
+
+def load(name: str, options: Mapping[str, Any] | None = None) -> Maker:
+    """Finds an agent.
+
+    Args:
+        name: registered in the entry-point group ``agentgym_envs.agents``, or "module:name"; the module may lie in the working
+            directory.
+        options: for its constructor.
+
+    Raises:
+        UnknownName: nothing is registered under the name.
+        BrokenPlugin: it cannot be imported, or is no agent.
+        ArgumentError: an option that it does not take.
+    """
+    target = _import(name) if ":" in name else plugins.load(AGENTS, name)
+    if not callable(target) or (inspect.isclass(target) and not callable(getattr(target, "act", None))):
+        raise BrokenPlugin(f"agent {name!r} is neither a function nor a class with a method 'act': {target!r}")
+    maker = Maker(name, target, dict(options or {}))
+    known = _keywords(target) - {"client"} if inspect.isclass(target) else set()
+    if unknown := sorted(set(maker.options) - known):
+        raise ArgumentError(
+            f"agent {name!r} does not take the option {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}"
+        )
+    if maker.format not in (None, *FORMATS):
+        raise BrokenPlugin(f"agent {name!r} has the format {maker.format!r}, which is none of {', '.join(FORMATS)}")
+    return maker
+
+
+def _keywords(target: Callable[..., Any]) -> set[str]:
+    return {p.name for p in inspect.signature(target).parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+
+
+def _import(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except AgentGymError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise BrokenPlugin(f"agent {name!r} cannot be imported: {error!r}") from error
+    return found

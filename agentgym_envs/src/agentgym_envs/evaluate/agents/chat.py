@@ -1,0 +1,71 @@
+"""A model in a conversation: observations are the user's messages, responses the assistant's."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.agents.base import Agent, Opening
+from agentgym_envs.evaluate.client import Client, Message
+
+
+class Chat(Agent):
+    """The conversation as it is; the whole response is the action.
+
+    Args:
+        client: the model.
+        window: keeps that many of the latest turns, behind the rules and the goal; None keeps all.
+    """
+
+    def __init__(self, *, client: Client, window: int | None = None):
+        if window is not None and window < 1:
+            raise ArgumentError(f"window={window}: must be at least 1")
+        self.client, self.window = client, window
+        self.messages: list[Message] = []
+        self.reasoning = ""
+
+    async def start(self, opening: Opening) -> None:
+        """Says the rules."""
+        self.opening = opening
+        self.messages = [{"role": "system", "content": opening.system_prompt}]
+
+    async def act(self, observation: str, info: Mapping[str, Any]) -> str:
+        """Asks the model."""
+        self.messages.append({"role": "user", "content": shown(observation, info)})
+        response = await self.respond()
+        self.messages.append({"role": "assistant", "content": response})
+        return thinking(self.reasoning, response)
+
+    async def respond(self) -> str:
+        """Returns the model's answer to the conversation so far."""
+        return await self.ask()
+
+    async def ask(self, *more: Message) -> str:
+        """Returns the model's answer to the visible conversation and ``more``."""
+        reply = await self.client.complete([*self.visible(), *more])
+        self.reasoning = reply.reasoning
+        return reply.text
+
+    def visible(self) -> list[Message]:
+        """Returns what the model sees: all, or the rules and the latest turns, the goal before them."""
+        first, kept = 1, [] if self.window is None else self.messages[1:][-(2 * self.window - 1) :]
+        if self.window is None or len(kept) == len(self.messages) - first:
+            return self.messages
+        goal = {"role": "user", "content": f"Goal: {self.opening.goal}\n\n{kept[0]['content']}"}
+        return [self.messages[0], goal, *kept[1:]]
+
+
+class React(Chat):
+    """Thinks before each action (Yao et al., 2023, arXiv 2210.03629)."""
+
+    format = "react"
+
+
+def thinking(reasoning: str, response: str) -> str:
+    """Returns a response with the reasoning that a server reports apart from it, as models without such a server write it."""
+    return f"<think>{reasoning}</think>{response}" if reasoning else response
+
+
+def shown(observation: str, info: Mapping[str, Any]) -> str:
+    """Returns the message of an observation, with the admissible actions where they were asked for."""
+    listed: Sequence[str] = info.get("admissible_actions") or ()
+    return f"{observation}\n\nActions that are possible now: {', '.join(listed)}" if listed else observation

@@ -1,0 +1,41 @@
+"""Function calling: the environment's tools are the model's, and observations are their results."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agentgym_envs.evaluate.agents.base import Opening
+from agentgym_envs.evaluate.agents.chat import Chat, shown, thinking
+from agentgym_envs.evaluate.client import Client, Message, Reply
+
+
+class Function(Chat):
+    """Native tool calls. An answer without one is sent as it is, and the environment says what is wrong with it."""
+
+    format = "function"
+
+    def __init__(self, *, client: Client):
+        super().__init__(client=client)
+
+    async def start(self, opening: Opening) -> None:
+        """Says the environment's rules; the tools say how to act."""
+        await super().start(opening)
+        self.messages = [{"role": "system", "content": opening.instructions}]
+        self._called: list[str] = []
+
+    async def act(self, observation: str, info: Mapping[str, Any]) -> str:
+        """Asks the model; more than one call is as wrong as none."""
+        text = shown(observation, info)
+        results: list[Message] = [{"role": "tool", "tool_call_id": call, "content": text} for call in self._called]
+        self.messages += results or [{"role": "user", "content": text}]
+        reply = await self.client.complete(self.visible(), tools=self.opening.tools)
+        self.messages.append(_said(reply))
+        self._called = [call.id for call in reply.tool_calls]
+        written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in reply.tool_calls]
+        return thinking(reply.reasoning, "\n".join(f"<tool_call>{call}</tool_call>" for call in written) or reply.text)
+
+
+def _said(reply: Reply) -> Message:
+    """Returns the assistant's message that a reply was."""
+    calls = [{"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.tool_calls]
+    return {"role": "assistant", "content": reply.text, **({"tool_calls": calls} if calls else {})}

@@ -1,0 +1,202 @@
+"""``agentgym eval`` and ``agentgym report``."""
+
+import asyncio
+import re
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.console import Console
+
+from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.evaluate import record as records
+from agentgym_envs.evaluate import tables
+from agentgym_envs.evaluate.agents.base import Maker, load
+from agentgym_envs.evaluate.budget import Budget
+from agentgym_envs.evaluate.client import Client, Endpoint
+from agentgym_envs.evaluate.display import Display, draw
+from agentgym_envs.evaluate.paper import NOTE
+from agentgym_envs.evaluate.plan import Item, plan
+from agentgym_envs.evaluate.record import Key, Record
+from agentgym_envs.evaluate.runner import Limits, Runner
+from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.keywords import keywords
+from agentgym_envs.wrappers import FORMATS
+
+Target = Annotated[str, typer.Argument(help='A suite such as agentgym-rl, a registered id, or "module:id".')]
+Pairs = list[str] | None
+out = Console()
+err = Console(stderr=True)
+
+
+def evaluate(
+    target: Target,
+    model: Annotated[str, typer.Option(help="The model's name at its server.")] = "",
+    base_url: Annotated[
+        str, typer.Option(help="Of an OpenAI-compatible server.", envvar="OPENAI_BASE_URL")
+    ] = "https://api.openai.com/v1",
+    api_key_env: Annotated[str, typer.Option(help="The environment variable that holds the key.")] = "OPENAI_API_KEY",
+    agent: Annotated[
+        str, typer.Option(help="chat, react, function, reflect, correct, plan, random, oracle, a plugin's, or module:name.")
+    ] = "",
+    option: Annotated[Pairs, typer.Option("--option", help="An option of the agent, such as window=8.")] = None,
+    form: Annotated[str | None, typer.Option("--format", help=f"How responses hold actions: {', '.join(FORMATS)}.")] = None,
+    split: Annotated[str, typer.Option(help="train, dev or test; suites have their own.")] = "test",
+    task: Annotated[Pairs, typer.Option("--task", help="A task id or glob pattern; may be given several times.")] = None,
+    only: Annotated[str, typer.Option(help="Families or scenarios of a suite, with commas between.")] = "",
+    episodes: Annotated[int | None, typer.Option(min=1, help="Tasks a family, at even distances; all without it.")] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="At each task.")] = 1,
+    horizon: Annotated[int | None, typer.Option(min=1, help="Turns an episode; the registered limits without it.")] = None,
+    set_: Annotated[Pairs, typer.Option("--set", help="A constructor keyword, such as level=10.")] = None,
+    temperature: Annotated[float, typer.Option(min=0.0)] = 1.0,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Of a response.")] = 512,
+    send: Annotated[Pairs, typer.Option("--send", help="More of the request's body, such as top_p=0.9.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The results' folder; results/TARGET-AGENT without it.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,
+    workers: Annotated[int | None, typer.Option(min=1, help="Environment processes; at most two a core without it.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that one call of an environment may take.")] = 60.0,
+    budget_tokens: Annotated[int | None, typer.Option(min=1, help="Stops when so many tokens were used.")] = None,
+    budget_cost: Annotated[float | None, typer.Option(min=0.0, help="Stops when so much was spent.")] = None,
+    prices: Annotated[
+        tuple[float, float] | None, typer.Option(help="Of a million prompt and completion tokens, in any currency.")
+    ] = None,
+) -> None:
+    """Plays the tasks of a suite or an environment with a model or another agent; run again, it plays what is missing."""
+    if not (agent or model):
+        raise ArgumentError("who is to act? Name a model with --model, or an agent with --agent")
+    maker = load(agent or "react", keywords(option))
+    settings, endpoint = _settings(maker, model, form, horizon, keywords(set_), Sampling(temperature, max_tokens, keywords(send)))
+    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{target}-{model or maker.name}").strip("-")
+    items = _planned(
+        target,
+        split=split,
+        tasks=task,
+        episodes=episodes,
+        attempts=attempts,
+        only=only.split(",") if only else [],
+        kwargs=settings.kwargs,
+    )
+    if budget_cost is not None and prices is None:
+        raise ArgumentError("--budget-cost needs --prices: what a million prompt and completion tokens cost")
+    client = None
+    if endpoint:
+        address = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
+        client = Client(Endpoint(**endpoint, **address), connections=concurrency)
+    limits = Limits(concurrency=concurrency, workers=workers, timeout=timeout)
+    opened = Record(folder, settings)
+    try:
+        if opened.cut:
+            err.print(
+                f"warning: {folder / records.EPISODES} ended in half a line, which is dropped", style="yellow", soft_wrap=True
+            )
+        budget = Budget(budget_tokens, budget_cost)
+        for row in opened.rows:
+            budget.used.add(row["usage"])
+        runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget)
+        _carry_out(runner, items, target)
+        _print(opened.rows, f"{model or maker.name} on {target}")
+        left = runner.missing(items)
+    finally:
+        opened.close()
+    out.print(f"{folder}: {len(items) - len(left)} of {len(items)} episodes", markup=False, highlight=False, soft_wrap=True)
+    if left:
+        why = f": {runner.stopped}" if runner.stopped else ", which failed each time"
+        err.print(
+            f"{len(left)} episodes are missing{why}. The same command plays them", style="yellow", markup=False, soft_wrap=True
+        )
+        raise typer.Exit(1)
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")],
+    page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path("report.html"),
+) -> None:
+    """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
+    from agentgym_envs.evaluate.report import Run, write_report
+
+    runs = []
+    for folder in folders:
+        rows, cut = records.read(folder)
+        if cut:
+            err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
+        if not records.episodes(rows):
+            raise ArgumentError(f"{folder} holds no episode yet")
+        runs.append((folder, rows))
+        _print(rows, str(folder))
+    compared = tables.pairings([(str(folder), rows) for folder, rows in runs])
+    if compared:
+        out.print(draw(compared, "the same tasks in both"))
+    write_report(page, [_run(Run, folder, rows) for folder, rows in runs])
+    out.print(f"wrote {page}", markup=False, highlight=False, soft_wrap=True)
+
+
+class Sampling(NamedTuple):
+    """How a model is asked."""
+
+    temperature: float
+    max_tokens: int
+    extra: dict[str, Any]
+
+
+def _settings(
+    maker: Maker, model: str, form: str | None, horizon: int | None, kwargs: dict[str, Any], sampling: Sampling
+) -> tuple[Settings, dict[str, Any] | None]:
+    """Returns what determines results, and how the model is asked where one is."""
+    if form is not None and form not in FORMATS:
+        raise UnknownName("format", form, FORMATS)
+    common: dict[str, Any] = {"agent": maker.name, "options": maker.options, "format": form or maker.format, "horizon": horizon}
+    if not maker.needs_client:
+        if model:
+            raise ArgumentError(f"agent {maker.name!r} does not act through a model: leave --model out")
+        return Settings(**common, kwargs=kwargs), None
+    if not model:
+        raise ArgumentError(f"agent {maker.name!r} acts through a model: name one with --model")
+    asked = sampling._asdict()
+    return Settings(**common, model=model, sampling=asked, kwargs=kwargs), {"model": model, **asked}
+
+
+def _planned(target: str, **options: Any) -> list[Item]:
+    items, skipped = plan(target, **options)
+    for family in skipped:
+        err.print(f"skipped {family.family}: {family.reason}", style="yellow", markup=False, soft_wrap=True)
+    if not items:
+        raise ArgumentError(f"nothing of {target} can be played here")
+    return items
+
+
+def _carry_out(runner: Runner, items: list[Item], title: str) -> None:
+    """Runs to the end, with a live display; Ctrl-C keeps what is there."""
+    known = {runner.key(item) for item in items}
+    done = [row for row in records.episodes(runner.record.rows) if Key.of(row) in known]
+
+    async def go() -> None:
+        async with runner.client or AsyncExitStack():
+            if runner.client and runner.missing(items):
+                await runner.client.check()
+            with Display(err, title, done, len(items), runner.budget) as display:
+                runner.on_row = display.row
+                await runner.run(items)
+
+    try:
+        asyncio.run(go())
+    except KeyboardInterrupt:
+        runner.stopped = "interrupted"
+
+
+def _print(rows: list[records.Row], title: str) -> None:
+    """Prints the tables of a run that has episodes."""
+    if not records.episodes(rows):
+        return
+    out.print(draw(tables.results(rows), title))
+    beside = tables.published(rows)
+    if beside:
+        out.print(draw(beside, "success in percent"))
+        out.print(NOTE, style="dim")
+
+
+def _run(kind: Any, folder: Path, rows: list[records.Row]) -> Any:
+    table = tables.results(rows)
+    return kind(
+        name=str(folder), settings=records.read_settings(folder), rows=rows, columns=table.columns, lines=table.lines, folder=folder
+    )

@@ -1,0 +1,126 @@
+"""One episode: an agent in an environment, written down turn by turn."""
+
+import inspect
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from agentgym_envs.errors import ContextExceeded
+from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
+from agentgym_envs.evaluate.plan import Item
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.pool import AsyncEnvPool, Result
+from agentgym_envs.wrappers import FORMATS
+from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.responses import FormatError
+
+
+class Place(NamedTuple):
+    """An environment of a pool."""
+
+    pool: AsyncEnvPool
+    index: int
+
+
+async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memory: Sequence[Any], turns: list[Row]) -> Row:
+    """Plays an episode.
+
+    Args:
+        item: which.
+        agent: a new one.
+        place: where; its pool reads responses in ``form``.
+        form: how responses hold actions, or None.
+        memory: what earlier attempts left.
+        turns: empty; filled as they are played, so that a fault finds them too.
+
+    Returns:
+        The part of the episode's line that comes of playing.
+
+    Raises:
+        EnvFailure: the environment failed.
+        ProviderError: the model's server did.
+    """
+    began = time.monotonic()
+    result = _checked(await place.pool.reset(place.index, **item.start))
+    written = FORMATS[form](item.world.tools) if form else None
+    goal = str((result.info or {}).get("goal", ""))
+    await _called(agent, "start", _opening(item, goal, form, memory))
+    end = ""
+    while not end:
+        try:
+            response = await _called(agent, "act", result.observation, result.info or {})
+        except ContextExceeded:
+            end = "context"
+            break
+        after = await _taken(place, response)
+        if after.info is None:  # the oracle had nothing more to say
+            end = "truncated"
+            break
+        said = (after.action or "") if response == ASK_ORACLE else response
+        turns.append(_turn(result.observation, said, written, after))
+        result = after
+        end = "terminated" if result.terminated else "truncated" if result.truncated else ""
+    info = result.info or {}
+    total = sum(turn["reward"] for turn in turns)
+    success = bool(info.get("success", result.terminated and total > 0))
+    score = float(info.get("score", total))
+    memory_left = await _lesson(agent, Ending(result.observation, success, score, end != "terminated"))
+    seconds = round(time.monotonic() - began, 3)
+    ended = {"goal": goal, "success": success, "score": score, "end": end, "last": result.observation}
+    return {**ended, "turns": turns, "seconds": seconds, "memory": memory_left}
+
+
+def _opening(item: Item, goal: str, form: str | None, memory: Sequence[Any]) -> Opening:
+    rules = FORMATS[form](item.world.tools).describe() if form else ""
+    tools = FunctionCall(item.world.tools).schema()
+    return Opening(item.task_id, item.attempt, goal, item.world.instructions, rules, tools, memory)
+
+
+async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
+    """Calls a method of an agent, which may be asynchronous, and may be missing but for ``act``."""
+    answer = getattr(agent, method, lambda *_: None)(*arguments)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+async def _lesson(agent: Agent, ending: Ending) -> Any:
+    """Returns what an agent leaves to its next attempt; one whose context is spent leaves nothing."""
+    try:
+        return await _called(agent, "end", ending)
+    except ContextExceeded:
+        return None
+
+
+async def _taken(place: Place, response: Any) -> Result:
+    if not isinstance(response, str):
+        raise TypeError(f"an agent's response is a str, not {type(response).__name__}")
+    pool, index = place
+    return _checked(await (pool.ask_oracle(index) if response == ASK_ORACLE else pool.send(index, response)))
+
+
+def _checked(result: Result) -> Result:
+    result.check()
+    return result
+
+
+def _turn(observation: str, response: str, written: Any, after: Result) -> Row:
+    info: Mapping[str, Any] = after.info or {}
+    try:
+        action = written.parse(response) if written else response
+    except FormatError:
+        action = ""
+    return {
+        "observation": observation,
+        "response": response,
+        "thought": thought(response, action),
+        "action": action,
+        "reward": after.reward,
+        "invalid": bool(info.get("invalid", False)),
+    }
+
+
+def thought(response: str, action: str) -> str:
+    """Returns what a response says before its action, without the marks around both."""
+    before = response.rpartition(action)[0] if action and action in response else "" if action else response
+    for mark in ("<think>", "</think>", "<action>", "Thought:", "Action:", "<tool_call>"):
+        before = before.replace(mark, "")
+    return before.strip()

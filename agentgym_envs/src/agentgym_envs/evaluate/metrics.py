@@ -1,0 +1,158 @@
+"""What episodes add up to: pure functions over the lines of a record.
+
+A task's success is the mean over its attempts; all means and intervals are over tasks, which are what was drawn from the world.
+"""
+
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean
+from typing import Any, NamedTuple
+
+from agentgym_envs.evaluate.record import Row
+
+RESAMPLES = 2000
+LEVEL = 0.95
+
+
+class Interval(NamedTuple):
+    """A confidence interval at ``LEVEL``."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is reported of a group of episodes."""
+
+    tasks: int
+    attempts: int
+    """At a task, at most."""
+    success: float
+    interval: Interval
+    """Of the success, over tasks."""
+    score: float
+    """The paper's Avg@k."""
+    pass_at: Mapping[int, float]
+    """k to the unbiased chance that one of k attempts at a task succeeds."""
+    any_score: float
+    """The paper's Pass@k: the share of tasks with an attempt that scored more than 0."""
+    turns: float
+    """An episode."""
+    invalid: float
+    """Share of actions that were not understood."""
+    truncated: float
+    """Share of episodes."""
+    prompt_tokens: float
+    """An episode."""
+    completion_tokens: float
+    """An episode."""
+
+
+class Pairing(NamedTuple):
+    """Two runs on the tasks that both have played."""
+
+    tasks: int
+    difference: float
+    """Mean success of the second less that of the first."""
+    interval: Interval
+    better: int
+    """Tasks on which the second succeeds more often."""
+    worse: int
+    p: float
+    """Of the sign test, two-sided."""
+
+
+def wilson(successes: float, n: int) -> Interval:
+    """Returns Wilson's score interval for a share (Wilson, 1927).
+
+    Args:
+        successes: at most ``n``.
+        n: trials, at least one.
+    """
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    share, spread = successes / n, z * z / n
+    centre = (share + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+def bootstrap(values: Sequence[float], *, seed: int = 0) -> Interval:
+    """Returns the percentile interval of the mean under resampling with replacement; the same every time.
+
+    Args:
+        values: one a task.
+        seed: of the resampling.
+    """
+    rng = random.Random(seed)
+    means = sorted(fmean(rng.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    tail = round((1 - LEVEL) / 2 * RESAMPLES)
+    return Interval(means[tail], means[RESAMPLES - 1 - tail])
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """Returns the chance that k of n attempts, drawn without replacement, hold one of the c successes (Chen et al., 2021).
+
+    Args:
+        n: attempts.
+        c: successes among them.
+        k: at most ``n``.
+    """
+    return 1.0 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def summarise(rows: Sequence[Row]) -> Summary:
+    """Returns the summary of some episodes, at least one."""
+    tasks = list(by_task(rows).values())
+    successes = [fmean(row["success"] for row in attempts) for attempts in tasks]
+    most, fewest = max(map(len, tasks)), min(map(len, tasks))
+    turns = [turn for row in rows for turn in row["turns"]]
+    return Summary(
+        tasks=len(tasks),
+        attempts=most,
+        success=fmean(successes),
+        interval=wilson(sum(successes), len(tasks)) if most == 1 else bootstrap(successes),
+        score=fmean(fmean(row["score"] for row in attempts) for attempts in tasks),
+        pass_at={
+            k: fmean(pass_at_k(len(attempts), sum(row["success"] for row in attempts), k) for attempts in tasks)
+            for k in range(1, fewest + 1)
+        },
+        any_score=fmean(any(row["score"] > 0 for row in attempts) for attempts in tasks),
+        turns=len(turns) / len(rows),
+        invalid=sum(turn["invalid"] for turn in turns) / max(len(turns), 1),
+        truncated=fmean(row["end"] != "terminated" for row in rows),
+        prompt_tokens=fmean(row["usage"].get("prompt_tokens", 0) for row in rows),
+        completion_tokens=fmean(row["usage"].get("completion_tokens", 0) for row in rows),
+    )
+
+
+def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
+    """Compares two runs on the tasks that both played; None where there is none."""
+    mine, theirs = ({task: fmean(r["success"] for r in rows) for task, rows in by_task(run).items()} for run in (first, second))
+    shared = sorted(mine.keys() & theirs.keys())
+    if not shared:
+        return None
+    differences = [theirs[task] - mine[task] for task in shared]
+    better, worse = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+    return Pairing(len(shared), fmean(differences), bootstrap(differences), better, worse, sign_test(better, worse))
+
+
+def sign_test(better: int, worse: int) -> float:
+    """Returns the two-sided chance of a split at least as uneven if both sides were equally likely."""
+    n, least = better + worse, min(better, worse)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(least + 1)) / 2**n)
+
+
+def by_task(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:
+    """Groups episodes by suite, family and task."""
+    return grouped(rows, lambda row: (row["suite"], row["family"], row["task_id"]))
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """Groups rows by a key, in the order of its first appearance."""
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups

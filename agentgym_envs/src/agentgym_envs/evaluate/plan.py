@@ -1,0 +1,176 @@
+"""What is to be played: the tasks of a suite or of an environment, each as many times as there are attempts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentgym_envs import plugins, registry
+from agentgym_envs.baselines import spread
+from agentgym_envs.core import TextEnv
+from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.suite import Family, suites, whole_file
+from agentgym_envs.tasks import stable_hash
+
+SEED = "seed-"
+SEEDS = 100  # episodes of an environment that lists no tasks, where no number is given
+
+
+@dataclass(frozen=True)
+class World:
+    """An environment with its keywords, and what an agent is told of it."""
+
+    env_id: str
+    kwargs: Mapping[str, Any] = field(hash=False)
+    instructions: str
+    tools: Mapping[str, str] = field(hash=False)
+    text_env: bool = True
+
+
+@dataclass(frozen=True)
+class Item:
+    """One episode to play."""
+
+    suite: str
+    scenario: str
+    family: str
+    task_id: str
+    difficulty: int
+    attempt: int
+    world: World = field(repr=False)
+
+    @property
+    def start(self) -> dict[str, Any]:
+        """What a reset is asked for: all attempts at a task begin the same."""
+        if self.world.text_env:
+            return {"seed": stable_hash(self.task_id) % 2**31, "options": {"task_id": self.task_id}}
+        return {"seed": int(self.task_id.removeprefix(SEED))}
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A family of which nothing is played, and why."""
+
+    family: str
+    reason: str
+
+
+def plan(
+    target: str,
+    *,
+    split: str = "test",
+    tasks: Sequence[str] | None = None,
+    episodes: int | None = None,
+    attempts: int = 1,
+    only: Sequence[str] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    data: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[list[Item], list[Skipped]]:
+    """Returns the episodes to play, and the families that cannot be.
+
+    Args:
+        target: a suite, a registered id, or "module:id".
+        split: of an environment; a suite has its own.
+        tasks: ids or glob patterns that narrow an environment's split.
+        episodes: tasks at even distances over a family or split; None takes all.
+        attempts: at each task.
+        only: families or scenarios of a suite.
+        kwargs: constructor keywords.
+        data: keywords for a family of a suite, by its name.
+
+    Raises:
+        UnknownName: no such suite, environment, family or split.
+        ArgumentError: a count below one, or an option that belongs to the other kind of target.
+        AgentGymError: the environment refuses its keywords.
+    """
+    for name, count in (("episodes", episodes), ("attempts", attempts)):
+        if count is not None and count < 1:
+            raise ArgumentError(f"{name}={count}: must be at least 1")
+    if target in suites:
+        if tasks:
+            raise ArgumentError(f"{target} is a suite, which has tasks of its own: 'only' narrows it to families")
+        families, skipped = _available(_chosen(target, only), kwargs or {}, data or {})
+    else:
+        if only:
+            raise ArgumentError(f"'only' narrows a suite, and {target} is none: use task patterns")
+        _known(target)
+        families, skipped = [_single(target, split, tasks, dict(kwargs or {}), episodes or SEEDS)], []
+    made = [
+        Item(target if target in suites else "", scenario, family, task_id, difficulty, attempt, world)
+        for scenario, family, world, listed in families
+        for task_id, difficulty in spread_pairs(listed, episodes)
+        for attempt in range(attempts)
+    ]
+    return made, skipped
+
+
+Listed = list[tuple[str, int]]
+"""Task ids and difficulties."""
+Prepared = tuple[str, str, World, Listed]
+"""Scenario, family, world, tasks."""
+
+
+def spread_pairs(listed: Listed, count: int | None) -> Listed:
+    """Returns ``count`` of them at even distances."""
+    difficulty = dict(listed)
+    ids = [task_id for task_id, _ in listed]
+    return [(i, difficulty[i]) for i in spread(ids, len(ids) if count is None else count)]
+
+
+def _known(target: str) -> None:
+    try:
+        registry.spec(target)
+    except UnknownName:
+        names = [*suites, *plugins.discover(plugins.ENVIRONMENTS)]
+        raise UnknownName("suite or environment", target, names) from None
+
+
+def _chosen(suite: str, only: Sequence[str]) -> list[Family]:
+    families = suites[suite]
+    names = {f.name for f in families} | {f.scenario for f in families}
+    if unknown := next((name for name in only if name not in names), None):
+        raise UnknownName("family or scenario", unknown, names)
+    return [f for f in families if not only or f.name in only or f.scenario in only]
+
+
+def _available(
+    families: Iterable[Family], kwargs: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[Prepared], list[Skipped]]:
+    """Prepares the families whose extras are installed and whose tasks are there."""
+    prepared: list[Prepared] = []
+    skipped: list[Skipped] = []
+    for family in families:
+        plugin = plugins.discover(plugins.ENVIRONMENTS).get(family.env_id)
+        command = registry.install_command(plugin) if plugin else None
+        if command is not None:
+            skipped.append(Skipped(family.name, f"not installed; run: {command}"))
+            continue
+        keywords = whole_file({**kwargs, **data.get(family.name, {})})
+        ids = family.task_ids(**keywords)
+        if not ids:
+            skipped.append(Skipped(family.name, "none of its tasks is there"))
+            continue
+        world, tasks = _world(family.env_id, {"split": "test", **keywords})
+        prepared.append((family.scenario, family.name, world, _with_difficulty(tasks, ids)))
+    return prepared, skipped
+
+
+def _single(env_id: str, split: str, tasks: Sequence[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
+    """Prepares an environment as a family of its own."""
+    name = env_id.rpartition(":")[2]
+    ours = {"split": split, **({"tasks": list(tasks)} if tasks else {})} if registry.takes(env_id, "split") else {}
+    world, inner = _world(env_id, {**ours, **kwargs})
+    listed = _with_difficulty(inner, inner.task_ids) if world.text_env else [(f"{SEED}{n}", 0) for n in range(seeds)]
+    return "", name, world, listed
+
+
+def _world(env_id: str, kwargs: dict[str, Any]) -> tuple[World, Any]:
+    """Constructs an environment, which is cheap; returns what it says of itself, and it."""
+    env = registry.make(env_id, **kwargs)
+    inner: Any = env.unwrapped
+    env.close()
+    told = (getattr(inner, "instructions", ""), dict(getattr(inner, "tools", {})), isinstance(inner, TextEnv))
+    return World(env_id, kwargs, *told), inner
+
+
+def _with_difficulty(inner: Any, ids: Iterable[str]) -> Listed:
+    return [(i, inner.task_set.get(i).difficulty) for i in ids]

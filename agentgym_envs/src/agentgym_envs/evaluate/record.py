@@ -1,0 +1,142 @@
+"""A run's folder: ``settings.json``, and ``episodes.jsonl`` with one line an episode or fault, to which lines are only ever added.
+
+A line of an episode::
+
+    {"row": "episode", "suite": "agentgym-rl", "scenario": "babyai", "family": "GoTo", "env_id": "agentgym/BabyAI-v1",
+     "task_id": "GoToObj-3", "difficulty": 1, "attempt": 0, "settings": "5f…", "goal": "go to the red ball",
+     "success": true, "score": 1.0, "end": "terminated", "last": "the last observation",
+     "turns": [{"observation": …, "response": …, "thought": …, "action": …, "reward": 1.0, "invalid": false}, …],
+     "usage": {"calls": 4, "prompt_tokens": 812, "completion_tokens": 90, "cost": 0.0}, "seconds": 3.1, "memory": null}
+
+``end`` is "terminated" (the task was decided), "truncated" (the turns were spent) or "context" (the model's context was). A fault
+has the same first nine keys, and ``"row": "fault", "fault": "environment"`` or ``"provider"``, ``"try"``, ``"error"``, ``"turns"``
+(how many were played). Faults are never scored.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.settings import Settings
+
+Row = dict[str, Any]
+EPISODES, SETTINGS = "episodes.jsonl", "settings.json"
+
+
+class Key(NamedTuple):
+    """What names an episode in a folder."""
+
+    suite: str
+    family: str
+    task_id: str
+    attempt: int
+    settings: str
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Key":
+        """Returns the key of a line."""
+        return cls(*(row[name] for name in cls._fields))
+
+
+class Record:
+    """A run's folder, open for more lines; one process at a time.
+
+    Args:
+        folder: made if it is not there.
+        settings: of the run.
+
+    Raises:
+        ArgumentError: the folder holds something else, a run with other settings or lines that are none, or another run is at work.
+    """
+
+    def __init__(self, folder: Path, settings: Settings):
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ArgumentError(f"cannot write {folder}: {error.strerror}") from error
+        _claim(folder, settings)
+        self._file = os.open(folder / EPISODES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._file)
+            raise ArgumentError(f"another run is at work in {folder}: wait for its end, or give another --out") from None
+        self.rows, self.cut = read(folder)
+        """The lines so far, and how many bytes of a last line a killed run left behind; they are dropped."""
+        if self.cut:
+            os.ftruncate(self._file, os.fstat(self._file).st_size - self.cut)
+
+    def add(self, row: Row) -> None:
+        """Adds a line; it is on the disk when this returns."""
+        line = json.dumps(row).encode("ascii") + b"\n"
+        while line:
+            line = line[os.write(self._file, line) :]
+        os.fsync(self._file)
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Lets others in."""
+        os.close(self._file)
+
+
+def read(folder: Path) -> tuple[list[Row], int]:
+    """Returns the lines of a run's folder, and the length of a last line that was cut off.
+
+    Raises:
+        ArgumentError: no such folder, or a line that is none of ours; names it.
+    """
+    path = folder / EPISODES
+    try:
+        whole, _, cut = path.read_bytes().rpartition(b"\n")
+    except OSError as error:
+        raise ArgumentError(f"{folder} holds no results: {path.name} cannot be read ({error.strerror})") from error
+    return [_row(line, path, number) for number, line in enumerate(whole.splitlines(), 1)], len(cut)
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Returns the settings that a folder's run had.
+
+    Raises:
+        ArgumentError: there are none.
+    """
+    try:
+        found: dict[str, Any] = json.loads((folder / SETTINGS).read_bytes())
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"{folder} holds no results: {SETTINGS} cannot be read ({error})") from error
+    return found
+
+
+def episodes(rows: Sequence[Row]) -> list[Row]:
+    """Returns the lines of episodes, one a key: the last."""
+    return list({Key.of(row): row for row in rows if row["row"] == "episode"}.values())
+
+
+def _claim(folder: Path, settings: Settings) -> None:
+    """Writes the settings into a new folder, or compares them with those of an old one."""
+    path = folder / SETTINGS
+    if path.exists():
+        if different := settings.difference(read_settings(folder)):
+            raise ArgumentError(f"{folder} holds results of other settings: {different}. Give another --out")
+    elif any(folder.iterdir()):
+        raise ArgumentError(f"{folder} is not empty and holds no results of an evaluation. Give another --out")
+    else:
+        draft = folder / f".{SETTINGS}"
+        draft.write_text(json.dumps(asdict(settings), indent=1) + "\n", encoding="utf-8")
+        draft.replace(path)
+
+
+def _row(line: bytes, path: Path, number: int) -> Row:
+    try:
+        row: Row = json.loads(line)
+        Key.of(row)
+        if row["row"] in ("episode", "fault"):
+            return row
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise ArgumentError(f"line {number} of {path} is no episode: {line[:40]!r}. Delete the line to go on without it")

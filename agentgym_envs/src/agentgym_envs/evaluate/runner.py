@@ -1,0 +1,195 @@
+"""The evaluation loop: as many episodes at a time as asked for, what fails written down and tried again.
+
+Each player is a task of asyncio that takes the next chain of episodes: one, or all attempts at a task of an agent that learns from
+them. Environments live in one pool for each world, open as long as there are episodes for it.
+"""
+
+import asyncio
+import logging
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentgym_envs.errors import EnvFailure, NeighbourFailed, ProviderError
+from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.budget import Budget, BudgetSpent, Meter
+from agentgym_envs.evaluate.client import Client
+from agentgym_envs.evaluate.episode import Place, play
+from agentgym_envs.evaluate.plan import Item, World
+from agentgym_envs.evaluate.record import Key, Record, Row, episodes
+from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.pool import AsyncEnvPool
+
+log = logging.getLogger(__name__)
+
+Chain = list[Item]
+OUTAGE = 8  # provider errors in a row, each after all of the client's own retries, that end a run
+DISTURBANCES = 20  # times that an episode may be disturbed by others in its process
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How a run is carried out; nothing here changes a result."""
+
+    concurrency: int = 8
+    """Episodes at a time."""
+    workers: int | None = None
+    """Environment processes a world; None: at most two a core."""
+    timeout: float = 60.0
+    """Seconds that one call of an environment may take."""
+    retries: int = 2
+    """Times that an episode which failed is played again."""
+
+
+@dataclass
+class _Arena:
+    """The environments of a world."""
+
+    pool: AsyncEnvPool
+    free: list[int]
+    left: int
+    """Chains that are still to be played in it."""
+
+
+@dataclass
+class Runner:
+    """Plays what a record lacks.
+
+    Attributes:
+        settings: what determines results.
+        maker: makes an agent an episode.
+        record: where lines go.
+        limits: how it is carried out.
+        client: the model, where the agent needs one.
+        budget: of the record.
+        on_row: sees each new line.
+    """
+
+    settings: Settings
+    maker: Maker
+    record: Record
+    limits: Limits
+    client: Client | None = None
+    budget: Budget = field(default_factory=Budget)
+    on_row: Callable[[Row], None] = lambda row: None
+    stopped: str = ""
+    """Why the run ended before everything was played; empty if it did not."""
+
+    def __post_init__(self) -> None:
+        self._arenas: dict[int, _Arena] = {}
+        self._outage = 0
+
+    def missing(self, items: Sequence[Item]) -> list[Item]:
+        """Returns the episodes that the record does not hold."""
+        done = {Key.of(row) for row in episodes(self.record.rows)}
+        return [item for item in items if self.key(item) not in done]
+
+    def key(self, item: Item) -> Key:
+        """Returns what names an episode in the record."""
+        return Key(item.suite, item.family, item.task_id, item.attempt, self.settings.key)
+
+    async def run(self, items: Sequence[Item]) -> None:
+        """Plays them, but for those that the record holds; returns early, with ``stopped`` set, where it cannot go on.
+
+        Raises:
+            ProviderRefused: the model's server refuses what it is asked for.
+            Exception: whatever an agent raises, or an environment's refusal.
+        """
+        chains = _chains(self.missing(items), learns=self.maker.learns)
+        waiting = deque(chains)
+        self._chains_left = Counter(id(chain[0].world) for chain in chains)
+        try:
+            async with asyncio.TaskGroup() as players:
+                for _ in range(min(self.limits.concurrency, len(chains))):
+                    players.create_task(self._player(waiting))
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            for arena in self._arenas.values():
+                await arena.pool.close()
+            self._arenas.clear()
+
+    async def _player(self, waiting: deque[Chain]) -> None:
+        while waiting and not self.stopped:
+            chain = waiting.popleft()
+            arena = self._arena(chain[0].world)
+            slot = arena.free.pop()
+            try:
+                for item in chain:
+                    await self._try(item, Place(arena.pool, slot))
+            except BudgetSpent as error:
+                self.stopped = str(error)
+            arena.free.append(slot)
+            arena.left -= 1
+            if not arena.left:
+                del self._arenas[id(chain[0].world)]
+                await arena.pool.close()
+
+    def _arena(self, world: World) -> _Arena:
+        if id(world) not in self._arenas:
+            left = self._chains_left[id(world)]
+            count = min(self.limits.concurrency, left)
+            workers = min(self.limits.workers or 2 * (os.cpu_count() or 1), count)
+            listing = {"admissible": True} if self.maker.lists_actions else {}
+            options: dict[str, Any] = {"workers": workers, "timeout": self.limits.timeout, "action_format": self.settings.format}
+            keywords = {**options, "max_episode_steps": self.settings.horizon, **world.kwargs, **listing}
+            self._arenas[id(world)] = _Arena(AsyncEnvPool(world.env_id, count, **keywords), list(range(count)), left)
+        return self._arenas[id(world)]
+
+    async def _try(self, item: Item, place: Place) -> None:
+        """Plays an episode until it succeeds or is given up; what fails is no result."""
+        tries = disturbed = 0
+        while tries <= self.limits.retries and not self.stopped:
+            meter = Meter(self.client, self.budget) if self.client else None
+            turns: list[Row] = []
+            try:
+                agent = self.maker.make(meter)
+                played = await play(item, agent, place, form=self.settings.format, memory=self._memory(item), turns=turns)
+            except (EnvFailure, ProviderError) as error:
+                disturbed += isinstance(error, NeighbourFailed)
+                if isinstance(error, NeighbourFailed) and disturbed <= DISTURBANCES:
+                    log.info("%s is played again: %s", item.task_id, error)
+                    continue
+                tries += 1
+                self._fault(item, error, tries, turns, meter)
+            else:
+                self._outage = 0
+                self._add({**self._head("episode", item), **played, "usage": vars(meter.usage) if meter else {}})
+                return
+
+    def _memory(self, item: Item) -> list[Any]:
+        """Returns what earlier attempts at the task left, in their order."""
+        if not self.maker.learns:
+            return []
+        earlier = [self.key(item)._replace(attempt=n) for n in range(item.attempt)]
+        left = {Key.of(row): row["memory"] for row in episodes(self.record.rows)}
+        return [left[key] for key in earlier if key in left]
+
+    def _fault(self, item: Item, error: EnvFailure | ProviderError, tries: int, turns: list[Row], meter: Meter | None) -> None:
+        provider = isinstance(error, ProviderError)
+        said = {"fault": "provider" if provider else "environment", "try": tries, "error": str(error), "turns": len(turns)}
+        self._add({**self._head("fault", item), **said, "usage": vars(meter.usage) if meter else {}})
+        self._outage = self._outage + 1 if provider else 0
+        if self._outage >= OUTAGE:
+            self.stopped = f"the model's server failed {OUTAGE} times in a row, the last time with: {error}"
+
+    def _head(self, row: str, item: Item) -> Row:
+        named = {"suite": item.suite, "scenario": item.scenario, "family": item.family, "env_id": item.world.env_id}
+        which = {"task_id": item.task_id, "difficulty": item.difficulty, "attempt": item.attempt}
+        return {"row": row, **named, **which, "settings": self.settings.key}
+
+    def _add(self, row: Row) -> None:
+        self.record.add(row)
+        self.on_row(row)
+
+
+def _chains(items: Sequence[Item], *, learns: bool) -> list[Chain]:
+    """Returns what is played in order: each episode by itself, or all attempts at a task."""
+    if not learns:
+        return [[item] for item in items]
+    chains: dict[tuple[str, str], Chain] = {}
+    for item in items:
+        chains.setdefault((item.family, item.task_id), []).append(item)
+    return [sorted(chain, key=lambda item: item.attempt) for chain in chains.values()]

@@ -1,0 +1,104 @@
+"""EnvPool for asyncio: every request is awaited by itself, and none waits for another's answer."""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import gymnasium
+
+from agentgym_envs.pool.pool import EnvPool
+from agentgym_envs.pool.result import Result
+
+Request = tuple[int, Callable[[], None], asyncio.Future[Result]]
+"""The environment, what asks the pool, and who waits for the answer."""
+
+
+class AsyncEnvPool:
+    """An :class:`EnvPool` in a thread of its own. Make it in a running event loop; each environment serves one caller at a time.
+
+    Args:
+        env_id: as for :class:`EnvPool`, like the others.
+        num_envs: environments.
+        **kwargs: for :class:`EnvPool`.
+    """
+
+    def __init__(self, env_id: str, num_envs: int, **kwargs: Any):
+        self._pool = EnvPool(env_id, num_envs, **kwargs)
+        self._loop = asyncio.get_running_loop()
+        self._asked: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    async def reset(self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Result:
+        """See :meth:`EnvPool.reset`."""
+        return await self._ask(index, lambda: self._pool.reset(index, seed=seed, options=options))
+
+    async def send(self, index: int, action: str) -> Result:
+        """See :meth:`EnvPool.send`."""
+        return await self._ask(index, lambda: self._pool.send(index, action))
+
+    async def ask_oracle(self, index: int) -> Result:
+        """See :meth:`EnvPool.ask_oracle`."""
+        return await self._ask(index, lambda: self._pool.ask_oracle(index))
+
+    async def ask_description(self, index: int) -> Result:
+        """See :meth:`EnvPool.ask_description`."""
+        return await self._ask(index, lambda: self._pool.ask_description(index))
+
+    async def close(self) -> None:
+        """Ends the workers; requests that wait are cancelled."""
+        self._asked.put(None)
+        self._pool.wake()
+        await asyncio.to_thread(self._thread.join)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def _ask(self, index: int, ask: Callable[[], None]) -> Result:
+        if not self._thread.is_alive():
+            raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
+        answer: asyncio.Future[Result] = self._loop.create_future()
+        self._asked.put((index, ask, answer))
+        self._pool.wake()
+        return await answer
+
+    def _serve(self) -> None:
+        waiting: dict[int, asyncio.Future[Result]] = {}
+        with self._pool:
+            while self._take(waiting):
+                for result in self._pool.recv():
+                    self._tell(waiting.pop(result.index), result)
+        for answer in waiting.values():
+            self._loop.call_soon_threadsafe(answer.cancel)
+
+    def _take(self, waiting: dict[int, asyncio.Future[Result]]) -> bool:
+        """Hands requests to the pool: all that are there, at least one where nothing else is to wait for; False at the end."""
+        while not waiting or not self._asked.empty():
+            request = self._asked.get()
+            if request is None:
+                return False
+            index, ask, answer = request
+            waiting[index] = answer
+            try:
+                ask()
+            except Exception as error:
+                self._tell(waiting.pop(index), error)
+        return True
+
+    def _tell(self, answer: asyncio.Future[Result], news: Result | Exception) -> None:
+        self._loop.call_soon_threadsafe(_settle, answer, news)
+
+
+def _settle(answer: asyncio.Future[Result], news: Result | Exception) -> None:
+    if answer.cancelled():
+        return
+    if isinstance(news, Exception):
+        answer.set_exception(news)
+    else:
+        answer.set_result(news)

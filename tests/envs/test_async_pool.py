@@ -1,0 +1,83 @@
+import asyncio
+import time
+
+import gymnasium
+import pytest
+
+from agentgym_envs.errors import ArgumentError, EnvRaised
+from agentgym_envs.pool import AsyncEnvPool
+
+FAULTY = "faulty_envs:support/Faulty-v0"
+SLOW = "faulty_envs:support/Slow-v0"
+
+
+def test_episodes_at_the_same_time_are_those_of_single_environments():
+    async def play(pool, index):
+        shown = [(await pool.reset(index, seed=index)).observation]
+        while (result := await pool.send(index, "go north")) and not result.truncated and len(shown) < 5:
+            shown.append(result.observation)
+        return shown
+
+    async def go():
+        async with AsyncEnvPool("agentgym/Maze-v0", 4, workers=2) as pool:
+            return await asyncio.gather(*(play(pool, i) for i in range(4)))
+
+    def alone(seed):
+        env = gymnasium.make("agentgym/Maze-v0")
+        return [env.reset(seed=seed)[0], *(env.step("go north")[0] for _ in range(4))]
+
+    assert asyncio.run(go()) == [alone(seed) for seed in range(4)]
+
+
+def test_no_request_waits_for_a_slow_environment_in_another_process():
+    async def go():
+        async with AsyncEnvPool(SLOW, 2, workers=2, delay=2.0) as pool:
+            await asyncio.gather(pool.reset(0, seed=0), pool.reset(1, seed=1))
+            slow = asyncio.create_task(pool.send(1, "x"))
+            await asyncio.sleep(0.1)  # the pool waits for the slow one by now
+            began = time.monotonic()
+            for _ in range(4):
+                assert (await pool.send(0, "x")).error is None
+            assert time.monotonic() - began < 1.0
+            assert not slow.done()
+            assert (await slow).observation == "turn 1"
+
+    asyncio.run(go())
+
+
+def test_failures_are_results_and_refusals_are_raised():
+    async def go():
+        async with AsyncEnvPool(FAULTY, 2, workers=1) as pool:
+            await pool.reset(0, seed=0)
+            assert isinstance((await pool.send(0, "raise")).error, EnvRaised)
+            with pytest.raises(ArgumentError, match="seed=-1"):
+                await pool.reset(1, seed=-1)
+            assert (await pool.reset(1, seed=3)).observation == "seed 3"
+
+    asyncio.run(go())
+
+
+def test_closing_cancels_what_waits_and_a_closed_pool_says_so():
+    async def go():
+        pool = AsyncEnvPool(FAULTY, 1)
+        await pool.reset(0, seed=0)
+        hung = asyncio.create_task(pool.send(0, "hang"))
+        await asyncio.sleep(0.2)
+        await pool.close()
+        with pytest.raises(asyncio.CancelledError):
+            await hung
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+            await pool.reset(0, seed=0)
+
+    asyncio.run(go())
+
+
+def test_a_request_that_is_given_up_disturbs_no_other():
+    async def go():
+        async with AsyncEnvPool(SLOW, 2, workers=2, delay=0.5) as pool:
+            await asyncio.gather(pool.reset(0, seed=0), pool.reset(1, seed=1))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(pool.send(1, "x"), 0.1)
+            assert (await pool.send(0, "x")).observation == "turn 1"
+
+    asyncio.run(go())
