@@ -1,5 +1,6 @@
 """The tables of a run, as data: families, scenarios and their averages; `rich` and the report draw them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -39,23 +40,20 @@ class Table:
 
 
 def results(rows: Sequence[Row]) -> Table:
-    """Returns a line a family, then a line a scenario, then the averages over families and over scenarios."""
-    played, faults = episodes(rows), [row for row in rows if row["row"] == "fault"]
-    lines = []
-    for (scenario, family), group in grouped(played, lambda r: (r["scenario"], r["family"])).items():
-        lost = sum((r["scenario"], r["family"]) == (scenario, family) for r in faults)
-        lines.append(_line(scenario, family, summarise(group), lost))
-    if len(lines) == 1:
-        lines = [*_by_difficulty(played), *lines]
+    """Returns a line a family (a difficulty, where there is one family), a line a scenario, and the averages over both."""
+    played = episodes(rows)
+    lost = Counter((row["scenario"], row["family"]) for row in rows if row["row"] == "fault")
+    families = {key: summarise(group) for key, group in grouped(played, lambda r: (r["scenario"], r["family"])).items()}
     scenarios = {name: summarise(group) for name, group in grouped(played, lambda r: r["scenario"]).items()}
-    families = list(lines)
-    if len({line["family"] for line in families}) > 1:
-        if len(scenarios) > 1:
-            lost_in = {name: sum(r["scenario"] == name for r in faults) for name in scenarios}
-            lines += [_line(name, "all", s, lost_in[name]) for name, s in scenarios.items()]
-        lines.append(_average("mean of families", families))
-        if len(scenarios) > 1:
-            lines.append(_average("mean of scenarios", [_line(name, "all", s, 0) for name, s in scenarios.items()]))
+    lines = [] if len(families) > 1 else _by_difficulty(played)
+    lines += [_line(scenario, family, s, lost[scenario, family]) for (scenario, family), s in families.items()]
+    if len(scenarios) > 1:
+        lost_in = {name: sum(n for (scenario, _), n in lost.items() if scenario == name) for name in scenarios}
+        lines += [_line(name, "all", s, lost_in[name]) for name, s in scenarios.items()]
+    if len(families) > 1:
+        lines.append(_average("mean of families", list(families.values())))
+    if len(scenarios) > 1:
+        lines.append(_average("mean of scenarios", list(scenarios.values())))
     notes = {f.name: f.note for name in {row["suite"] for row in played} if name in suites for f in suites[name]}
     lines = [{**line, "note": notes.get(line["family"], "")} for line in lines]
     return Table(_used(COLUMNS, lines), lines)
@@ -109,8 +107,8 @@ def _by_difficulty(played: Sequence[Row]) -> list[Line]:
     )
 
 
-def _average(name: str, lines: Sequence[Line]) -> Line:
-    means = {key: f"{fmean(float(line[key]) for line in lines):.3f}" for key in ("success", "score", "invalid", "truncated")}
+def _average(name: str, summaries: Sequence[Summary]) -> Line:
+    means = {key: f"{fmean(getattr(s, key) for s in summaries):.3f}" for key in ("success", "score", "invalid", "truncated")}
     return {"scenario": "", "family": name, **means}
 
 

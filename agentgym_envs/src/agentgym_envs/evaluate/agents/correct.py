@@ -3,8 +3,8 @@
 from agentgym_envs.evaluate.agents.chat import React
 
 QUESTION = (
-    "Before this is sent: does the action follow the rules, fit the last observation, and lead towards the goal? Write the response "
-    "again in the same form, with another action if another is better."
+    "Before this is sent: does the action follow the rules, fit the last observation, and lead towards the goal? "
+    "Write the response again in the same form, with another action if another is better."
 )
 
 

@@ -1,4 +1,4 @@
-"""Self-reflection: a failed attempt leaves a lesson to the next one at the same task (Reflexion, Shinn et al., arXiv 2303.11366)."""
+"""Self-reflection: a failed attempt leaves a lesson to the next at the same task (Reflexion, Shinn et al., arXiv 2303.11366)."""
 
 from typing import Any
 
