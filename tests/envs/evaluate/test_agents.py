@@ -1,0 +1,181 @@
+"""What the agents say to the model."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from test_runner import MAZE, Model, evaluate, mazes
+
+from agentgym_envs.evaluate.agents import Ending, load
+from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.plan import plan
+
+REACT = "Thought: north seems right.\nAction: go north"
+
+
+def play(tmp_path, agent, answer, items=None, **more):
+    model = Model(answer)
+    rows = evaluate(tmp_path, items or mazes(1), agent, client=model, concurrency=1, **more).record.rows
+    return rows, model.asked
+
+
+def roles(messages):
+    return " ".join(m["role"][0] for m in messages)
+
+
+def test_chat_holds_the_rules_and_the_whole_conversation(tmp_path):
+    (row,), asked = play(tmp_path, "chat", lambda m: "go north")
+    assert [roles(messages) for messages in asked] == ["s u", "s u a u", "s u a u a u"]
+    world = mazes(1)[0].world
+    assert asked[-1][0]["content"] == world.instructions
+    told = [m["content"] for m in asked[-1][1:]]
+    assert told == [text for turn in row["turns"] for text in (turn["observation"], turn["response"])][:-1]
+
+
+def test_react_adds_its_form_and_its_thoughts_are_told_apart(tmp_path):
+    (row,), asked = play(tmp_path, "react", lambda m: REACT)
+    assert asked[0][0]["content"].endswith("Thought: what you think\nAction: the action")
+    assert (row["turns"][0]["thought"], row["turns"][0]["action"]) == ("north seems right.", "go north")
+    assert asked[1][2] == {"role": "assistant", "content": REACT}
+
+
+def test_what_is_not_in_the_form_costs_a_turn(tmp_path):
+    (row,), _ = play(tmp_path, "react", lambda m: "I would go north.")
+    assert [turn["invalid"] for turn in row["turns"]] == [True] * 3
+    assert row["turns"][0]["action"] == ""
+    assert row["turns"][0]["thought"] == "I would go north."
+
+
+def test_a_window_keeps_the_rules_the_goal_and_the_latest_turns(tmp_path):
+    (row,), asked = play(tmp_path, "chat", lambda m: "look", horizon=6, options={"window": 2})
+    assert [roles(messages) for messages in asked] == ["s u", "s u a u", *["s u a u"] * 4]
+    last = asked[-1]
+    assert last[1]["content"] == f"Goal: {row['goal']}\n\n{row['turns'][4]['observation']}"
+    assert last[3]["content"] == row["turns"][5]["observation"]
+
+
+def test_a_second_look_replaces_the_first_response(tmp_path):
+    def answer(messages):
+        return "Thought: better.\nAction: go east" if "Before this is sent" in messages[-1]["content"] else REACT
+
+    (row,), asked = play(tmp_path, "correct", answer, horizon=2)
+    assert [turn["action"] for turn in row["turns"]] == ["go east"] * 2
+    assert [roles(messages) for messages in asked] == ["s u", "s u a u", "s u a u", "s u a u a u"]
+    assert asked[2][2]["content"] == "Thought: better.\nAction: go east", "the first response is forgotten"
+
+
+def test_a_plan_is_made_once_and_kept_in_view(tmp_path):
+    def answer(messages):
+        return "1. go north" if "numbered plan" in messages[-1]["content"] else REACT
+
+    (row,), asked = play(tmp_path, "plan", answer)
+    assert len(asked) == 4
+    assert row["turns"][0]["observation"] in asked[0][-1]["content"]
+    assert all(messages[0]["content"].endswith("Your plan:\n1. go north") for messages in asked[1:])
+    assert row["usage"]["calls"] == 4
+
+
+def test_lessons_of_failures_reach_the_next_attempt_also_in_a_later_run(tmp_path):
+    lessons = []
+
+    def answer(messages):
+        if "What went wrong" in messages[-1]["content"]:
+            lessons.append(f"lesson {len(lessons) + 1}")
+            return lessons[-1]
+        return REACT
+
+    task = mazes(1)[0].task_id
+    items = plan(MAZE, tasks=[task], attempts=3)[0]
+    first, _ = play(tmp_path, "reflect", answer, items[:2])
+    assert [row["memory"] for row in first] == ["lesson 1", "lesson 2"]
+    rows, asked = play(tmp_path, "reflect", answer, items)
+    assert len(rows) == 3
+    assert asked[0][0]["content"].endswith("Lessons from earlier attempts at this task:\n- lesson 1\n- lesson 2")
+
+
+def test_a_success_leaves_no_lesson():
+    model = Model(lambda m: "unasked")
+    agent = load("reflect").make(model)
+    ending = agent.end(Ending("done", success=True, score=1.0, truncated=False))
+    with pytest.raises(StopIteration) as stopped:
+        ending.send(None)
+    assert stopped.value.value is None
+    assert model.asked == []
+
+
+class Calling(Model):
+    """Calls tools as it is told, and notes which tools it was given."""
+
+    async def complete(self, messages, *, tools=None):
+        reply = await super().complete(messages)
+        self.tools = tools
+        calls = json.loads(reply.text)
+        reply.text = ""
+        reply.tool_calls = tuple(
+            SimpleNamespace(id=f"c{n}", name=name, arguments=json.dumps(a)) for n, (name, a) in enumerate(calls)
+        )
+        return reply
+
+
+@pytest.mark.parametrize(
+    ("calls", "invalid"), [([["act", {"action": "look"}]], False), ([["act", {"action": "look"}]] * 2, True), ([["fly", {}]], True)]
+)
+def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, invalid):
+    item = mazes(1)[0]
+    name, template = next(iter(item.world.tools.items()))
+    parameters = {word.strip("{}"): "north" for word in template.split() if word.startswith("{")}
+    written = [[name if n == "act" else n, parameters if n == "act" else a] for n, a in calls]
+    model = Calling(lambda m: json.dumps(written))
+    (row,) = evaluate(tmp_path, [item], "function", client=model, concurrency=1, horizon=2).record.rows
+    assert [turn["invalid"] for turn in row["turns"]] == [invalid] * 2
+    assert {tool["function"]["name"] for tool in model.tools} == set(item.world.tools)
+    assert model.asked[0][0]["content"] == item.world.instructions
+    said, *results = model.asked[1][2:]
+    assert [call["id"] for call in said["tool_calls"]] == [r["tool_call_id"] for r in results]
+    assert all(r == {"role": "tool", "tool_call_id": r["tool_call_id"], "content": row["turns"][1]["observation"]} for r in results)
+
+
+def test_admissible_actions_are_shown_where_they_are_asked_for(tmp_path):
+    items = mazes(1, kwargs={"admissible": True})
+    _, asked = play(tmp_path, "chat", lambda m: "look", items)
+    assert "Actions that are possible now: " in asked[0][1]["content"]
+
+
+class Silent:
+    """The least that an agent can be."""
+
+    def act(self, observation, info):
+        return "look"
+
+
+class Curious:
+    """Sees the start and the end, asynchronously."""
+
+    seen = []
+
+    def __init__(self, *, greeting="hello"):
+        self.greeting = greeting
+
+    async def start(self, opening):
+        self.seen.append((self.greeting, opening.task_id, opening.attempt, bool(opening.instructions), len(opening.tools)))
+
+    async def act(self, observation, info):
+        return "look"
+
+    async def end(self, ending):
+        self.seen.append((ending.success, ending.truncated))
+        return {"met": True}
+
+
+def test_an_agent_of_ones_own_with_and_without_a_start_and_an_end(tmp_path):
+    (row,) = evaluate(tmp_path / "silent", mazes(1), Maker("silent", Silent, {})).record.rows
+    assert (len(row["turns"]), row["memory"]) == (3, None)
+    (row,) = evaluate(tmp_path / "curious", mazes(1), Maker("curious", Curious, {"greeting": "hi"})).record.rows
+    assert row["memory"] == {"met": True}
+    (item,) = mazes(1)
+    assert Curious.seen == [("hi", item.task_id, 0, True, len(item.world.tools)), (False, True)]
+
+
+def test_a_response_that_is_no_text_is_an_error_of_the_agent(tmp_path):
+    with pytest.raises(TypeError, match="an agent's response is a str, not NoneType"):
+        evaluate(tmp_path, mazes(1), Maker("none", lambda o, i: None, {}))

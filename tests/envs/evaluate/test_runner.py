@@ -1,0 +1,253 @@
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import gymnasium
+import pytest
+
+from agentgym_envs.errors import (
+    ArgumentError,
+    BrokenPlugin,
+    ContextExceeded,
+    ProviderError,
+    ProviderRefused,
+    TaskError,
+    UnknownName,
+)
+from agentgym_envs.evaluate.agents import load
+from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.budget import Budget
+from agentgym_envs.evaluate.plan import plan
+from agentgym_envs.evaluate.record import Record, episodes
+from agentgym_envs.evaluate.runner import OUTAGE, Limits, Runner
+from agentgym_envs.evaluate.settings import Settings
+
+MAZE = "agentgym/Maze-v0"
+FAULTY = "faulty_envs:support/Faulty-v0"
+SLOW = "faulty_envs:support/Slow-v0"
+
+
+@dataclass
+class Model:
+    """Answers with what a function of the messages returns, which may be an error; counts what is open at a time."""
+
+    answer: object = lambda messages: "go north"
+    delay: float = 0.0
+    asked: list = field(default_factory=list)
+    open: int = 0
+    most: int = 0
+
+    async def complete(self, messages, *, tools=None):
+        self.asked.append([dict(m) for m in messages])
+        self.open += 1
+        self.most = max(self.most, self.open)
+        await asyncio.sleep(self.delay)
+        self.open -= 1
+        answer = self.answer(messages)
+        if isinstance(answer, Exception):
+            raise answer
+        usage = SimpleNamespace(prompt_tokens=100, completion_tokens=10)
+        return SimpleNamespace(text=answer, tool_calls=(), reasoning="", usage=usage, cost=0.25)
+
+
+def evaluate(tmp_path, items, agent="chat", *, client=None, budget=None, horizon=3, options=None, **limits):
+    maker = agent if isinstance(agent, Maker) else load(agent, options)
+    settings = Settings(agent=maker.name, format=maker.format, horizon=horizon, options=maker.options)
+    opened = Record(tmp_path / "run", settings)
+    limits = Limits(**{"concurrency": 4, "workers": 2, **limits})
+    runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget or Budget())
+    try:
+        asyncio.run(runner.run(items))
+    finally:
+        opened.close()
+    return runner
+
+
+def mazes(count, attempts=1, **options):
+    return plan(MAZE, episodes=count, attempts=attempts, **options)[0]
+
+
+def test_episodes_are_those_of_gymnasium(tmp_path):
+    actions = ["go north", "go east", "look", "dance"]
+    maker = Maker("walk", lambda observation, info: actions[info["turn"] % 4], {})
+    items = mazes(6)
+    runner = evaluate(tmp_path, items, maker, horizon=5)
+    assert [row["task_id"] for row in sorted(runner.record.rows, key=lambda r: r["task_id"])] == sorted(i.task_id for i in items)
+    for row in runner.record.rows:
+        env = gymnasium.make(MAZE, split="test", max_episode_steps=5)
+        observation, info = env.reset(options={"task_id": row["task_id"]})
+        assert row["goal"] == info["goal"]
+        for turn in row["turns"]:
+            assert (turn["observation"], turn["response"]) == (observation, actions[info["turn"] % 4])
+            observation, reward, terminated, truncated, info = env.step(turn["response"])
+            assert (turn["reward"], turn["invalid"]) == (reward, info["invalid"])
+        assert (row["last"], row["success"], row["score"]) == (observation, info["success"], info["score"])
+        assert row["end"] == ("terminated" if terminated else "truncated")
+        assert terminated or truncated
+        assert row["difficulty"] == env.unwrapped.task.difficulty
+
+
+def test_the_oracle_solves_and_random_play_repeats_itself(tmp_path):
+    solved = evaluate(tmp_path / "oracle", mazes(5), "oracle", horizon=None).record.rows
+    assert all(row["success"] for row in solved)
+    assert all(turn["action"] and turn["response"] == turn["action"] for row in solved for turn in row["turns"])
+    played = [evaluate(tmp_path / str(n), mazes(5, 2), "random").record.rows for n in range(2)]
+    first, second = ({(r["task_id"], r["attempt"]): [t["action"] for t in r["turns"]] for r in rows} for rows in played)
+    assert first == second
+    assert len({tuple(actions) for actions in first.values()}) > 5, "attempts differ"
+
+
+def test_no_model_call_waits_for_another_nor_for_an_environment(tmp_path):
+    """Twelve episodes of three turns, a model that takes 0.3 s: one after the other 10.8 s."""
+    model = Model(delay=0.3)
+    evaluate(tmp_path / "warm", mazes(1), client=Model())
+    began = time.monotonic()
+    evaluate(tmp_path, mazes(12), client=model, concurrency=12)
+    assert model.most == 12
+    assert time.monotonic() - began < 5.5
+
+    def slowly(observation, info):
+        calls.append((time.monotonic(), observation))
+        return "x"
+
+    calls = []
+    items = plan(SLOW, episodes=2, kwargs={"delay": 2.0, "length": 3})[0]
+    evaluate(tmp_path / "slow", items, Maker("slowly", slowly, {}), horizon=None, concurrency=2)
+    steps = Counter(observation for _, observation in calls)
+    assert steps == {"seed 0": 1, "seed 1": 1, "turn 1": 2, "turn 2": 2}
+    first_done = sorted(at for at, seen in calls if seen == "turn 2")[0]
+    assert first_done < min(at for at, seen in calls if seen == "turn 1" and at > calls[0][0] + 1.5), "one had to wait"
+
+
+def test_a_failing_environment_is_a_row_of_its_own_and_is_played_again(tmp_path):
+    kwargs = {"fault": "die", "at": 2, "length": 3, "marker": str(tmp_path / "marker")}
+    items = plan(FAULTY, episodes=1, kwargs=kwargs)[0]
+    rows = evaluate(tmp_path, items, Maker("x", lambda o, i: "x", {}), horizon=None).record.rows
+    assert [(row["row"], row.get("fault")) for row in rows] == [("fault", "environment"), ("episode", None)]
+    assert (rows[0]["try"], rows[0]["turns"]) == (1, 1)
+    assert "status 7" in rows[0]["error"]
+    assert rows[1]["success"] is True
+
+
+def test_what_fails_each_time_is_missing_and_never_a_zero(tmp_path):
+    items = plan(FAULTY, episodes=2, kwargs={"fault": "raise", "at": 1, "seeds": [1]})[0]
+    maker = Maker("x", lambda o, i: "x", {})
+    runner = evaluate(tmp_path, items, maker, horizon=None, retries=2)
+    assert Counter(row["row"] for row in runner.record.rows) == {"fault": 3, "episode": 1}
+    assert [item.task_id for item in runner.missing(items)] == ["seed-1"]
+    again = evaluate(tmp_path, items, maker, horizon=None, retries=0)
+    assert Counter(row["row"] for row in again.record.rows) == {"fault": 4, "episode": 1}, "only what is missing is played"
+
+
+def test_a_server_that_fails_now_and_then_costs_rows_and_no_episode(tmp_path):
+    calls = []
+
+    def answer(messages):
+        calls.append(1)
+        return ProviderError("500 busy") if len(calls) % 4 == 1 else "go north"
+
+    runner = evaluate(tmp_path, mazes(6), client=Model(answer), retries=20)
+    kinds = Counter((row["row"], row.get("fault")) for row in runner.record.rows)
+    assert kinds["episode", None] == 6
+    assert kinds["fault", "provider"] >= 4
+    assert runner.stopped == ""
+
+
+def test_an_outage_ends_the_run_and_the_same_run_goes_on_later(tmp_path):
+    items = mazes(30)
+    runner = evaluate(tmp_path, items, client=Model(lambda m: ProviderError("502 gone")), concurrency=2, retries=1)
+    assert f"failed {OUTAGE} times in a row" in runner.stopped
+    assert "502 gone" in runner.stopped
+    assert len(runner.record.rows) <= OUTAGE + 2
+    assert len(runner.missing(items)) == 30
+    assert evaluate(tmp_path, items, client=Model()).missing(items) == []
+
+
+def test_a_refusal_ends_the_run_at_once(tmp_path):
+    with pytest.raises(ProviderRefused, match="no model 'x'"):
+        evaluate(tmp_path, mazes(9), client=Model(lambda m: ProviderRefused("no model 'x'")))
+
+
+def test_an_agent_that_raises_ends_the_run_with_its_own_error_and_keeps_what_is_there(tmp_path):
+    def act(observation, info):
+        if info["task_id"] == items[-1].task_id:
+            raise KeyError("bug")
+        return "look"
+
+    items = mazes(4)
+    with pytest.raises(KeyError, match="bug"):
+        evaluate(tmp_path, items, Maker("x", act, {}), concurrency=1)
+    assert evaluate(tmp_path, items[:3], Maker("x", act, {})).missing(items[:3]) == []
+
+
+def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
+    def answer(messages):
+        return ContextExceeded("too long") if len(messages) > 4 else "look"
+
+    (row,) = evaluate(tmp_path, mazes(1), client=Model(answer), horizon=9).record.rows
+    assert (row["row"], row["end"], len(row["turns"]), row["success"]) == ("episode", "context", 2, False)
+
+
+@pytest.mark.parametrize(("budget", "calls"), [(Budget(tokens=1000), 10), (Budget(cost=2.0), 8)])
+def test_a_budget_ends_the_run_and_counts_what_earlier_runs_used(tmp_path, budget, calls):
+    model, items = Model(), mazes(20)
+    runner = evaluate(tmp_path, items, client=model, budget=budget, concurrency=1)
+    assert len(model.asked) == calls
+    assert "is spent" in runner.stopped
+    assert len(episodes(runner.record.rows)) == calls // 3
+    evaluate(tmp_path, items, client=model, budget=budget)
+    assert len(model.asked) == calls
+
+
+def test_tokens_and_cost_are_written_down(tmp_path):
+    (row,) = evaluate(tmp_path, mazes(1), client=Model()).record.rows
+    assert row["usage"] == {"calls": 3, "prompt_tokens": 300, "completion_tokens": 30, "cost": 0.75}
+
+
+def test_what_cannot_be_planned():
+    for target, options, error, message in [
+        ("agentgym-lr", {}, UnknownName, "Did you mean 'agentgym-rl'"),
+        ("agentgym/Maze-v9", {}, UnknownName, "Did you mean 'agentgym/Maze-v0'"),
+        ("agentgym-rl", {"only": ["babyia"]}, UnknownName, "Did you mean 'babyai'"),
+        ("agentgym-rl", {"tasks": ["x"]}, ArgumentError, "a suite, which has tasks of its own"),
+        (MAZE, {"only": ["babyai"]}, ArgumentError, "narrows a suite"),
+        (MAZE, {"attempts": 0}, ArgumentError, "attempts=0"),
+        (MAZE, {"tasks": ["nothing-*"]}, TaskError, "nothing-"),
+        (MAZE, {"split": "tset"}, UnknownName, "Did you mean 'test'"),
+    ]:
+        with pytest.raises(error, match=message):
+            plan(target, **options)
+
+
+def test_a_suite_is_planned_family_by_family():
+    items, skipped = plan("agentgym-rl", only=["babyai", "Depth 4"], attempts=2)
+    counts = Counter((item.scenario, item.family) for item in items)
+    assert counts["babyai", "GoTo"] == 2 * 55
+    assert counts["textcraft", "Depth 4"] == 2 * 3
+    assert {scenario for scenario, _ in counts} == {"babyai", "textcraft"}
+    assert skipped == []
+
+
+def test_a_family_whose_extra_is_missing_is_skipped_with_its_command(monkeypatch):
+    wanted = "agentgym_envs.evaluate.plan.registry.install_command"
+    monkeypatch.setattr(wanted, lambda plugin: "pip install it" if "BabyAI" in plugin.name else None)
+    items, skipped = plan("agentgym-rl", only=["babyai", "textcraft"])
+    assert {item.scenario for item in items} == {"textcraft"}
+    assert {s.reason for s in skipped} == {"not installed; run: pip install it"}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "message"),
+    [
+        ("raect", {}, UnknownName, "unknown agent 'raect'. Did you mean 'react'"),
+        ("no_such_module:agent", {}, BrokenPlugin, "cannot be imported: ModuleNotFoundError"),
+        ("math:pi", {}, BrokenPlugin, "neither a function nor a class"),
+        ("collections:Counter", {}, BrokenPlugin, "neither a function nor a class"),
+        ("chat", {"windw": 3}, ArgumentError, "does not take the option 'windw'; it takes: window"),
+    ],
+)
+def test_agents_that_cannot_be(name, options, error, message):
+    with pytest.raises(error, match=message):
+        load(name, options)
