@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from test_runner import MAZE, Model, evaluate, mazes
+from evaluations import MAZE, Model, evaluate, mazes
 
 from agentgym_envs.evaluate.agents import Ending, load
 from agentgym_envs.evaluate.agents.base import Maker

@@ -1,11 +1,9 @@
-import asyncio
 import time
 from collections import Counter
-from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 import gymnasium
 import pytest
+from evaluations import MAZE, Model, evaluate, mazes
 
 from agentgym_envs.errors import (
     ArgumentError,
@@ -20,53 +18,11 @@ from agentgym_envs.evaluate.agents import load
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.plan import plan
-from agentgym_envs.evaluate.record import Record, episodes
-from agentgym_envs.evaluate.runner import OUTAGE, Limits, Runner
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.record import episodes
+from agentgym_envs.evaluate.runner import OUTAGE
 
-MAZE = "agentgym/Maze-v0"
 FAULTY = "faulty_envs:support/Faulty-v0"
 SLOW = "faulty_envs:support/Slow-v0"
-
-
-@dataclass
-class Model:
-    """Answers with what a function of the messages returns, which may be an error; counts what is open at a time."""
-
-    answer: object = lambda messages: "go north"
-    delay: float = 0.0
-    asked: list = field(default_factory=list)
-    open: int = 0
-    most: int = 0
-
-    async def complete(self, messages, *, tools=None):
-        self.asked.append([dict(m) for m in messages])
-        self.open += 1
-        self.most = max(self.most, self.open)
-        await asyncio.sleep(self.delay)
-        self.open -= 1
-        answer = self.answer(messages)
-        if isinstance(answer, Exception):
-            raise answer
-        usage = SimpleNamespace(prompt_tokens=100, completion_tokens=10)
-        return SimpleNamespace(text=answer, tool_calls=(), reasoning="", usage=usage, cost=0.25)
-
-
-def evaluate(tmp_path, items, agent="chat", *, client=None, budget=None, horizon=3, options=None, **limits):
-    maker = agent if isinstance(agent, Maker) else load(agent, options)
-    settings = Settings(agent=maker.name, format=maker.format, horizon=horizon, options=maker.options)
-    opened = Record(tmp_path / "run", settings)
-    limits = Limits(**{"concurrency": 4, "workers": 2, **limits})
-    runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget or Budget())
-    try:
-        asyncio.run(runner.run(items))
-    finally:
-        opened.close()
-    return runner
-
-
-def mazes(count, attempts=1, **options):
-    return plan(MAZE, episodes=count, attempts=attempts, **options)[0]
 
 
 def test_episodes_are_those_of_gymnasium(tmp_path):
