@@ -1,0 +1,1 @@
+"""Evaluation: agents play tasks, and everything they did is kept, counted and reported."""
