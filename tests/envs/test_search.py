@@ -15,7 +15,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import gymnasium
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -355,7 +355,7 @@ def test_proxies_are_for_other_machines(monkeypatch, url, local):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     retriever = HTTPRetriever(url)
-    assert (retriever._client._transport_for_url(httpx.URL(url)) is retriever._client._transport) == local
+    assert (retriever._client._transport_for_url(httpx2.URL(url)) is retriever._client._transport) == local
     retriever.close()
 
 

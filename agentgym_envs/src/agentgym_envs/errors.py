@@ -13,6 +13,9 @@ AgentGymError
 │   ├── EnvTimeout
 │   └── WorkerDied
 │       └── NeighbourFailed   its process ended by the fault of another
+├── ProviderError      the server of a model failed, however often it was asked
+│   ├── ProviderRefused   it refuses what it is asked: an unknown model, a wrong key, a bad request
+│   └── ContextExceeded   the conversation is too long for the model: an episode ends with it
 └── ConformanceError   an environment that breaks the contract
 """
 
@@ -89,6 +92,27 @@ class WorkerDied(EnvFailure):
 
 class NeighbourFailed(WorkerDied):
     """The process that held the environment ended by the fault of another, which died or hung in it."""
+
+
+class ProviderError(AgentGymError, RuntimeError):
+    """The server of a model failed, and kept failing however often it was asked.
+
+    Args:
+        message: one line.
+        status: of the last answer; ``None`` if there was none.
+    """
+
+    def __init__(self, message: str, status: int | None = None):
+        super().__init__(message)
+        self.status = status
+
+
+class ProviderRefused(ProviderError):
+    """The server of a model refuses what it is asked: the same request will always be refused."""
+
+
+class ContextExceeded(ProviderError):
+    """The conversation is too long for the model. It ends the episode and says nothing bad about the server."""
 
 
 class ConformanceError(AgentGymError, AssertionError):

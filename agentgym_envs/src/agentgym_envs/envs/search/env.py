@@ -64,7 +64,7 @@ class SearchEnv(TextEnv):
         topk: int = 3,
         **kwargs: Any,
     ):
-        if find_spec("tantivy") is None or find_spec("httpx") is None:
+        if find_spec("tantivy") is None:
             raise MissingExtra(type(self).__name__, "search")
         _check_types(corpus, questions, retriever, topk)
         if questions is None and (corpus is not None or retriever is not None):

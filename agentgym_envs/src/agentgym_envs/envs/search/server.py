@@ -1,6 +1,5 @@
 """A retriever behind HTTP, in Search-R1's protocol. A server that fails is a failure of the environment, never an observation."""
 
-import ipaddress
 import json
 import time
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from agentgym_envs.envs.search.datasets import read_passage
 from agentgym_envs.envs.search.world import Passage
 from agentgym_envs.errors import EnvFailure, TaskError
+from agentgym_envs.network import is_local
 
 SECONDS = 60.0  # that an answer may take, with all tries
 SILENCE = 30.0  # seconds without a byte
@@ -36,10 +36,10 @@ class HTTPRetriever:
     """
 
     def __init__(self, url: str):
-        import httpx
+        import httpx2
 
         self._url = url
-        self._client = httpx.Client(trust_env=not _local(httpx.URL(url).host), headers={"Accept-Encoding": "identity"})
+        self._client = httpx2.Client(trust_env=not is_local(httpx2.URL(url).host), headers={"Accept-Encoding": "identity"})
 
     def __call__(self, query: str, topk: int) -> list[Passage]:
         """Asks the server.
@@ -61,7 +61,7 @@ class HTTPRetriever:
 
     def _ask(self, body: dict[str, Any], end: float) -> bytes:
         """Returns the body of an answer that says that all is well."""
-        import httpx
+        import httpx2
 
         received = bytearray()
         seconds = max(0.1, min(SILENCE, end - time.monotonic()))
@@ -77,7 +77,7 @@ class HTTPRetriever:
                         raise EnvFailure(f"retriever {self._url} failed: its answer has more than {LIMIT} bytes")
                     if time.monotonic() > end:
                         raise EnvFailure(f"retriever {self._url} failed: no whole answer within {SECONDS:g} s")
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise _Passing(f"{type(error).__name__}: {error}") from error
         return bytes(received)
 
@@ -91,14 +91,6 @@ class HTTPRetriever:
     def close(self) -> None:
         """Closes the connections."""
         self._client.close()
-
-
-def _local(host: str) -> bool:
-    """Says whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _seconds(text: str) -> float:

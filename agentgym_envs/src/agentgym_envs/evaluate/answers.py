@@ -1,0 +1,207 @@
+"""What a server of models answers, read: a reply, a list of models, a complaint, a time to wait."""
+
+import email.utils
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.errors import message_of
+
+LINE = 300  # characters of a server's message that an error repeats
+
+# How servers say that a conversation is too long for the model. OpenAI and many others name the code; the rest is prose:
+# vLLM, SGLang, llama.cpp, LM Studio, Mistral and DeepSeek speak of the context, the last line is Anthropic, Bedrock, Gemini, Groq,
+# xAI, SGLang once more, old vLLM and TGI, in this order.
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size|limit)|exceed_context"
+    r"|(?:prompt|input) is too long|input token count \S+ exceeds|reduce the length of the messages"
+    r"|maximum prompt length|maximum allowed (?:input )?length|maximum model length|`inputs` tokens \+ `max_new_tokens`",
+    re.IGNORECASE,
+)
+
+
+class NotOfTheProtocol(ValueError):
+    """An answer of status 200 that is not what was asked for."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens, as the server counted them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    """Reasoning is among them."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A function that the model calls."""
+
+    name: str
+    arguments: str
+    """As the model wrote them: usually, and not always, a JSON object."""
+    id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """One completion."""
+
+    text: str
+    """Empty if the model only calls tools or only reasons."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    """What the server reports apart from the text."""
+    usage: Usage | None = None
+    """``None`` if the server does not count."""
+    finish: str = ""
+    """``stop``, ``length``, ``tool_calls``, …: the server's word."""
+    cost: float | None = None
+    """In the currency of the endpoint's prices; ``None`` without prices or usage. Discounts of a cache are not known to us."""
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What a server says is wrong."""
+
+    message: str
+    """One line of at most ``LINE`` characters."""
+    code: str
+    """The machine-readable parts; empty if the answer is not in a form for errors."""
+
+    @property
+    def too_long(self) -> bool:
+        """Says whether the conversation exceeds the model's context."""
+        return bool(_TOO_LONG.search(self.message) or _TOO_LONG.search(self.code))
+
+
+def read_reply(answer: Any) -> Reply:
+    """Reads a chat completion.
+
+    Raises:
+        NotOfTheProtocol: it is none.
+    """
+    try:
+        choice = answer["choices"][0]
+        message, finish = choice["message"], choice.get("finish_reason") or ""
+        if finish == "error":
+            raise NotOfTheProtocol("the completion failed")
+        return Reply(
+            text=_text(message.get("content")) or _text(message.get("refusal")),
+            tool_calls=tuple(map(_call, message.get("tool_calls") or ())),
+            reasoning=_reasoning(message),
+            usage=_usage(answer.get("usage")),
+            finish=_text(finish),
+        )
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise NotOfTheProtocol(f"no completion: {type(error).__name__}") from error
+
+
+def read_models(answer: Any) -> list[str]:
+    """Reads a list of models.
+
+    Raises:
+        NotOfTheProtocol: it is none.
+    """
+    try:
+        rows = answer if isinstance(answer, list) else answer["data"] or []
+        return [_text(row["id"]) for row in rows]
+    except (KeyError, TypeError) as error:
+        raise NotOfTheProtocol(f"no list of models: {type(error).__name__}") from error
+
+
+def knows(models: list[str], name: str) -> bool:
+    """Says whether a list of models has a name, which may lack Gemini's prefix and Ollama's tag, or add OpenRouter's variant."""
+    return bool({name, f"models/{name}", f"{name}:latest", name.partition(":")[0]} & set(models))
+
+
+def read_complaint(body: str) -> Complaint:
+    """Finds the message in an answer of any form: ``error.message``, ``error``, ``message``, ``detail``, or plain text."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return Complaint(one_line(body), "")
+    inner = found.get("error") or found if isinstance(found, dict) else found
+    if isinstance(inner, str):
+        return Complaint(one_line(inner), "error")
+    told = [inner[key] for key in ("message", "detail", "error") if inner.get(key)] if isinstance(inner, dict) else []
+    if not told:
+        return Complaint(one_line(body), "")
+    return Complaint(one_line(_sentence(told[0])), f"{inner.get('code')} {inner.get('type')}")
+
+
+def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
+    """Returns how long a server asks to be left alone, in seconds, or ``None``.
+
+    Args:
+        headers: of the answer, in lower case: ``retry-after-ms``, or ``retry-after`` in seconds or as a date of HTTP.
+        now: the time, in seconds since the epoch.
+    """
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            wait = float(headers[name]) / unit
+        except (KeyError, ValueError):
+            continue
+        return wait if math.isfinite(wait) and wait > 0 else None
+    try:
+        wait = email.utils.parsedate_to_datetime(headers["retry-after"]).timestamp() - now
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
+    return wait if wait > 0 else None
+
+
+def reason(error: BaseException) -> str:
+    """Returns why a connection could not be made, in the words of the operating system where it has some."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError):
+            return "connection refused"
+        if isinstance(cause, OSError) and cause.errno:
+            return one_line(cause.strerror or str(cause))
+        inner = getattr(cause, "exceptions", None)
+        cause = inner[0] if inner else cause.__cause__ or cause.__context__
+    return one_line(message_of(error)) or type(error).__name__
+
+
+def one_line(text: str) -> str:
+    """Returns a text without line breaks and control characters, cut to ``LINE`` characters."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 10 * LINE]).split())
+    return line if len(line) <= LINE else line[: LINE - 1] + "…"
+
+
+def _sentence(told: Any) -> str:
+    """Returns what was told; FastAPI's list of errors without the input, which repeats the conversation."""
+    if isinstance(told, list):
+        return "; ".join(str(entry.get("msg") or entry) if isinstance(entry, dict) else str(entry) for entry in told)
+    return str(told)
+
+
+def _text(value: Any) -> str:
+    """Returns a text, whole or in parts, without halves of surrogate pairs."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        value = "".join(part["text"] for part in value if part.get("type") == "text")
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} is no text")
+    return value.encode("utf-8", "replace").decode()
+
+
+def _reasoning(message: Mapping[str, Any]) -> str:
+    found = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    return next((_text(value) for value in found if isinstance(value, str)), "")
+
+
+def _call(entry: Any) -> ToolCall:
+    function = entry["function"]
+    arguments = function.get("arguments")
+    written = _text(arguments) if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    return ToolCall(_text(function["name"]), written, _text(entry.get("id")))
+
+
+def _usage(found: Any) -> Usage | None:
+    counts = [found.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(found, dict) else [None]
+    return Usage(*counts) if all(type(count) is int and count >= 0 for count in counts) else None

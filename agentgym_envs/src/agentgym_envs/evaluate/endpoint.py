@@ -1,0 +1,99 @@
+"""Which model is asked, where, and how."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.network import is_local
+
+Message = Mapping[str, Any]
+"""``{"role": …, "content": …}``, as OpenAI has it."""
+ToolSchema = Mapping[str, Any]
+"""``{"type": "function", "function": …}``, as :meth:`agentgym_envs.wrappers.formats.FunctionCall.schema` gives it."""
+
+OURS = frozenset(("model", "messages", "tools", "stream", "n"))  # what ``extra`` may not set
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """Which model answers, where, and how it is asked.
+
+    Raises:
+        ArgumentError: a value that cannot be.
+    """
+
+    model: str
+    base_url: str = "https://api.openai.com/v1"
+    """Without user, password and query: secrets belong into the environment."""
+    api_key_env: str = "OPENAI_API_KEY"
+    """The environment variable that holds the key. A server on this machine may do without."""
+    timeout: float = 600.0
+    """Seconds that one try may take, from the connection to the last byte."""
+    retries: int = 12
+    """Further tries after a failure that may pass. Twelve take about a minute, in which a limit per minute is over."""
+    temperature: float | None = None
+    """``None``: the server's own."""
+    max_tokens: int | None = None
+    """Longest reply. Sent to OpenAI as ``max_completion_tokens``, the only name that its reasoning models take."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """More of the request's body, such as ``{"top_p": 0.9}``."""
+    prices: tuple[float, float] | None = None
+    """Of a million tokens of prompt and of completion."""
+
+    def __post_init__(self) -> None:
+        _check_url(self.base_url)
+        if not self.model:
+            raise ArgumentError("model must not be empty")
+        if not self.timeout > 0:
+            raise ArgumentError(f"timeout must be above 0 seconds, not {self.timeout}")
+        if self.retries < 0:
+            raise ArgumentError(f"retries must be at least 0, not {self.retries}")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise ArgumentError(f"max_tokens must be at least 1, not {self.max_tokens}")
+        if clash := sorted(OURS & set(self.extra)):
+            raise ArgumentError(f"extra must not set {', '.join(clash)}")
+        try:
+            json.dumps(dict(self.extra), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"extra must be JSON: {error}") from error
+
+    @property
+    def host(self) -> str:
+        """The server's name or address."""
+        return httpx2.URL(self.base_url).host
+
+    def key(self) -> str:
+        """Reads the key; there may be none for a server on this machine.
+
+        Raises:
+            ArgumentError: it is not set, or no header can hold it.
+        """
+        key = os.environ.get(self.api_key_env, "").strip()
+        if not key and not is_local(self.host):
+            known = f"the key of {self.host} (to any word if it wants none)"
+            raise ArgumentError(f"set the environment variable {self.api_key_env} to {known}")
+        if not (key.isascii() and key.isprintable()):
+            raise ArgumentError(f"the environment variable {self.api_key_env} holds characters that no key has")
+        return key
+
+    def body(self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None) -> bytes:
+        """Returns the request for a completion."""
+        limit = "max_completion_tokens" if self.host == "api.openai.com" else "max_tokens"
+        options = {"temperature": self.temperature, limit: self.max_tokens, "seed": seed, "tools": list(tools) if tools else None}
+        given = {name: value for name, value in options.items() if value is not None}
+        return json.dumps({"model": self.model, "messages": list(messages), **given, **self.extra}).encode()
+
+
+def _check_url(text: str) -> None:
+    """Refuses what is no plain URL, and does not repeat it: it may hold a password."""
+    try:
+        url = httpx2.URL(text)
+    except (httpx2.InvalidURL, TypeError):
+        url = httpx2.URL("")
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+        raise ArgumentError("base_url must be http://host/path or https://host/path, without user, password and query")
