@@ -1,0 +1,1 @@
+"""Evaluation: an agent plays a suite, and what came of it."""
