@@ -1,0 +1,113 @@
+"use strict";
+
+/* The page of a report. Texts of episodes enter it as text nodes only; what is shown is a function of `data` and `state`. */
+
+const ROW = 30; // pixels, a row of the list
+const LONG = 4000; // characters; of longer texts the first CUT are shown until asked for more
+const CUT = 2500;
+const KEPT = 6; // parts that stay unpacked
+const SHARES = ["success", "low", "high", "invalid", "paper"];
+const FILTERS = ["run", "family", "outcome", "fault", "q"];
+const ENDS = { terminated: "ended", truncated: "out of turns", context: "out of context", gave_up: "gave up" };
+const WORDS = { solved: "✓ solved", unsolved: "✗ not solved", truncated: "✗ truncated", fault: "⚠ fault" };
+
+const data = { runs: [], entries: [], shown: [] };
+const state = { run: "", family: "", outcome: "", fault: "", q: "", episode: null, beside: null };
+let active = 0; // position in data.shown
+let besideRun = null; // whose episodes are shown beside, as long as one episode after another is read
+const parts = new Map();
+
+const byId = (id) => document.getElementById(id);
+const unique = (values) => [...new Set(values)];
+
+/* Elements */
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+const draw = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+const dot = (run) => make("span", { class: `dot run-${run % 6}`, title: data.runs[run].name }, data.runs[run].name);
+const button = (label, act) => {
+  const made = make("button", { type: "button", class: "plain" }, label);
+  made.addEventListener("click", act);
+  return made;
+};
+
+/* Data */
+
+async function unpack(id) {
+  const packed = Uint8Array.from(atob(byId(id).textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function texts(entry) {
+  const kept = parts.get(entry.part) ?? unpack(`part-${entry.part}`);
+  parts.delete(entry.part);
+  parts.set(entry.part, kept);
+  if (parts.size > KEPT) parts.delete(parts.keys().next().value);
+  return (await kept)[entry.at];
+}
+
+const family = (entry) => [entry.scenario, entry.family].filter(Boolean).join(" · ");
+const same = (a, b) => ["suite", "scenario", "family", "env_id", "task_id"].every((key) => a[key] === b[key]);
+
+function outcome(entry) {
+  if (entry.fault) return "fault";
+  if (entry.success) return "solved";
+  return entry.end === "truncated" || entry.end === "context" ? "truncated" : "unsolved";
+}
+
+function fits(entry) {
+  const is = outcome(entry);
+  const outcomes = {
+    "": true,
+    unsolved: is === "unsolved" || is === "truncated",
+    truncated: ["truncated", "context"].includes(entry.end),
+  };
+  return (
+    (state.run === "" || data.runs[entry.run].name === state.run) &&
+    (state.family === "" || family(entry) === state.family) &&
+    (outcomes[state.outcome] ?? is === state.outcome) &&
+    (state.fault === "" || entry.fault === state.fault) &&
+    String(entry.task_id).toLowerCase().includes(state.q.toLowerCase())
+  );
+}
+
+/* The address: filters and the open episode */
+
+let pending = 0;
+
+function toAddress(push) {
+  clearTimeout(pending);
+  const pairs = Object.entries(state).filter(([, value]) => value !== "" && value !== null);
+  const address = `#${new URLSearchParams(pairs)}`;
+  if (address === (location.hash || "#")) return;
+  history[push ? "pushState" : "replaceState"](null, "", address);
+}
+
+function fromAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const name of ["episode", "beside"]) {
+    const number = given.has(name) ? Number(given.get(name)) : NaN;
+    state[name] = data.entries[number] ? number : null;
+  }
+  besideRun = data.entries[state.beside]?.run ?? null;
+  for (const name of FILTERS) {
+    const field = byId("filters").elements[name];
+    field.value = given.get(name) ?? "";
+    if (field.selectedIndex === -1) field.value = ""; // a choice that this report does not offer
+    state[name] = field.value;
+  }
+}
+
+/* Browsers allow few changes of the address a second. */
+function remember() {
+  clearTimeout(pending);
+  pending = setTimeout(() => toAddress(false), 200);
+}

@@ -1,0 +1,54 @@
+"""The page around the data: markup, style and script are files beside this one."""
+
+import os
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from agentgym_envs.evaluate.report.data import Run, write_blocks
+
+PLACE = "<!-- data -->\n"
+SCRIPTS = ("data.js", "overview.js", "charts.js", "list.js", "episode.js", "page.js")
+
+
+def write_report(path: Path, runs: Sequence[Run]) -> None:
+    """Writes a report of one run, or of several side by side, into one HTML file that needs nothing else.
+
+    A browser runs the page's own script and nothing more: the policy in the page names the script and the style by their hashes and
+    allows no address but ``data:`` pictures. The data is base64 (see :mod:`agentgym_envs.evaluate.report.data`) and is shown as
+    text only.
+
+    Args:
+        path: the file; an older one is replaced when the new one is whole.
+        runs: what to show. Episodes of the same task and attempt can be read side by side.
+    """
+    before, after = _page().split(PLACE)
+    draft = path.with_name(path.name + ".new")
+    with draft.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(before)
+        write_blocks(runs, lambda name, text: _block(file.write, name, text))
+        file.write(after)
+    os.replace(draft, path)
+
+
+def _block(write: Callable[[str], object], name: str, text: str) -> None:
+    write(f'<script type="application/octet-stream;base64" id="{name}">{text}</script>\n')
+
+
+def _page() -> str:
+    style, script = _file("style.css"), "\n".join(map(_file, SCRIPTS))
+    rules = {"default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "img-src": "data:"}
+    rules |= {"base-uri": "'none'", "form-action": "'none'"}
+    policy = "; ".join(f"{name} {source}" for name, source in rules.items())
+    return Template(_file("page.html")).substitute(policy=policy, style=style, script=script)
+
+
+def _file(name: str) -> str:
+    return files("agentgym_envs.evaluate.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

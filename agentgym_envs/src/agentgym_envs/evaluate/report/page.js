@@ -1,0 +1,86 @@
+/* Keyboard, forms, start. */
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const opened = state.episode !== null;
+  const typing = event.target.matches("input, select, textarea");
+  if (event.key === "Escape") {
+    if (opened) close();
+    else if (typing) byId("list").focus();
+    return;
+  }
+  if (typing) return;
+  const onPage = !opened && event.target === document.body;
+  const inList = !opened && event.target === byId("list");
+  const moves = { j: 1, k: -1 };
+  if (inList) Object.assign(moves, { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 });
+  if (opened) Object.assign(moves, { ArrowRight: 1, ArrowLeft: -1 });
+  if (moves[event.key]) move(moves[event.key]);
+  else if (event.key === "Enter" && (inList || onPage) && data.shown[active]) open(data.shown[active].number, true);
+  else if (event.key === "/" && !opened) byId("filters").elements.q.focus();
+  else return;
+  event.preventDefault();
+}
+
+function listen() {
+  const form = byId("filters");
+  form.addEventListener("input", () => choose(Object.fromEntries(FILTERS.map((name) => [name, form.elements[name].value]))));
+  form.addEventListener("reset", () => choose(Object.fromEntries(FILTERS.map((name) => [name, ""]))));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  byId("list").addEventListener("scroll", showRows);
+  byId("close").addEventListener("click", close);
+  byId("previous").addEventListener("click", () => move(-1));
+  byId("next").addEventListener("click", () => move(1));
+  byId("beside").addEventListener("input", () => {
+    state.beside = byId("beside").value === "" ? null : Number(byId("beside").value);
+    besideRun = data.entries[state.beside]?.run ?? null;
+    show();
+    remember();
+  });
+  document.addEventListener("keydown", pressed);
+  addEventListener("popstate", follow);
+  addEventListener("resize", showRows);
+}
+
+function follow() {
+  fromAddress();
+  apply();
+  showCharts();
+  show();
+}
+
+function offer(name, values, labels) {
+  const options = values.map((value, i) => make("option", { value }, labels[i]));
+  byId("filters").elements[name].replaceChildren(make("option", { value: "" }, name === "fault" ? "any" : "all"), ...options);
+  byId("filters").elements[name].parentElement.hidden = values.length < (name === "run" ? 2 : 1);
+}
+
+function fail(error) {
+  byId("problem").hidden = false;
+  byId("problem").textContent = `This report cannot be shown: ${error.message}`;
+  throw error;
+}
+
+async function start() {
+  if (!("DecompressionStream" in window)) throw new Error("the browser is older than 2023 and cannot unpack it.");
+  Object.assign(data, await unpack("index"));
+  data.entries.forEach((entry, number) => Object.assign(entry, { number }));
+  const names = data.runs.map((run) => run.name);
+  document.title = `${names.join(" and ")} – evaluation report`;
+  document.body.classList.toggle("single", names.length < 2);
+  byId("runs").replaceChildren(...data.runs.map((_, run) => make("li", {}, dot(run))));
+  const heads = ["Outcome", "Run", "Family", "Task", "Attempt", "Difficulty", "Score", "Turns", "Invalid"];
+  byId("heads").replaceChildren(...heads.map((head, i) => make("span", i > 3 ? { class: "number" } : {}, head)));
+  offer("run", names, names);
+  const families = unique(data.entries.map(family));
+  offer("family", families, families);
+  const faults = unique(data.entries.filter((e) => e.fault).map((e) => e.fault)).sort();
+  offer("fault", faults, faults);
+  showSettings();
+  showTable();
+  listen();
+  follow();
+  document.body.dataset.ready = "yes";
+}
+
+start().catch(fail);

@@ -1,0 +1,488 @@
+"""The report of an evaluation, read as a file and in a browser that reaches nothing."""
+
+import gzip
+import json
+import random
+import re
+import struct
+import time
+import zlib
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import gymnasium
+import pytest
+
+from agentgym_envs.envs.web import chromium
+from agentgym_envs.evaluate.report import Run, write_report
+
+pytestmark = pytest.mark.timeout(180)
+
+HOSTILE = [
+    "</script><script>window.ran = 1</script>",
+    "--></script><img src=x onerror='window.ran = 1'><svg onload='window.ran = 1'>",
+    "<!--<script>window.ran = 1",
+    "]]></style></pre></option><iframe srcdoc='<script>parent.ran = 1</script>'></iframe>",
+    "javascript:window.ran=1",
+    "a\u2028b\u2029c\x00d\x1be\x85f\r\ng\rh\ti\ufeffj",
+    "lone \ud800 and \udfff, paired \U0001f600, cut \ud83d",
+    '";window.ran=1;//\'`${window.ran=1}\\u003cscript\\u003e&lt;script&gt;&amp;',
+    "$policy ${script} $$ <!-- data -->\n",
+]
+TABLE = [("scenario", "Scenario"), ("family", "Family"), ("success", "Success"), ("low", "from"), ("high", "to"), ("turns", "Turns")]
+
+
+def turn(number, **changes):
+    action = f"go {number}"
+    texts = {"observation": f"room {number}", "response": f"Thought: on\nAction: {action}", "thought": "on", "action": action}
+    return {**texts, "reward": 0.0, "invalid": False, "screenshot": None, **changes}
+
+
+def key(task_id, **changes):
+    where = {"suite": "small", "scenario": "maze", "family": "Maze", "env_id": "agentgym/Maze-v0", "settings": "h"}
+    return {**where, "task_id": task_id, "difficulty": 1, "attempt": 0, **changes}
+
+
+def episode(task_id, turns=3, success=True, end="terminated", **changes):
+    played = [turn(number) for number in range(1, turns + 1)] if isinstance(turns, int) else turns
+    told = {"goal": "take the lamp", "last": "the end", "seconds": 1.5}
+    usage = {"calls": len(played), "prompt_tokens": 1200, "completion_tokens": 34}
+    result = {"success": success, "score": float(success), "end": end, "turns": played, "usage": usage}
+    return {"row": "episode", **key(task_id), **told, **result, **changes}
+
+
+def fault(task_id, kind="environment", **changes):
+    return {"row": "fault", "fault": kind, **key(task_id), "try": 1, "error": "EnvTimeout: no answer", "turns": 2, **changes}
+
+
+def png(width, height):
+    def chunk(name, content):
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress((b"\0" * (width + 1)) * height)) + chunk(b"IEND", b"")
+
+
+class Reader(HTMLParser):
+    """The elements of a page: (name, attributes, text inside)."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.inside = [], False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), []))
+        self.inside = True
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.elements[-1][2].append(data)
+
+    def of(self, tag):
+        return [(attributes, "".join(text)) for name, attributes, text in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    taken = chromium.process.take(chromium.Setting())  # its host names lead nowhere
+    yield taken.browser
+    chromium.process.give_back(taken)
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens a report; whatever it complains of, or asks for besides itself, fails the test."""
+    contexts, complaints = [], []
+
+    def build(*runs, fragment="", width=1280):
+        path = tmp_path / "report.html"
+        write_report(path, runs)
+        context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
+        contexts.append(context)
+        context.add_init_script("addEventListener('securitypolicyviolation', (e) => console.error('violates', e.violatedDirective))")
+        page = context.new_page()
+        page.on("console", lambda said: complaints.append(said.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
+        page.on("request", lambda r: None if r.url.startswith((path.as_uri(), "data:")) else complaints.append(r.url))
+        page.goto(path.as_uri() + fragment)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    build.complaints = complaints
+    yield build
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def texts(page, selector):
+    """The texts of elements; as JSON, in which a lone surrogate stays one."""
+    script = "(all) => JSON.stringify(all.map((e) => e.textContent))"
+    return json.loads(page.locator(selector).evaluate_all(script))
+
+
+def tasks(page):
+    return texts(page, "#rows .entry > :nth-child(4)")
+
+
+def read(page, number=0):
+    page.locator(f"#entry-{number}").click()
+    page.wait_for_selector("#sides[data-episode]")
+
+
+def unpacked(text):
+    return json.loads(gzip.decompress(b64decode(text)))
+
+
+def test_the_file_is_one_script_one_style_and_inert_data(tmp_path):
+    write_report(tmp_path / "report.html", [Run("a", {"seed": 0}, [episode("t-1"), fault("t-2")])])
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    page = Reader((tmp_path / "report.html").read_text(encoding="utf-8"))
+    running = [text for attributes, text in page.of("script") if not attributes]
+    inert = {attributes["id"]: text for attributes, text in page.of("script") if attributes}
+    assert {attributes["type"] for attributes, _ in page.of("script") if attributes} == {"application/octet-stream;base64"}
+    assert list(inert) == ["part-0", "index"]
+    assert [e["task_id"] for e in unpacked(inert["index"])["entries"]] == ["t-1", "t-2"]
+    assert unpacked(inert["part-0"])[0]["turns"][2]["observation"] == "room 3"
+    assert [a.get("href", a.get("src")) for _, a, _ in page.elements if {"href", "src"} & a.keys()] == ["data:,"]
+    (policy,) = [a["content"] for a, _ in page.of("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    (script,), ((_, style),) = running, page.of("style")
+    named = [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (script, style)]
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"script-src {named[0]}",
+        f"style-src {named[1]}",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    names = [name for name, _, _ in page.elements]
+    assert names.index("meta") < names.index("style") < names.index("script")
+
+
+def test_the_same_runs_make_the_same_file_and_a_failure_leaves_the_old_one(tmp_path):
+    path, run = tmp_path / "report.html", Run("a", {}, [episode("t-1")])
+    write_report(path, [run])
+    first = path.read_bytes()
+    with pytest.raises(KeyError):
+        write_report(path, [Run("a", {}, [{"row": "fault"}])])
+    assert path.read_bytes() == first
+    write_report(path, [run])
+    assert path.read_bytes() == first
+
+
+def test_hostile_text_is_shown_exactly_and_runs_nothing(opened):
+    rows = [
+        episode(text, [turn(1, observation=text, response="x" + text, thought=text, action=text)], family=text, goal=text, last=text)
+        for text in HOSTILE
+    ]
+    rows += [fault(text, family=text, error=text, kind=text) for text in HOSTILE]
+    tables = [{"scenario": "maze", "family": text, "success": 0.5} for text in HOSTILE]
+    runs = [Run(name, {name: [name]}, rows, tables, [("family", name), ("success", name)]) for name in HOSTILE[:2]]
+    page = opened(*runs)
+    assert texts(page, "#runs li") == HOSTILE[:2]
+    assert HOSTILE[0] in texts(page, "#settings td")[0]
+    assert texts(page, "#table button") == HOSTILE
+    assert tasks(page)[: len(HOSTILE)] == HOSTILE
+    for number, text in enumerate(HOSTILE):
+        page.evaluate("(number) => open(number, false)", number)
+        page.wait_for_selector(f"#sides[data-episode='{number}']")
+        page.locator("details summary", has_text="whole answer").click()
+        page.wait_for_selector("pre.response")
+        assert texts(page, "#sides pre") == [text, text, text, text, "x" + text, text]
+        page.select_option("#beside", index=1)
+        page.wait_for_selector("#sides.two")
+        page.evaluate("(number) => open(number, false)", len(HOSTILE) + number)
+        page.wait_for_selector(f"#sides[data-episode='{len(HOSTILE) + number}']")
+        assert texts(page, "#sides pre.error")[0] == text
+    for name in ("family", "fault"):
+        assert texts(page, f"select[name={name}] option")[1:] == (sorted(HOSTILE) if name == "fault" else [f"maze · {t}" for t in HOSTILE])
+    assert page.evaluate("[window.ran, document.querySelectorAll('iframe, #overview img, #sides img').length]") == [None, 0]
+
+
+def test_a_hostile_address_is_text_too(opened):
+    page = opened(Run("a", {}, [episode("t-1")]), fragment="#q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&episode=%3Cb%3E&beside=-1")
+    assert page.input_value("input[name=q]") == "<img src=x onerror=alert(1)>"
+    assert texts(page, "#rows .none") == ["No episode fits the filters."]
+    page = opened(Run("a", {}, [episode("t-1")]), fragment="#outcome=constructor&family=Cooking&run=b&fault=none&episode=7")
+    assert tasks(page) == ["t-1"]
+    assert [page.input_value(f"[name={name}]") for name in ("outcome", "family", "run", "fault")] == [""] * 4
+
+
+def test_what_would_get_in_does_not_run(opened):
+    page = opened(Run("a", {}, [episode("t-1")]))
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 1'}))")
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 2\">')")
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=http://elsewhere.test/x.png>')")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.ran") is None
+    assert sum(said.startswith("violates") for said in opened.complaints) == 4  # both pictures
+    opened.complaints.clear()
+
+
+def test_a_long_observation_is_cut_until_asked_for(opened):
+    whole = "".join(random.Random(0).choices("ab<&\n\u2028é", k=1_000_000))
+    page = opened(Run("a", {}, [episode("t-1", [turn(1, observation=whole)])]))
+    read(page)
+    assert texts(page, "pre.observation")[0] == whole[:2500]
+    page.click("text=show all 1,000,000 characters")
+    assert texts(page, "pre.observation")[0] == whole
+
+
+def test_numbers_that_json_lacks_are_shown_as_missing(opened):
+    rows = [episode("t-1", [turn(1, reward=float("nan"))], score=float("inf"))]
+    table = [{"scenario": "maze", "family": "Maze", "success": float("nan"), "low": None, "high": 1.0, "turns": 3}]
+    page = opened(Run("a", {"limit": float("inf")}, rows, table, TABLE))
+    assert texts(page, "#table td") == ["maze", "Maze", "–", "–", "100.0 %", "3.0"]
+    assert texts(page, "#settings td") == ["limit", "null"]
+    read(page)
+    assert texts(page, ".turn header")[0] == "Turn 1reward 0"
+
+
+def test_filters_choose_what_the_rows_say(opened):
+    rng = random.Random(1)
+    ends = ("terminated", "truncated", "context", "gave_up")
+    rows = [
+        episode(f"t-{i}", 1, (end := rng.choice(ends)) == "terminated" and i % 2 == 0, end, family=rng.choice("AB")) for i in range(90)
+    ]
+    rows += [fault(f"t-{i}", rng.choice(("environment", "provider")), family="A") for i in range(9)]
+    page = opened(Run("one", {}, rows), Run("two", {}, rows[:7]))
+
+    def ids(fits):
+        return [row["task_id"] for row in rows if fits(row)]
+
+    def check(expected, **values):
+        page.click("text=Clear")
+        for name, value in {"run": "one", **values}.items():
+            box = page.locator(f"[name={name}]")
+            box.fill(value) if name == "q" else box.select_option(value)
+        assert page.inner_text("#count") == f"{len(expected)} of {len(rows) + 7}"
+        assert tasks(page) == expected[: len(tasks(page))]
+
+    check(ids(lambda r: True))
+    check(ids(lambda r: r["family"] == "A"), family="maze · A")
+    check(ids(lambda r: r.get("success")), outcome="solved")
+    check(ids(lambda r: r.get("success") is False), outcome="unsolved")
+    check(ids(lambda r: r.get("end") in ("truncated", "context")), outcome="truncated")
+    check(ids(lambda r: r["row"] == "fault"), outcome="fault")
+    check(ids(lambda r: r.get("fault") == "provider"), fault="provider")
+    check(ids(lambda r: "t-1" in r["task_id"] and r["family"] == "B"), q="T-1", family="maze · B")
+    page.click("text=Clear")
+    assert page.inner_text("#count") == f"{len(rows) + 7} of {len(rows) + 7}"
+
+
+def test_the_charts_are_the_hand_worked_ones(opened):
+    hard = {"difficulty": 7, "env_id": "agentgym/Other-v0", "family": "Other"}
+    one = [episode("a", 1), episode("b", 3), episode("c", 4, False, "truncated"), episode("d", 2, **hard), fault("e")]
+    two = [episode("a", 2), episode("a", 2, False, attempt=1)]
+    page = opened(Run("one", {}, one), Run("two", {}, two))
+    assert texts(page, "figure .legend li") == ["one 75.0 % of 4 episodes, 4 tasks", "two 50.0 % of 2 episodes, 1 task"]
+    heights = [float(y) for y in page.locator("figure >> nth=0").locator("line.grid").evaluate_all("(a) => a.map((e) => e.getAttribute('y1'))")]
+    zero, whole = heights[0], heights[-1]
+
+    def curve(number):
+        path = page.locator("path.curve").nth(number).get_attribute("d")
+        ys = [path.split("H")[0].split(" ")[1], *re.findall(r"V([\d.]+)", path)]
+        return [pytest.approx((float(y) - zero) / (whole - zero)) for y in ys]
+
+    assert curve(0) == [0, 0.25, 0.5, 0.75, 0.75]
+    assert curve(1) == [0, 0, 0.5, 0.5, 0.5]
+    assert texts(page, "figcaption")[1:] == [
+        "Success by difficulty: agentgym/Maze-v0over a bar: its episodes",
+        "Success by difficulty: agentgym/Other-v0over a bar: its episodes",
+    ]
+    assert texts(page, "rect title") == ["one: 66.7 % of 3 episodes", "two: 50.0 % of 2 episodes", "one: 100.0 % of 1 episode"]
+    page.select_option("[name=family]", "maze · Other")
+    assert texts(page, "figure .legend li") == ["one 100.0 % of 1 episode, 1 task"]
+
+
+def test_many_difficulties_share_bars(opened):
+    page = opened(Run("one", {}, [episode(f"t-{i}", 1, i < 40, difficulty=i) for i in range(80)]))
+    bars = texts(page, "rect title")
+    assert bars == [f"one: {share} % of 10 episodes" for share in ("100.0",) * 4 + ("0.0",) * 4]
+    assert [told for told in texts(page, "svg text") if "–" in told] == [f"{low}–{low + 9}" for low in range(0, 80, 10)]
+
+
+def test_the_table_has_a_line_for_each_run(opened):
+    row = {"scenario": "maze", "family": "Maze", "success": 0.25, "low": 0.1, "high": 0.5, "turns": 4}
+    runs = [Run(name, {"seed": i, "model": {"name": "m"}}, [episode("a")], [row | {"turns": i}], TABLE) for i, name in enumerate("xy")]
+    page = opened(*runs)
+    cells = page.locator("#table tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent).join('|'))")
+    assert cells == ["Scenario|Family|Run||Success|from|to|Turns", "maze|Maze|x||25.0 %|10.0 %|50.0 %|0.0", "||y||25.0 %|10.0 %|50.0 %|1.0"]
+    assert texts(page, "#settings td") == ["seed", "0", "1", "model.name", '"m"', '"m"']
+    assert texts(page, "#settings td.differs") == ["0", "1"]
+    page.click("#table button")
+    assert page.input_value("[name=family]") == "maze · Maze"
+
+
+def test_an_episode_is_read_turn_by_turn(opened):
+    env = gymnasium.make("agentgym/Maze-v0", split="test", max_episode_steps=-1)
+    observation, info = env.reset(seed=3)
+    turns = []
+    for action in ["fly", *env.unwrapped.oracle()]:
+        following, reward, _, _, info = env.step(action)
+        turns.append(turn(0, observation=observation, action=action, reward=reward, invalid=info["invalid"]))
+        observation = following
+    page = opened(Run("a", {}, [episode(info["task_id"], turns, goal=info["goal"], last=observation)]))
+    assert page.locator("article").count() == 0
+    read(page)
+    assert texts(page, "pre.observation") == [*(t["observation"] for t in turns), observation]
+    assert texts(page, "pre.action") == [t["action"] for t in turns]
+    assert texts(page, ".turn header")[0] == "Turn 1reward 0⚠ invalid action"
+    assert texts(page, ".turn header")[-2:] == [f"Turn {len(turns)}reward +1", "End✓ solvedended"]
+    assert texts(page, ".invalid") == ["⚠ invalid action"]
+    assert "3 calls" not in page.inner_text(".head")
+    assert f"{len(turns)} calls · 1,200 + 34 tokens · 1.5 s" in page.inner_text(".head")
+    page.keyboard.press("Escape")
+    assert page.locator("article").count() == 0
+    assert page.is_visible("#list")
+
+
+def test_keys_move_open_and_close(opened):
+    page = opened(Run("a", {}, [episode(f"t-{i}") for i in range(50)]))
+    for pressed in ("j", "j", "ArrowDown", "k", "Enter"):
+        page.keyboard.press(pressed)
+    page.wait_for_selector("#sides[data-episode='2']")
+    page.keyboard.press("j")
+    page.wait_for_selector("#sides[data-episode='3']")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("#sides[data-episode='2']")
+    page.keyboard.press("Escape")
+    for _ in range(40):
+        page.keyboard.press("ArrowDown")
+    assert texts(page, "#rows [aria-selected=true] > :nth-child(4)") == ["t-42"]
+    assert page.locator("#rows [aria-selected=true]").bounding_box()["y"] + 30 <= sum(
+        page.locator("#list").bounding_box()[side] for side in ("y", "height")
+    )
+    page.keyboard.press("/")
+    page.keyboard.type("t-4jk")
+    assert page.inner_text("#count") == "0 of 50"
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sides[data-episode='4']")
+
+
+def test_two_runs_side_by_side(opened):
+    other = [turn(1), turn(2, action="go elsewhere"), turn(3), turn(4)]
+    one = [episode("a"), episode("b"), episode("c"), episode("a", attempt=1)]
+    two = [episode("c", 1), episode("b", 2), fault("a"), episode("a", other, False, "truncated"), episode("a", family="Other")]
+    page = opened(Run("one", {}, one), Run("two", {}, two))
+    read(page)
+    assert texts(page, "#beside option") == [
+        "nothing",
+        "two, attempt 0: ⚠ fault, try 1",
+        "two, attempt 0: ✗ truncated, 4 turns",
+        "one, attempt 1: ✓ solved, 3 turns",
+    ]
+    page.select_option("#beside", label="two, attempt 0: ✗ truncated, 4 turns")
+    page.wait_for_selector("#sides.two")
+    assert texts(page, ".head .dot") == ["one", "two"]
+    assert texts(page, "pre.action") == ["go 1", "go 1", "go 2", "go elsewhere", "go 3", "go 3", "go 4"]
+    before = page.locator("#sides > *").evaluate_all("(all) => all.findIndex((e) => e.className === 'apart')")
+    assert before == 4
+    boxes = [page.locator(".turn").nth(i).bounding_box() for i in (0, 1)]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+    page.keyboard.press("j")
+    page.wait_for_selector("#sides[data-episode='1'].two")
+    assert texts(page, ".head h3") == ["b", "b"]
+
+
+def test_the_address_keeps_filters_and_episode(opened):
+    runs = [Run(name, {}, [episode(f"t-{i}", family="AB"[i % 2]) for i in range(20)]) for name in ("one", "two")]
+    page = opened(*runs)
+    page.select_option("[name=family]", "maze · B")
+    page.fill("[name=q]", "t-1")
+    read(page, 1)
+    page.select_option("#beside", index=1)
+    page.wait_for_url("**beside=31")
+    address = page.url
+    assert address.partition("#")[2] == "family=maze+%C2%B7+B&q=t-1&episode=11&beside=31"
+    page.go_back()
+    page.wait_for_selector("#overview", state="visible")
+    assert page.inner_text("#count") == "12 of 40"
+    page.go_forward()
+    page.wait_for_selector("#sides.two")
+    again = opened(*runs, fragment="#" + address.partition("#")[2])
+    again.wait_for_selector("#sides[data-episode='11'].two")
+    assert texts(again, ".head h3") == ["t-11", "t-11"]
+    again.keyboard.press("Escape")
+    assert again.input_value("[name=q]") == "t-1"
+    assert texts(again, "#rows [aria-selected=true] > :nth-child(4)") == ["t-11"]
+
+
+def test_screenshots_are_in_the_file_and_nothing_else_of_the_disk(opened, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "one.png").write_bytes(png(30, 20))
+    (folder / "notes.png").write_text("secret")
+    (tmp_path / "outside.png").write_bytes(png(7, 7))
+    (folder / "link.png").symlink_to(tmp_path / "outside.png")
+    names = ["one.png", "notes.png", "../outside.png", str(tmp_path / "outside.png"), "link.png", "none.png", "\x00", None]
+    rows = [episode("a", [turn(i, screenshot=name) for i, name in enumerate(names)])]
+    page = opened(Run("a", {}, rows, folder=folder))
+    read(page)
+    page.wait_for_function("document.querySelector('.turn img').complete")
+    assert page.locator(".turn img").evaluate_all("(all) => all.map((e) => [e.naturalWidth, e.naturalHeight])") == [[30, 20]]
+    assert page.get_by_text("The screenshot is not in this report.").count() == 6
+    page.close()
+    page = opened(Run("a", {}, rows))
+    read(page)
+    assert page.get_by_text("The screenshot is not in this report.").count() == 7
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+def test_nothing_is_wider_than_the_window(opened, width):
+    rows = [episode("x" * 300, [turn(1, observation="y" * 3000, action="z" * 500)], goal="g" * 500)]
+    page = opened(Run("n" * 60, {}, rows), Run("b", {}, rows), width=width)
+    overflow = "document.documentElement.scrollWidth - innerWidth"
+    assert page.evaluate(overflow) <= 0
+    read(page)
+    assert page.evaluate(overflow) <= 0
+    page.select_option("#beside", index=1)
+    page.wait_for_selector("#sides.two")
+    assert page.evaluate(overflow) <= 0
+
+
+@pytest.mark.slow
+def test_five_thousand_episodes_stay_quick(opened):
+    rng = random.Random(0)
+    words = " ".join(rng.choices([f"word{i}" for i in range(3000)], k=200_000))
+
+    def turns():
+        starts = [rng.randrange(len(words) - 1000) for _ in range(15)]
+        return [turn(i, observation=words[s : s + 400], thought=words[s + 400 : s + 600]) for i, s in enumerate(starts)]
+
+    rows = [episode(f"t-{i}", turns(), i % 3 == 0, family=f"f{i % 20}", difficulty=i % 5) for i in range(5000)]
+    page = opened(Run("a", {}, []))
+    began = time.monotonic()
+    page = opened(Run("a", {}, rows))
+    assert time.monotonic() - began < 60
+    began = time.monotonic()
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert time.monotonic() - began < 8
+    assert page.evaluate("document.querySelectorAll('*').length") < 1500
+    began = time.monotonic()
+    page.select_option("[name=family]", "maze · f3")
+    assert page.inner_text("#count") == "250 of 5,000"
+    assert time.monotonic() - began < 3
+    began = time.monotonic()
+    read(page, 2)
+    assert texts(page, "pre.observation")[:15] == [t["observation"] for t in rows[43]["turns"]]
+    assert time.monotonic() - began < 3
+    page.keyboard.press("Escape")
+    page.click("text=Clear")
+    page.evaluate("byId('list').scrollTop = 5000 * 30")
+    page.wait_for_selector("#entry-4999")
+    assert tasks(page)[-1] == "t-4999"
+    assert page.locator("#rows .entry").count() < 60
