@@ -27,10 +27,17 @@ HOSTILE = [
     "javascript:window.ran=1",
     "a\u2028b\u2029c\x00d\x1be\x85f\r\ng\rh\ti\ufeffj",
     "lone \ud800 and \udfff, paired \U0001f600, cut \ud83d",
-    '";window.ran=1;//\'`${window.ran=1}\\u003cscript\\u003e&lt;script&gt;&amp;',
+    "\";window.ran=1;//'`${window.ran=1}\\u003cscript\\u003e&lt;script&gt;&amp;",
     "$policy ${script} $$ <!-- data -->\n",
 ]
-TABLE = [("scenario", "Scenario"), ("family", "Family"), ("success", "Success"), ("low", "from"), ("high", "to"), ("turns", "Turns")]
+TABLE = [
+    ("scenario", "Scenario"),
+    ("family", "Family"),
+    ("success", "Success"),
+    ("low", "from"),
+    ("high", "to"),
+    ("turns", "Turns"),
+]
 
 
 def turn(number, **changes):
@@ -105,7 +112,9 @@ def opened(browser, tmp_path):
         write_report(path, runs)
         context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
         contexts.append(context)
-        context.add_init_script("addEventListener('securitypolicyviolation', (e) => console.error('violates', e.violatedDirective))")
+        context.add_init_script(
+            "addEventListener('securitypolicyviolation', (e) => console.error('violates', e.violatedDirective))"
+        )
         page = context.new_page()
         page.on("console", lambda said: complaints.append(said.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -180,7 +189,9 @@ def test_the_same_runs_make_the_same_file_and_a_failure_leaves_the_old_one(tmp_p
 
 def test_hostile_text_is_shown_exactly_and_runs_nothing(opened):
     rows = [
-        episode(text, [turn(1, observation=text, response="x" + text, thought=text, action=text)], family=text, goal=text, last=text)
+        episode(
+            text, [turn(1, observation=text, response="x" + text, thought=text, action=text)], family=text, goal=text, last=text
+        )
         for text in HOSTILE
     ]
     rows += [fault(text, family=text, error=text, kind=text) for text in HOSTILE]
@@ -203,7 +214,9 @@ def test_hostile_text_is_shown_exactly_and_runs_nothing(opened):
         page.wait_for_selector(f"#sides[data-episode='{len(HOSTILE) + number}']")
         assert texts(page, "#sides pre.error")[0] == text
     for name in ("family", "fault"):
-        assert texts(page, f"select[name={name}] option")[1:] == (sorted(HOSTILE) if name == "fault" else [f"maze · {t}" for t in HOSTILE])
+        assert texts(page, f"select[name={name}] option")[1:] == (
+            sorted(HOSTILE) if name == "fault" else [f"maze · {t}" for t in HOSTILE]
+        )
     assert page.evaluate("[window.ran, document.querySelectorAll('iframe, #overview img, #sides img').length]") == [None, 0]
 
 
@@ -250,7 +263,8 @@ def test_filters_choose_what_the_rows_say(opened):
     rng = random.Random(1)
     ends = ("terminated", "truncated", "context", "gave_up")
     rows = [
-        episode(f"t-{i}", 1, (end := rng.choice(ends)) == "terminated" and i % 2 == 0, end, family=rng.choice("AB")) for i in range(90)
+        episode(f"t-{i}", 1, (end := rng.choice(ends)) == "terminated" and i % 2 == 0, end, family=rng.choice("AB"))
+        for i in range(90)
     ]
     rows += [fault(f"t-{i}", rng.choice(("environment", "provider")), family="A") for i in range(9)]
     page = opened(Run("one", {}, rows), Run("two", {}, rows[:7]))
@@ -284,7 +298,10 @@ def test_the_charts_are_the_hand_worked_ones(opened):
     two = [episode("a", 2), episode("a", 2, False, attempt=1)]
     page = opened(Run("one", {}, one), Run("two", {}, two))
     assert texts(page, "figure .legend li") == ["one 75.0 % of 4 episodes, 4 tasks", "two 50.0 % of 2 episodes, 1 task"]
-    heights = [float(y) for y in page.locator("figure >> nth=0").locator("line.grid").evaluate_all("(a) => a.map((e) => e.getAttribute('y1'))")]
+    heights = [
+        float(y)
+        for y in page.locator("figure >> nth=0").locator("line.grid").evaluate_all("(a) => a.map((e) => e.getAttribute('y1'))")
+    ]
     zero, whole = heights[0], heights[-1]
 
     def curve(number):
@@ -312,10 +329,16 @@ def test_many_difficulties_share_bars(opened):
 
 def test_the_table_has_a_line_for_each_run(opened):
     row = {"scenario": "maze", "family": "Maze", "success": 0.25, "low": 0.1, "high": 0.5, "turns": 4}
-    runs = [Run(name, {"seed": i, "model": {"name": "m"}}, [episode("a")], [row | {"turns": i}], TABLE) for i, name in enumerate("xy")]
+    runs = [
+        Run(name, {"seed": i, "model": {"name": "m"}}, [episode("a")], [row | {"turns": i}], TABLE) for i, name in enumerate("xy")
+    ]
     page = opened(*runs)
     cells = page.locator("#table tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent).join('|'))")
-    assert cells == ["Scenario|Family|Run||Success|from|to|Turns", "maze|Maze|x||25.0 %|10.0 %|50.0 %|0.0", "||y||25.0 %|10.0 %|50.0 %|1.0"]
+    assert cells == [
+        "Scenario|Family|Run||Success|from|to|Turns",
+        "maze|Maze|x||25.0 %|10.0 %|50.0 %|0.0",
+        "||y||25.0 %|10.0 %|50.0 %|1.0",
+    ]
     assert texts(page, "#settings td") == ["seed", "0", "1", "model.name", '"m"', '"m"']
     assert texts(page, "#settings td.differs") == ["0", "1"]
     page.click("#table button")

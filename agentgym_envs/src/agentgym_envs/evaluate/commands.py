@@ -14,8 +14,9 @@ from agentgym_envs.evaluate import record as records
 from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.agents.base import Maker, load
 from agentgym_envs.evaluate.budget import Budget
-from agentgym_envs.evaluate.client import Client, Endpoint
+from agentgym_envs.evaluate.client import Client
 from agentgym_envs.evaluate.display import Display, draw
+from agentgym_envs.evaluate.endpoint import Endpoint
 from agentgym_envs.evaluate.paper import NOTE
 from agentgym_envs.evaluate.plan import Item, plan
 from agentgym_envs.evaluate.record import Key, Record
@@ -124,7 +125,7 @@ def report(
             raise ArgumentError(f"{folder} holds no episode yet")
         runs.append((folder, rows))
         _print(rows, str(folder))
-    compared = tables.pairings([(str(folder), rows) for folder, rows in runs])
+    compared = tables.pairings([(folder.name, rows) for folder, rows in runs])
     if compared:
         out.print(draw(compared, "the same tasks in both"))
     write_report(page, [_run(Run, folder, rows) for folder, rows in runs])
@@ -189,6 +190,8 @@ def _print(rows: list[records.Row], title: str) -> None:
     if not records.episodes(rows):
         return
     out.print(draw(tables.results(rows), title))
+    for note in (*tables.notes(rows), tables.LEGEND):
+        out.print(note, style="dim")
     beside = tables.published(rows)
     if beside:
         out.print(draw(beside, "success in percent"))
@@ -198,5 +201,5 @@ def _print(rows: list[records.Row], title: str) -> None:
 def _run(kind: Any, folder: Path, rows: list[records.Row]) -> Any:
     table = tables.results(rows)
     return kind(
-        name=str(folder), settings=records.read_settings(folder), rows=rows, columns=table.columns, lines=table.lines, folder=folder
+        name=str(folder), settings=records.read_settings(folder), rows=rows, columns=table.columns, table=table.lines, folder=folder
     )

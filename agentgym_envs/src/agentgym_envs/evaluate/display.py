@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
@@ -78,7 +79,9 @@ class Display:
 
 def draw(table: Table, title: str) -> RichTable:
     """Returns a table for the terminal."""
-    drawn = RichTable(*(head for _, head in table.columns), title=title)
+    drawn = RichTable(title=title, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for number, (_, head) in enumerate(table.columns):
+        drawn.add_column(head, justify="right" if number else "left", no_wrap=bool(number))
     for line in table.lines:
         drawn.add_row(*(str(line.get(key, "")) for key, _ in table.columns))
     return drawn

@@ -157,8 +157,9 @@ def _available(
 def _single(env_id: str, split: str, tasks: Sequence[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
     """Prepares an environment as a family of its own."""
     name = env_id.rpartition(":")[2]
-    ours = {"split": split, **({"tasks": list(tasks)} if tasks else {})} if registry.takes(env_id, "split") else {}
-    world, inner = _world(env_id, {**ours, **kwargs})
+    world, inner = _world(env_id, kwargs)
+    if world.text_env:
+        world, inner = _world(env_id, {"split": split, **({"tasks": list(tasks)} if tasks else {}), **kwargs})
     listed = _with_difficulty(inner, inner.task_ids) if world.text_env else [(f"{SEED}{n}", 0) for n in range(seeds)]
     return "", name, world, listed
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.errors import EnvFailure, NeighbourFailed, ProviderError
+from agentgym_envs.errors import EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.budget import Budget, BudgetSpent, Meter
 from agentgym_envs.evaluate.client import Client
@@ -147,6 +147,8 @@ class Runner:
             try:
                 agent = self.maker.make(meter)
                 played = await play(item, agent, place, form=self.settings.format, memory=self._memory(item), turns=turns)
+            except ProviderRefused:
+                raise
             except (EnvFailure, ProviderError) as error:
                 disturbed += isinstance(error, NeighbourFailed)
                 if isinstance(error, NeighbourFailed) and disturbed <= DISTURBANCES:

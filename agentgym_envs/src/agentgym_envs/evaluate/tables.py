@@ -13,20 +13,23 @@ from agentgym_envs.suite import suites
 
 Line = dict[str, Any]
 COLUMNS = (
-    ("scenario", "scenario"),
-    ("family", "family"),
+    ("name", ""),
     ("tasks", "tasks"),
     ("success", "success"),
     ("interval", "95 %"),
-    ("score", "score (Avg@k)"),
+    ("score", "score"),
     ("pass", "Pass@k"),
-    ("any", "paper's Pass@k"),
+    ("any", "score > 0"),
     ("turns", "turns"),
     ("invalid", "invalid"),
-    ("truncated", "truncated"),
+    ("truncated", "cut"),
     ("tokens", "tokens"),
     ("faults", "faults"),
-    ("note", "note"),
+)
+PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
+LEGEND = (
+    "success, score (the paper's Avg@k) and intervals are over tasks; Pass@k is the unbiased estimate; score > 0 is the paper's Pass@k: "
+    "tasks with an attempt that scored; invalid: actions that were not understood; cut: episodes that ran out of turns or context"
 )
 
 
@@ -46,17 +49,22 @@ def results(rows: Sequence[Row]) -> Table:
     families = {key: summarise(group) for key, group in grouped(played, lambda r: (r["scenario"], r["family"])).items()}
     scenarios = {name: summarise(group) for name, group in grouped(played, lambda r: r["scenario"]).items()}
     lines = [] if len(families) > 1 else _by_difficulty(played)
-    lines += [_line(scenario, family, s, lost[scenario, family]) for (scenario, family), s in families.items()]
+    lines += [_line(family, s, lost[scenario, family]) for (scenario, family), s in families.items()]
     if len(scenarios) > 1:
         lost_in = {name: sum(n for (scenario, _), n in lost.items() if scenario == name) for name in scenarios}
-        lines += [_line(name, "all", s, lost_in[name]) for name, s in scenarios.items()]
+        lines += [_line(f"all of {name}", s, lost_in[name]) for name, s in scenarios.items()]
     if len(families) > 1:
         lines.append(_average("mean of families", list(families.values())))
     if len(scenarios) > 1:
         lines.append(_average("mean of scenarios", list(scenarios.values())))
-    notes = {f.name: f.note for name in {row["suite"] for row in played} if name in suites for f in suites[name]}
-    lines = [{**line, "note": notes.get(line["family"], "")} for line in lines]
-    return Table(_used(COLUMNS, lines), lines)
+    return Table([(key, head) for key, head in COLUMNS if any(line.get(key) for line in lines)], lines)
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Returns what a reader of the table must know of its families."""
+    played = {(row["suite"], row["family"]) for row in rows}
+    told = [(f.note, f.name) for suite in suites for f in suites[suite] if f.note and (suite, f.name) in played]
+    return [f"{', '.join(name for n, name in told if n == note)}: {note}" for note in dict.fromkeys(note for note, _ in told)]
 
 
 def published(rows: Sequence[Row]) -> Table | None:
@@ -75,24 +83,23 @@ def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
     (base, first), *others = [(name, episodes(rows)) for name, rows in runs]
     pairs = [(name, compare(first, rows)) for name, rows in others]
     lines = [_paired(f"{name} − {base}", pairing) for name, pairing in pairs if pairing]
-    heads = ("runs", "tasks", "difference", "95 %", "better", "worse", "p (sign test)")
-    return Table([(head, head) for head in heads], lines) if lines else None
+    return Table([(head, head) for head in PAIRED], lines) if lines else None
 
 
-def _line(scenario: str, family: str, s: Summary, faults: int) -> Line:
+def _line(name: str, s: Summary, faults: int) -> Line:
+    tokens, several = s.prompt_tokens + s.completion_tokens, s.attempts > 1
     return {
-        "scenario": scenario,
-        "family": family,
-        "tasks": str(s.tasks) if s.attempts == 1 else f"{s.tasks} × {s.attempts}",
+        "name": name,
+        "tasks": f"{s.tasks}×{s.attempts}" if several else str(s.tasks),
         "success": f"{s.success:.3f}",
         "interval": f"{s.interval.low:.2f}–{s.interval.high:.2f}",
         "score": f"{s.score:.3f}",
-        "pass": ", ".join(f"@{k} {value:.3f}" for k, value in s.pass_at.items() if k in (1, len(s.pass_at)) and s.attempts > 1),
-        "any": f"{s.any_score:.3f}" if s.attempts > 1 else "",
+        "pass": f"{s.pass_at[max(s.pass_at)]:.3f} @{max(s.pass_at)}" if several else "",
+        "any": f"{s.any_score:.3f}" if several else "",
         "turns": f"{s.turns:.1f}",
         "invalid": f"{s.invalid:.3f}",
         "truncated": f"{s.truncated:.3f}",
-        "tokens": f"{s.prompt_tokens + s.completion_tokens:,.0f}" if s.prompt_tokens + s.completion_tokens else "",
+        "tokens": f"{tokens:,.0f}" if tokens else "",
         "faults": str(faults) if faults else "",
     }
 
@@ -100,24 +107,15 @@ def _line(scenario: str, family: str, s: Summary, faults: int) -> Line:
 def _by_difficulty(played: Sequence[Row]) -> list[Line]:
     """Returns a line a difficulty of a single family, if it has several."""
     levels = sorted(grouped(played, lambda r: r["difficulty"]).items())
-    return (
-        [_line(f"difficulty {level}", group[0]["family"], summarise(group), 0) for level, group in levels]
-        if len(levels) > 1
-        else []
-    )
+    return [_line(f"difficulty {level}", summarise(group), 0) for level, group in levels] if len(levels) > 1 else []
 
 
 def _average(name: str, summaries: Sequence[Summary]) -> Line:
     means = {key: f"{fmean(getattr(s, key) for s in summaries):.3f}" for key in ("success", "score", "invalid", "truncated")}
-    return {"scenario": "", "family": name, **means}
-
-
-def _used(columns: Sequence[tuple[str, str]], lines: Sequence[Line]) -> list[tuple[str, str]]:
-    """Leaves out columns in which nothing stands."""
-    return [(key, head) for key, head in columns if any(line.get(key) for line in lines)]
+    return {"name": name, **means}
 
 
 def _paired(name: str, p: Pairing) -> Line:
     interval = f"{p.interval.low:+.2f} to {p.interval.high:+.2f}"
-    values = (name, str(p.tasks), f"{p.difference:+.3f}", interval, str(p.better), str(p.worse), f"{p.p:.3f}")
-    return dict(zip(("runs", "tasks", "difference", "95 %", "better", "worse", "p (sign test)"), values, strict=True))
+    values = (name, str(p.tasks), f"{p.difference:+.3f}", interval, str(p.better), str(p.worse), f"{p.p:.2g}")
+    return dict(zip(PAIRED, values, strict=True))
