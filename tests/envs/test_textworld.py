@@ -11,6 +11,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from games import FAMILIES
 
 from agentgym_envs.cache import cache_folder
 from agentgym_envs.envs.textworld import play
@@ -21,12 +22,6 @@ from agentgym_envs.testing import check_text_env
 pytest.importorskip("textworld", reason="the tox environments install the extra; a run without it tests the rest")
 pytestmark = pytest.mark.slow
 
-FAMILIES = {  # as in test_oracles.py: the games are made once
-    "agentgym/TWSimple-v0": {},
-    "agentgym/TWCoinCollector-v0": {},
-    "agentgym/TWTreasureHunter-v0": {},
-    "agentgym/TWCooking-v0": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},
-}
 COIN = GameOptions("tw-coin_collector", (("level", 2),), 7)
 ODD = ["look", "inventory", "take all", "go west", "examine me", "frobnicate", "take", "wait", "again", "open door", "oops", "z"]
 
