@@ -182,7 +182,7 @@ def test_the_table_is_bounded_and_what_it_forgets_changes_nothing(monkeypatch, s
 
 
 def test_one_interpreter_plays_many_games_and_keeps_one(table):
-    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)])
+    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1)
     many = gymnasium.make("agentgym/TextWorld-v0", games=[str(p) for p in paths])
     for path in (*paths, *paths):
         one = gymnasium.make("agentgym/TextWorld-v0", games=[str(path)])
@@ -324,6 +324,6 @@ def test_missing_games_are_named(tmp_path):
 
 
 def test_games_for_each_split_conform(tmp_path):
-    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)])
+    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1)
     games = {split: [str(path)] for split, path in zip(("train", "dev", "test"), paths, strict=True)}
     assert check_text_env("agentgym/TextWorld-v0", games=games)
