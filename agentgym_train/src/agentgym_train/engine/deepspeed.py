@@ -3,6 +3,7 @@
 Shapes: B trajectories, T tokens.
 """
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pydantic
 import torch
 import torch.distributed as dist
 from deepspeed.accelerator import get_accelerator
+from deepspeed.runtime import compiler
 from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
 from deepspeed.utils import logger as deepspeed_log
 from torch import Tensor
@@ -45,7 +47,20 @@ def start_processes() -> None:
     if get_accelerator().device_name() == "cpu":
         # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    import_muon()
     deepspeed.init_distributed(dist_backend=backend, timeout=PATIENCE, verbose=False, auto_mpi_discovery=False)
+
+
+def import_muon() -> None:
+    """Imports an optimizer of which DeepSpeed wants to know no more than that it is not ours.
+
+    It compiles functions on import, and torch's compiler takes seconds to load.
+    """
+    compile_, compiler.compile = compiler.compile, lambda: compiler.dummy_decorator
+    try:
+        importlib.import_module("deepspeed.runtime.zero.muon.original_muon")
+    finally:
+        compiler.compile = compile_
 
 
 def end_process() -> NoReturn:
