@@ -1,8 +1,7 @@
 """Runs that are killed, and the same runs undisturbed: ``interrupted.py MODEL HOME CASE…``, a case being STAGE-DTYPE-PROCESSES.
 
-A run is killed by SIGKILL: in HOME/CASE/killed a run that was
-killed while it collected, while it learned, and while it wrote a checkpoint, and then went on to its end; in HOME/CASE/undisturbed
-one that never was.
+HOME/CASE/killed is a run that died by SIGKILL while it collected, while it learned, and while it wrote a checkpoint, and then went
+on to its end; HOME/CASE/undisturbed one that never did.
 """
 
 import os

@@ -21,8 +21,7 @@ def environment():
 def fork(number, work, *args):
     """Calls ``work(rank, *args)`` in a group of forks of this process; returns the wait status of the first to end.
 
-    What this process has imported they need not, which takes seconds. When one fails the others are killed, as a launcher sees to
-    it.
+    What this process has imported they need not load again. When one fails the others are killed, as a launcher sees to it.
     """
     port, children = free_port(), set()
     for rank in range(number):

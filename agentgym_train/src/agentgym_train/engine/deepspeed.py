@@ -52,11 +52,11 @@ def start_processes() -> None:
 
 
 def import_muon() -> None:
-    """Imports an optimizer of which DeepSpeed wants to know no more than that it is not ours.
+    """Imports the optimizer Muon, which DeepSpeed does in order to see that ours is another, without what takes seconds of it.
 
-    It compiles functions on import, and torch's compiler takes seconds to load.
+    It would compile its functions, and for that load torch's compiler.
     """
-    compile_, compiler.compile = compiler.compile, lambda: compiler.dummy_decorator
+    compile_, compiler.compile = compiler.compile, lambda: lambda function: function
     try:
         importlib.import_module("deepspeed.runtime.zero.muon.original_muon")
     finally:
