@@ -6,11 +6,11 @@ import unicodedata
 import gymnasium
 import pytest
 from breaches import BREACHES
+from games import FAMILIES, made
 
-from agentgym_envs.baselines import spread
 from agentgym_envs.errors import ConformanceError, UnknownName
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing import check_text_env
+from agentgym_envs.testing import check_text_env, hostile
 from agentgym_envs.testing.hostile import hostile_actions
 
 PROPERTIES = [
@@ -49,32 +49,38 @@ def test_environments_without_a_simulator_conform(env_id):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "env_id",
-    [
-        "agentgym/ScienceWorld-v1",
-        "agentgym/TWSimple-v0",
-        "agentgym/TWCoinCollector-v0",
-        "agentgym/TWTreasureHunter-v0",
-        "agentgym/TWCooking-v0",
-    ],
-)
-def test_simulators_conform(env_id):
+def test_scienceworld_conforms():
+    """On one task a split that is solved in few turns."""
+    listed = [gymnasium.make("agentgym/ScienceWorld-v1", split=split, tasks="find-plant-*") for split in SPLITS]
+    chosen = [env.unwrapped.task_ids[0] for env in listed]
+    assert check_text_env("agentgym/ScienceWorld-v1", tasks=chosen) == PROPERTIES
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("env_id", FAMILIES)
+def test_games_conform(env_id):
     """On one task a split."""
-    chosen = [spread(gymnasium.make(env_id, split=split).unwrapped.task_ids, 1)[0] for split in SPLITS]
-    assert check_text_env(env_id, tasks=chosen) == PROPERTIES
+    tasks = made(env_id)
+    chosen = [next(i for i in tasks if f"-{split}-" in i) for split in SPLITS]
+    assert check_text_env(env_id, tasks=chosen, **FAMILIES[env_id]) == PROPERTIES
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(
-    ("env_id", "pages"),
-    [pytest.param("agentgym/WebSites-v0", (), marks=pytest.mark.full), ("agentgym/MiniWoB-v0", SCRIPTED)],
-)
-def test_web_environments_conform(env_id, pages):
-    """MiniWoB on pages whose script also goes on from the middle of an episode."""
-    kwargs = {"tasks": [f"{page}-*" for page in pages]} if pages else {}
-    assert check_text_env(env_id, **kwargs) == PROPERTIES
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.full)])
+def test_miniwob_conforms(every, monkeypatch):
+    """On pages whose script also goes on from the middle of an episode; of the hostile actions every fifth script by default."""
+    scripts = hostile.scripts()
+    monkeypatch.setattr(hostile, "scripts", lambda: scripts[::every])
+    monkeypatch.setattr(hostile, "COUNT", hostile.COUNT - len(scripts) + len(scripts[::every]))
+    assert check_text_env("agentgym/MiniWoB-v0", tasks=[f"{page}-*" for page in SCRIPTED]) == PROPERTIES
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_sites_conform():
+    assert check_text_env("agentgym/WebSites-v0") == PROPERTIES
 
 
 def test_a_correct_environment_passes():

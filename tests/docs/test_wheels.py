@@ -34,9 +34,10 @@ def test_the_wheels_hold_what_they_need(wheels):
 
 
 def test_the_suite_installs_alone_and_without_torch(wheels, tmp_path):
-    venv.create(tmp_path / "venv", with_pip=True)
+    venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-q", str(wheels["agentgym_envs"])], check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-compile"]
+    subprocess.run([*pip, str(wheels["agentgym_envs"])], check=True, capture_output=True)
     code = (
         "import importlib.util as u, agentgym_envs, gymnasium as gym\n"
         "assert u.find_spec('torch') is None and u.find_spec('textworld') is None\n"

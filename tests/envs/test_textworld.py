@@ -11,6 +11,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from games import FAMILIES
 
 from agentgym_envs.cache import cache_folder
 from agentgym_envs.envs.textworld import play
@@ -21,12 +22,6 @@ from agentgym_envs.testing import check_text_env
 pytest.importorskip("textworld", reason="the tox environments install the extra; a run without it tests the rest")
 pytestmark = pytest.mark.slow
 
-FAMILIES = {  # as in test_oracles.py: the games are made once
-    "agentgym/TWSimple-v0": {},
-    "agentgym/TWCoinCollector-v0": {},
-    "agentgym/TWTreasureHunter-v0": {},
-    "agentgym/TWCooking-v0": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},
-}
 COIN = GameOptions("tw-coin_collector", (("level", 2),), 7)
 ODD = ["look", "inventory", "take all", "go west", "examine me", "frobnicate", "take", "wait", "again", "open door", "oops", "z"]
 
@@ -187,7 +182,7 @@ def test_the_table_is_bounded_and_what_it_forgets_changes_nothing(monkeypatch, s
 
 
 def test_one_interpreter_plays_many_games_and_keeps_one(table):
-    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)])
+    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1)
     many = gymnasium.make("agentgym/TextWorld-v0", games=[str(p) for p in paths])
     for path in (*paths, *paths):
         one = gymnasium.make("agentgym/TextWorld-v0", games=[str(path)])
@@ -329,6 +324,6 @@ def test_missing_games_are_named(tmp_path):
 
 
 def test_games_for_each_split_conform(tmp_path):
-    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)])
+    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1)
     games = {split: [str(path)] for split, path in zip(("train", "dev", "test"), paths, strict=True)}
     assert check_text_env("agentgym/TextWorld-v0", games=games)

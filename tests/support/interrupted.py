@@ -1,8 +1,7 @@
 """Runs that are killed, and the same runs undisturbed: ``interrupted.py MODEL HOME CASE…``, a case being STAGE-DTYPE-PROCESSES.
 
-Each run is a fork of this process, which has imported everything already, and dies by SIGKILL: in HOME/CASE/killed a run that was
-killed while it collected, while it learned, and while it wrote a checkpoint, and then went on to its end; in HOME/CASE/undisturbed
-one that never was.
+HOME/CASE/killed is a run that died by SIGKILL while it collected, while it learned, and while it wrote a checkpoint, and then went
+on to its end; HOME/CASE/undisturbed one that never did.
 """
 
 import os
@@ -10,12 +9,12 @@ import signal
 import sys
 from pathlib import Path
 
+import processes
 import small_run
 
 from agentgym_train import config as configuration
 from agentgym_train import run
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.launch import free_port
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Collector
 from agentgym_train.trainer import Trainer
@@ -41,49 +40,29 @@ def kill_at(cls, name, number):
     setattr(cls, name, fatal)
 
 
-def work(config_file, rank, processes, port, kill):
-    """One process of a run."""
-    os.environ.update(
-        RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(processes), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)
-    )
+def work(rank, config_file, kill):
+    """One process of a run, which dies in it if it is the last one."""
     config = configuration.load(config_file)
     folder, model = Path(config.run.folder), config.model.path
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = run.load_tokenizer(model)
     trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer))
-    if kill and rank == processes - 1:
+    if kill and rank == trainer.engine.world_size - 1:
         kill_at(*KILLS[kill])
     trainer.train(lambda row, groups: None)
     trainer.engine.save_model(folder / "model")
     trainer.engine.barrier()
 
 
-def fork(config_file, processes, kill=None):
-    """Runs all processes of a run; when one is killed the others go too, as a launcher sees to it."""
-    port, children = free_port(), set()
-    for rank in range(processes):
-        pid = os.fork()
-        if pid == 0:
-            try:
-                work(config_file, rank, processes, port, kill)
-                os._exit(0)
-            finally:
-                sys.stderr.flush()
-                os._exit(1)
-        children.add(pid)
-    statuses = []
-    while children:
-        pid, status = os.wait()
-        children.discard(pid)
-        statuses.append(status)
-        for other in children if status else ():
-            os.kill(other, signal.SIGKILL)
-    assert statuses[0] == (signal.SIGKILL if kill else 0), f"{config_file}: ended with {statuses} where {kill=}"
+def play(config_file, number, kill=None):
+    """Runs all processes of a run."""
+    status = processes.fork(number, work, config_file, kill)
+    assert status == (signal.SIGKILL if kill else 0), f"{config_file}: ended with {status} where {kill=}"
 
 
 def main(model, home, *cases):
     for case in cases:
-        stage, dtype, processes = case.split("-")
+        stage, dtype, number = case.split("-")
         for name, kills in (("undisturbed", (None,)), ("killed", (*KILLS, None))):
             folder = Path(home) / case / name
             folder.mkdir(parents=True)
@@ -94,7 +73,7 @@ def main(model, home, *cases):
             sections["engine"] |= {"zero_stage": int(stage), "zero": zero}
             config_file = small_run.write(folder, **sections)
             for kill in kills:
-                fork(config_file, int(processes), kill)
+                play(config_file, int(number), kill)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,19 @@
-"""Two updates on fixed trajectories, case by case: ``one_step.py MODEL OUT``; process 0 writes metrics and weights to OUT."""
+"""Two updates on fixed trajectories, case by case: ``one_step.py MODEL FOLDER``.
+
+FOLDER/1.pt holds the metrics and weights of one process, FOLDER/2.pt those of two.
+"""
 
 import itertools
 import sys
 from dataclasses import replace
 
+import processes
 import torch
 
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
 from agentgym_train.config import EngineConfig
-from agentgym_train.engine.deepspeed import Engine, end_process
+from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.models import load_model
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.update import update
@@ -41,21 +45,25 @@ def groups(played=GROUPS):
     return made if played == GROUPS else [g if g.number in (5, 7) else Group(g.number, []) for g in made]
 
 
-def main(model, out):
+def work(rank, model, out):
     results = {}
     for name, (stage, dtype, minibatches, played) in CASES.items():
         zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
         engine = Engine(load_model(model, dtype), config, dtype=dtype, temperature=1.0)
-        share = range(GROUPS) if engine.world_size == 1 else SHARES[engine.rank]
+        share = range(GROUPS) if engine.world_size == 1 else SHARES[rank]
         batch = GRPO().advantages(pack([g for g in groups(played) if g.number in share]))
         metrics = [update(engine, GRPO(), batch, groups=GROUPS, config=config) for _ in range(2)]
         results[name] = {"metrics": metrics, "weights": {n: w.clone() for n, w in engine.weights()}}
-        last = engine.rank == 0
         engine.close()
-    if last:
+    assert "torch._inductor.compile_fx" not in sys.modules, "torch's compiler takes seconds to load, and nothing here is compiled"
+    if rank == 0:
         torch.save(results, out)
-    end_process()
+
+
+def main(model, folder):
+    for number in (1, 2):
+        assert processes.fork(number, work, model, f"{folder}/{number}.pt") == 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import small_run
-from interrupted import fork
+from interrupted import play
 
 from agentgym_train import checkpoint
 
@@ -24,11 +24,11 @@ def write(home, name, model, stage, dtype, steps):
 
 def main(model, home, case, before, after):
     home, (stage, dtype) = Path(home), case.split("-")
-    fork(write(home, "same", model, stage, dtype, 2), int(before))
+    play(write(home, "same", model, stage, dtype, 2), int(before))
     shutil.copytree(home / "same", home / "other")
-    fork(write(home, "same", model, stage, dtype, 4), int(before))
+    play(write(home, "same", model, stage, dtype, 4), int(before))
     checkpoint.convert(checkpoint.latest(home / "other"), processes=int(after))
-    fork(write(home, "other", model, stage, dtype, 4), int(after))
+    play(write(home, "other", model, stage, dtype, 4), int(after))
 
 
 if __name__ == "__main__":

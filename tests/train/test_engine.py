@@ -1,12 +1,11 @@
 """ZeRO stages, precisions, mini-batches and process counts must not change the mathematics; a plain torch loop is the reference."""
 
-import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import one_step
+import processes
 import pytest
 import tiny
 import torch
@@ -18,7 +17,6 @@ from agentgym_train.config import EngineConfig
 from agentgym_train.engine.deepspeed import Engine, check_zero
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError
-from agentgym_train.launch import launch_command
 from agentgym_train.models import load_model
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.update import NotFiniteError, update
@@ -60,24 +58,18 @@ def reference(model, dtype, minibatches, played):
     return metrics, {n: p.detach() for n, p in policy.named_parameters()}
 
 
-def clean_environment():
-    drop = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-    # No compiler, ninja or CUDA toolkit: only the interpreter's own folder is on the path.
-    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    kept = {k: v for k, v in os.environ.items() if k not in drop}
-    return kept | {"PATH": path, "CC": "false", "CXX": "false", "CUDA_HOME": "/nonexistent", "OMP_NUM_THREADS": "1"}
+@pytest.fixture(scope="module")
+def played(model, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    command = [sys.executable, one_step.__file__, model, str(out)]
+    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return out
 
 
 @pytest.fixture(scope="module", params=[1, 2], ids=["one process", "two processes"])
-def results(model, request, tmp_path_factory):
-    out = tmp_path_factory.mktemp("out")
-    command = [sys.executable, one_step.__file__, model, str(out / "out.pt")]
-    if request.param == 2:
-        launcher = launch_command(out, 2, None)
-        command = [*launcher[: launcher.index("--module")], *command[1:]]
-    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False, timeout=280)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return torch.load(out / "out.pt")
+def results(played, request):
+    return torch.load(played / f"{request.param}.pt")
 
 
 @pytest.mark.parametrize("case", one_step.CASES)

@@ -10,43 +10,48 @@ from functools import cache
 from pathlib import Path
 
 import interrupted
+import processes
 import pytest
 import safetensors.torch
 import small_run
 import tiny
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from warm import Warm
 
 pytestmark = pytest.mark.slow
 
 
-def command(path, *more):
-    return [sys.executable, "-m", "agentgym_train.cli", "run", str(path), *more]
-
-
-def environment():
-    kept = {k: v for k, v in os.environ.items() if k not in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
-    return kept | {"PYTHONPATH": str(Path(interrupted.__file__).parent)}
-
-
 def finish(path, *more):
-    done = subprocess.run(command(path, *more), env=environment(), capture_output=True, text=True, check=False, timeout=200)
+    command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), *more]
+    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
-def kill_when(path, condition, *more):
+@pytest.fixture(scope="module")
+def warm():
+    """For the runs after the first."""
+    with Warm() as process:
+        yield process
+
+
+def finish_warm(warm, path, *more):
+    output = path.with_name("output")
+    warm.start(output, "run", path, *more)
+    assert warm.status() == 0, output.read_text()[-3000:]
+    return output.read_text()
+
+
+def kill_when(warm, path, condition):
     """Starts a run and kills its whole process group with SIGKILL once the condition holds."""
-    process = subprocess.Popen(
-        command(path, *more), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+    pid = warm.start(os.devnull, "run", path)
     end = time.monotonic() + 150
     while not condition():
-        assert process.poll() is None, "the run ended before it could be killed"
+        os.kill(pid, 0)  # it has not ended
         assert time.monotonic() < end
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    os.killpg(pid, signal.SIGKILL)
+    assert warm.status() == -signal.SIGKILL
 
 
 def rows(folder):
@@ -91,14 +96,14 @@ def test_a_run_leaves_what_was_promised(undisturbed):
     assert len(list((undisturbed / "checkpoints").iterdir())) == 2, "older checkpoints are dropped"
 
 
-def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, tmp_path):
+def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path):
     path = small_run.write(tmp_path, run={"folder": str(tmp_path / "run"), "steps": 7, "save_every": 2})
     folder = tmp_path / "run"
-    kill_when(path, lambda: (folder / ".init-draft").exists() or (folder / "init").exists())
-    kill_when(path, lambda: lines(folder) >= 3)
+    kill_when(warm, path, lambda: (folder / ".init-draft").exists() or (folder / "init").exists())
+    kill_when(warm, path, lambda: lines(folder) >= 3)
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 99, "cut off')  # what a kill in the middle of a write leaves
-    finish(path)
+    finish_warm(warm, path)
     assert rows(folder) == rows(undisturbed)
     assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
     ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
@@ -106,12 +111,12 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, tmp_path):
     assert (folder / "model" / "model.safetensors").read_bytes() == (undisturbed / "model" / "model.safetensors").read_bytes()
 
 
-def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, tmp_path):
+def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, warm, tmp_path):
     before = rows(undisturbed)
     path = small_run.write(tmp_path, run={"folder": str(undisturbed), "steps": 7, "save_every": 2})
-    assert "before RL" in finish(path)
+    assert "before RL" in finish_warm(warm, path)
     assert rows(undisturbed) == before
-    finish(path, "--set", "run.steps=8")
+    finish_warm(warm, path, "--set", "run.steps=8")
     assert rows(undisturbed)[:7] == before
     assert len(rows(undisturbed)) == 8
 
@@ -127,13 +132,13 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def interrupt(model, tmp_path_factory):
-    """Returns the home of a case; each is played once."""
+    """Plays cases, once, and returns their home."""
 
     @cache
-    def play(case):
+    def play(*cases):
         home = tmp_path_factory.mktemp("interrupted")
-        command = [sys.executable, interrupted.__file__, model, str(home), case]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=280)
+        command = [sys.executable, interrupted.__file__, model, str(home), *cases]
+        done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
         assert done.returncode == 0, done.stderr[-3000:]
         return home
 
@@ -157,7 +162,7 @@ def check_case(home, case, model):
 
 @pytest.mark.parametrize("case", FEW)
 def test_killed_while_it_collects_learns_and_saves(interrupt, model, case):
-    check_case(interrupt(case), case, Path(model))
+    check_case(interrupt(*FEW), case, Path(model))
 
 
 @pytest.mark.full

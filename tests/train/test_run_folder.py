@@ -26,7 +26,7 @@ def claim(path, *overrides):
     [
         "engine.micro_batch_tokens=512",
         "env.timeout=5",
-        "env.workers=1",
+        "env.workers=2",
         "env.retries=9",
         "rollout.patience=0",
         "eval.every=3",

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
 from agentgym_train.errors import CheckpointError
 from agentgym_train.files import publish, write_whole, writing
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # transformers' models take seconds to load
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
     from agentgym_train.engine.deepspeed import Engine
 
 MANIFEST = "manifest.json"
@@ -43,7 +43,7 @@ class State:
     """The shape of the model: see :func:`shape`."""
 
 
-def shape(model: PreTrainedModel) -> dict[str, Any]:
+def shape(model: "PreTrainedModel") -> dict[str, Any]:
     """Returns what two models must share for one's checkpoint to fit the other."""
     parameters = {name: list(p.shape) for name, p in model.named_parameters()}
     return {"architecture": type(model).__name__, "parameters": parameters}
@@ -170,7 +170,7 @@ def _sharded(folder: Path) -> bool:
     return any((folder / "engine").glob("*optim_states.pt"))
 
 
-def save(run: Path, state: State, engine: "Engine", tokenizer: PreTrainedTokenizerBase, *, keep: int) -> None:
+def save(run: Path, state: State, engine: "Engine", tokenizer: "PreTrainedTokenizerBase", *, keep: int) -> None:
     """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones. All processes call it.
 
     Args:
@@ -204,7 +204,7 @@ def save(run: Path, state: State, engine: "Engine", tokenizer: PreTrainedTokeniz
         engine.barrier()
 
 
-def save_model(folder: Path, engine: "Engine", tokenizer: PreTrainedTokenizerBase) -> None:
+def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
     """Writes the model and its tokenizer in Hugging Face format, in place of what the folder held. All processes call it.
 
     Raises:
@@ -218,7 +218,7 @@ def save_model(folder: Path, engine: "Engine", tokenizer: PreTrainedTokenizerBas
             publish(draft, folder)
 
 
-def _write_model(folder: Path, engine: "Engine", tokenizer: PreTrainedTokenizerBase) -> None:
+def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
     engine.save_model(folder)
     if engine.rank == 0:
         tokenizer.save_pretrained(folder)

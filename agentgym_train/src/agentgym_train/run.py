@@ -22,7 +22,7 @@ from transformers.utils import logging as transformers_logging
 from agentgym_envs import baselines, pool, registry
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
-from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, report, scratch
+from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, report
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
 from agentgym_train.errors import CheckpointError, ConfigError, ModelError, RunFolderError, TrainingError
@@ -91,6 +91,8 @@ def prepare(config: Config, display: report.Display, *, processes: int = 1) -> L
 
 def make_init(config: Config, folder: Path, display: report.Display) -> None:
     """Makes the small model."""
+    from agentgym_train import scratch
+
     draft = folder / ".init-draft"
     shutil.rmtree(draft, ignore_errors=True)
     sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}

@@ -50,9 +50,9 @@ def test_the_readme_lists_the_tasks_without_a_script():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("every", "seeds"), [(3, (81,)), pytest.param(1, (81, 91), marks=pytest.mark.full)])
+@pytest.mark.parametrize(("every", "seeds"), [(5, (81,)), pytest.param(1, (81, 91), marks=pytest.mark.full)])
 def test_every_script_solves_its_page(worlds, every, seeds):
-    """Every third one, once, by default."""
+    """Every fifth one, once, by default."""
     tasks = [f"{name}-{seed}" for name in [*SCRIPTS][::every] for seed in seeds]
     assert [task_id for task_id in tasks if not solve(worlds["binary"], task_id)] == []
 
@@ -97,8 +97,11 @@ def test_a_wrong_answer_ends_without_reward(worlds):
     assert (score, done, info["success"]) == (0.0, True, False)
 
 
+RELOADED = [pytest.param(name, marks=[pytest.mark.full] * (number % 6 > 0)) for number, name in enumerate(sorted(LEFTOVERS))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["click-test", "enter-text", "click-option", "use-slider", "email-inbox", *sorted(LEFTOVERS)])
+@pytest.mark.parametrize("name", ["click-test", "enter-text", "click-option", "use-slider", "email-inbox", *RELOADED])
 def test_a_reset_leaves_nothing_of_the_episode_before(worlds, name):
     env = gymnasium.make("agentgym/MiniWoB-v0").unwrapped
     fresh = env.reset(options={"task_id": f"{name}-5"})[0]

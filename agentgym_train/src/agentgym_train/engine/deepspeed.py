@@ -3,6 +3,7 @@
 Shapes: B trajectories, T tokens.
 """
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pydantic
 import torch
 import torch.distributed as dist
 from deepspeed.accelerator import get_accelerator
+from deepspeed.runtime import compiler
 from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
 from deepspeed.utils import logger as deepspeed_log
 from torch import Tensor
@@ -45,7 +47,20 @@ def start_processes() -> None:
     if get_accelerator().device_name() == "cpu":
         # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    import_muon()
     deepspeed.init_distributed(dist_backend=backend, timeout=PATIENCE, verbose=False, auto_mpi_discovery=False)
+
+
+def import_muon() -> None:
+    """Imports the optimizer Muon, which DeepSpeed does in order to see that ours is another, without what takes seconds of it.
+
+    It would compile its functions, and for that load torch's compiler.
+    """
+    compile_, compiler.compile = compiler.compile, lambda: lambda function: function
+    try:
+        importlib.import_module("deepspeed.runtime.zero.muon.original_muon")
+    finally:
+        compiler.compile = compile_
 
 
 def end_process() -> NoReturn:

@@ -1,0 +1,26 @@
+"""Games that several tests play. A challenge's are made by one process: to start one takes longer than to make a game."""
+
+from itertools import chain
+
+import gymnasium
+
+from agentgym_envs.baselines import spread
+from agentgym_envs.envs.textworld.games import build
+from agentgym_envs.tasks import SPLITS
+
+FAMILIES = {
+    "agentgym/TWSimple-v0": {},
+    "agentgym/TWCoinCollector-v0": {},
+    "agentgym/TWTreasureHunter-v0": {},
+    "agentgym/TWCooking-v0": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},
+}
+
+
+def made(env_id, count=10):
+    """Returns as many tasks of a challenge, of all splits and with the first of each, whose games are there."""
+    kwargs = FAMILIES[env_id]
+    shares = (count - 2 * (count * 3 // 10), count * 3 // 10, count * 3 // 10)
+    worlds = [gymnasium.make(env_id, split=split, **kwargs).unwrapped for split in SPLITS]
+    chosen = [*chain(*(spread(world.task_ids, share) for world, share in zip(worlds, shares, strict=True)))]
+    build(map(worlds[0].options, chosen), workers=1)
+    return chosen

@@ -1,0 +1,47 @@
+"""Processes of tests: what they find around them, and groups of forks."""
+
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+from agentgym_train.launch import free_port
+
+
+def environment():
+    """Returns variables that speak of no launcher and of no compiler, ninja or CUDA toolkit; modules of this folder are found."""
+    drop = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    kept = {k: v for k, v in os.environ.items() if k not in drop}
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    none = {"CC": "false", "CXX": "false", "CUDA_HOME": "/nonexistent"}
+    return kept | none | {"PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parent)}
+
+
+def fork(number, work, *args):
+    """Calls ``work(rank, *args)`` in a group of forks of this process; returns the wait status of the first to end.
+
+    What this process has imported they need not load again. When one fails the others are killed, as a launcher sees to it.
+    """
+    port, children = free_port(), set()
+    for rank in range(number):
+        pid = os.fork()
+        if pid == 0:
+            os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(number))
+            os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+            try:
+                work(rank, *args)
+                os._exit(0)
+            except Exception:
+                traceback.print_exc()
+            finally:
+                os._exit(1)
+        children.add(pid)
+    statuses = []
+    while children:
+        pid, status = os.wait()
+        children.discard(pid)
+        statuses.append(status)
+        for other in children if status else ():
+            os.kill(other, signal.SIGKILL)
+    return statuses[0]

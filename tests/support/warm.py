@@ -1,0 +1,57 @@
+"""``agentgym-train`` in forks of a process that has loaded it already, each of which leads a session of its own.
+
+A line of JSON starts one: the file for its output, and its arguments. Answers with its process id, and at its end with its status.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import matplotlib.figure  # noqa: F401
+import processes
+
+from agentgym_train import cli, scratch, trainer  # noqa: F401
+
+
+class Warm:
+    """Such a process, seen from a test; a context manager."""
+
+    def __enter__(self):
+        command = [sys.executable, __file__]
+        self._process = subprocess.Popen(
+            command, env=processes.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, *exc):
+        self._process.communicate()
+
+    def start(self, output, *arguments):
+        """Starts a run; returns its process id."""
+        print(json.dumps([str(output), *map(str, arguments)]), file=self._process.stdin, flush=True)
+        return int(self._process.stdout.readline())
+
+    def status(self):
+        """Waits for the run that was started last to end; returns its exit status, negative if a signal ended it."""
+        return int(self._process.stdout.readline())
+
+
+def main():
+    for line in sys.stdin:
+        output, *arguments = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            os.setsid()
+            file = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+            os.dup2(file, 1)
+            os.dup2(file, 2)
+            cli.app(arguments)
+        sys.stdout.write(f"{pid}\n")
+        sys.stdout.flush()
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
