@@ -27,7 +27,9 @@ ELSEWHERE = (
     "pytest",
     "agentgym build",
     "agentgym play",
-    "agentgym suite",
+    "agentgym eval agentgym-rl",
+    "agentgym report results/qwen",
+    "export",
 )
 
 
@@ -78,11 +80,12 @@ def test_every_family_has_a_transcript():
 
 
 @pytest.mark.parametrize("text", [*blocks("sh")])
-def test_commands_run(text):
+def test_commands_run(text, tmp_path):
     for line in text.splitlines():
         if line and not line.startswith(ELSEWHERE):
             program, *arguments = shlex.split(line)
-            done = subprocess.run([Path(sys.executable).parent / program, *arguments], capture_output=True, text=True, check=False)
+            command = [Path(sys.executable).parent / program, *arguments]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
             assert done.returncode == 0, done.stderr
 
 

@@ -1,13 +1,18 @@
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from evaluations import evaluate
 from typer.testing import CliRunner
 
 import agentgym_envs
 from agentgym_envs import suite
 from agentgym_envs.cli import app
-from agentgym_envs.errors import UnknownName
+from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.evaluate import tables
+from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.plan import plan
 
 PAPER = {
     "web": {"E-commerce": 15, "CMS": 15, "Maps": 10, "GitLab and Reddit": 10},
@@ -47,15 +52,20 @@ def small(monkeypatch):
     monkeypatch.setitem(suite.suites, "small", (elsewhere, *keep))
 
 
-def test_one_call_evaluates_family_by_family(small):
-    done = []
-    results = {r.family.name: r for r in suite.evaluate("small", "oracle", on_episode=done.append)}
-    assert (results["Intranet"].success, results["Intranet"].episodes) == (None, [])
-    assert [results[n].success for n in ("NQ", "Depth 4", "SynthLoc")] == [1.0, 1.0, 1.0]
-    assert done.count("SynthLoc") == 5
+def test_a_suite_is_played_family_by_family_and_what_is_not_there_is_told(small, tmp_path):
+    items, skipped = plan("small")
+    assert [(s.family, s.reason) for s in skipped] == [("Intranet", "none of its tasks is there")]
+    rows = evaluate(tmp_path, items, "oracle", horizon=None).record.rows
+    assert Counter((row["scenario"], row["family"]) for row in rows) == COUNTS
+    assert all(row["success"] for row in rows)
+    (note,) = tables.notes(rows)
+    assert note.startswith("NQ: embedded questions")
 
 
-def test_an_agent_of_the_users_and_files_of_the_users(small, tmp_path):
+COUNTS = {("textcraft", "Depth 4"): 3, ("babyai", "SynthLoc"): 5, ("search", "NQ"): 50}
+
+
+def test_an_agent_and_files_of_the_users(small, tmp_path):
     (tmp_path / "nq.jsonl").write_text('{"question": "who?", "answer": ["me"]}\n')
     (tmp_path / "c.jsonl").write_text(json.dumps({"id": "0", "contents": '"Me"\nIt is me.'}) + "\n")
     data = {"NQ": {"questions": str(tmp_path / "nq.jsonl"), "corpus": str(tmp_path / "c.jsonl")}}
@@ -63,32 +73,34 @@ def test_an_agent_of_the_users_and_files_of_the_users(small, tmp_path):
     def agent(observation, info):
         return "<answer>me</answer>" if "who?" in observation else "nothing"
 
-    results = {r.family.name: r for r in suite.evaluate("small", agent, horizon=2, data=data)}
-    assert [e.success for e in results["NQ"].episodes] == [True]
-    assert results["Depth 4"].success == 0.0
-    assert {e.turns for e in results["Depth 4"].episodes} == {2}
+    items, _ = plan("small", data=data)
+    rows = evaluate(tmp_path, items, Maker("mine", agent, {}), horizon=2).record.rows
+    assert [row["success"] for row in rows if row["family"] == "NQ"] == [True]
+    assert {(row["success"], len(row["turns"])) for row in rows if row["family"] == "Depth 4"} == {(False, 2)}
 
 
 @pytest.mark.parametrize("kind", [str, Path])
 def test_the_whole_file_of_a_user_is_played(small, tmp_path, kind):
     (tmp_path / "nq.jsonl").write_text("".join(f'{{"question": "q{n}?", "answer": "a"}}\n' for n in range(20)))
-    data = {"NQ": {"questions": kind(tmp_path / "nq.jsonl")}}
-    results = {r.family.name: r for r in suite.evaluate("small", lambda *_: "nothing", horizon=1, data=data)}
-    assert len(results["NQ"].episodes) == 20
+    items, _ = plan("small", only=["NQ"], data={"NQ": {"questions": kind(tmp_path / "nq.jsonl")}})
+    assert len({item.task_id for item in items}) == 20
 
 
-def test_unknown_names(small):
-    with pytest.raises(UnknownName, match="unknown suite 'agentgym'"):
-        suite.evaluate("agentgym", "oracle")
+def test_keywords_for_a_family_that_is_not_there(small):
     with pytest.raises(UnknownName, match="unknown family 'NaturalQuestions'"):
-        suite.evaluate("small", "oracle", data={"NaturalQuestions": {}})
-    with pytest.raises(UnknownName, match="unknown agent 'clever'"):
-        suite.evaluate("small", "clever")
+        plan("small", data={"NaturalQuestions": {}})
+    with pytest.raises(ArgumentError, match="keywords by family belong to a suite"):
+        plan("agentgym/Maze-v0", data={"NQ": {}})
 
 
-def test_the_command_prints_the_table(small):
-    done = CliRunner().invoke(app, ["suite", "small", "--agent", "oracle"])
+def test_the_command_prints_families_scenarios_and_the_papers_figures(small, tmp_path):
+    (tmp_path / "nq.jsonl").write_text('{"question": "who?", "answer": ["me"]}\n')
+    args = ["eval", "small", "--agent", "oracle", "--out", str(tmp_path / "out"), "--data", f"NQ.questions={tmp_path / 'nq.jsonl'}"]
+    done = CliRunner().invoke(app, args)
     assert done.exit_code == 0, done.output
-    rows = [[c.strip() for c in line.split("│")[1:-1]] for line in done.output.splitlines() if line.startswith("│")]
-    assert ["textcraft", "Depth 4", "3/3", "1.000", "1.000", ""] in rows
-    assert any(row[:5] == ["web", "Intranet", "0/10", "–", "–"] for row in rows)
+    assert "skipped Intranet: none of its tasks is there" in done.output
+    lines = [line.split() for line in done.output.splitlines()]
+    assert ["Depth", "4", "3", "1.000"] in [line[:4] for line in lines]
+    assert ["all", "of", "babyai", "5", "1.000"] in [line[:5] for line in lines]
+    assert ["this", "run", "100.0", "100.0", "100.0"] in lines
+    assert "Published figures are of the paper's own tasks" in done.output

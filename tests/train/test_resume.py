@@ -8,6 +8,7 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 
 import interrupted
 import processes
@@ -17,7 +18,11 @@ import small_run
 import tiny
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from typer.testing import CliRunner
 from warm import Warm
+
+from agentgym_envs.cli import app
+from agentgym_envs.evaluate import record
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +96,15 @@ def test_a_run_leaves_what_was_promised(undisturbed):
     assert model.generate(**ids, max_new_tokens=3).shape[1] > ids["input_ids"].shape[1]
     assert (undisturbed / "learning_curve.png").read_bytes()[:4] == b"\x89PNG"
     assert "Goal: take the lamp" in (undisturbed / "trajectories.md").read_text()
-    assert set(json.loads((undisturbed / "evaluation.json").read_text())) == {"before", "after", "random", "oracle"}
+    evaluations = json.loads((undisturbed / "evaluation.json").read_text())
+    assert set(evaluations) == {"before", "after", "random", "oracle"}
+    episodes, _ = record.read(undisturbed / "episodes" / "after")
+    assert fmean(row["success"] for row in episodes) == evaluations["after"]["success"]
+    assert sum(len(row["turns"]) for row in episodes) / len(episodes) == evaluations["after"]["turns"]
+    folders = sorted((undisturbed / "episodes").iterdir())
+    report = CliRunner().invoke(app, ["report", *map(str, folders), "--html", str(undisturbed / "episodes.html")])
+    assert report.exit_code == 0, report.output
+    assert "the same tasks in both" in report.output
     assert [r["horizon"] for r in rows(undisturbed)] == [3, 3, 5, 5, 5, 5, 5]
     assert len(list((undisturbed / "checkpoints").iterdir())) == 2, "older checkpoints are dropped"
 

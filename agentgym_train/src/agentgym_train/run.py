@@ -6,6 +6,7 @@ RUN/metrics.jsonl      one line a step
 RUN/failures.jsonl     one line a failure of an environment
 RUN/checkpoints/       see checkpoint.py
 RUN/evaluation.json    held-out success before, during and after, and of the baselines
+RUN/episodes/*/        held-out episodes, for `agentgym report RUN/episodes/*`
 RUN/learning_curve.png, RUN/trajectories.md
 RUN/model/             the trained model for transformers
 """
@@ -22,7 +23,7 @@ from transformers.utils import logging as transformers_logging
 from agentgym_envs import baselines, pool, registry
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
-from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, report
+from agentgym_train import checkpoint, curricula, episodes, evaluate, metrics, plugins, report
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
 from agentgym_train.errors import CheckpointError, ConfigError, ModelError, RunFolderError, TrainingError
@@ -245,6 +246,10 @@ def work(folder: Path, console: Console) -> None:
         trainer.note_failures(step, [f for part in parts for f in part.failures], evaluation=True)
         everyone = [t for part in parts for t in part.trajectories]
         notes.add(key, evaluate.summary(everyone) | {"step": step})
+        if first:
+            with writing(folder):
+                place = folder / "episodes" / key.replace(" ", "-")
+                episodes.write(place, config, step=step, tools=held_out.tools, trajectories=everyone)
         return everyone
 
     with report.Display(console, quiet=not first) as display:
@@ -259,15 +264,16 @@ def work(folder: Path, console: Console) -> None:
                 test(f"step {row['step']}", row["step"])
 
         trainer.train(on_step)
-        episodes = test("after", config.run.steps)
+        shown = test("after", config.run.steps)[:SHOWN]
     checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
     if first:
         rows = metrics.read(folder / "metrics.jsonl")
         with writing(folder):
-            report.write_trajectories(folder / "trajectories.md", episodes[:SHOWN])
+            report.write_trajectories(folder / "trajectories.md", shown)
             report.learning_curve(folder / "learning_curve.png", rows, notes.rows)
         console.print(report.table(notes.rows))
         console.print(f"wrote {folder}/: learning_curve.png, trajectories.md, metrics.jsonl, model/", highlight=False)
+        console.print(f"to read and compare its episodes: agentgym report {folder}/episodes/*", highlight=False)
         check_learned(rows)
     trainer.engine.close()
     lock.release()

@@ -50,6 +50,9 @@ def evaluate(
     attempts: Annotated[int, typer.Option(min=1, help="At each task.")] = 1,
     horizon: Annotated[int | None, typer.Option(min=1, help="Turns an episode; the registered limits without it.")] = None,
     set_: Annotated[Pairs, typer.Option("--set", help="A constructor keyword, such as level=10.")] = None,
+    data: Annotated[
+        Pairs, typer.Option("--data", help="A keyword for one family of a suite, such as NQ.questions=nq.jsonl.")
+    ] = None,
     temperature: Annotated[float, typer.Option(min=0.0)] = 1.0,
     max_tokens: Annotated[int, typer.Option(min=1, help="Of a response.")] = 512,
     send: Annotated[Pairs, typer.Option("--send", help="More of the request's body, such as top_p=0.9.")] = None,
@@ -57,6 +60,7 @@ def evaluate(
     concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,
     workers: Annotated[int | None, typer.Option(min=1, help="Environment processes; at most two a core without it.")] = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that one call of an environment may take.")] = 60.0,
+    screenshots: Annotated[bool, typer.Option("--screenshots", help="Keep a picture of each page of a web environment.")] = False,
     budget_tokens: Annotated[int | None, typer.Option(min=1, help="Stops when so many tokens were used.")] = None,
     budget_cost: Annotated[float | None, typer.Option(min=0.0, help="Stops when so much was spent.")] = None,
     prices: Annotated[
@@ -67,16 +71,19 @@ def evaluate(
     if not (agent or model):
         raise ArgumentError("who is to act? Name a model with --model, or an agent with --agent")
     maker = load(agent or "react", keywords(option))
-    settings, endpoint = _settings(maker, model, form, horizon, keywords(set_), Sampling(temperature, max_tokens, keywords(send)))
+    asked = Sampling(temperature, max_tokens, keywords(send))
+    settings, endpoint = _settings(maker, model, form, horizon, {**keywords(set_), **keywords(data)}, asked)
     folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{target}-{model or maker.name}").strip("-")
+    families = only.split(",") if only else []
     items = _planned(
         target,
         split=split,
         tasks=task,
         episodes=episodes,
         attempts=attempts,
-        only=only.split(",") if only else [],
-        kwargs=settings.kwargs,
+        only=families,
+        kwargs=keywords(set_),
+        data=_by_family(data),
     )
     if budget_cost is not None and prices is None:
         raise ArgumentError("--budget-cost needs --prices: what a million prompt and completion tokens cost")
@@ -84,7 +91,9 @@ def evaluate(
     if endpoint:
         address = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
         client = Client(Endpoint(**endpoint, **address), connections=concurrency)
-    limits = Limits(concurrency=concurrency, workers=workers, timeout=timeout)
+        if not folder.exists():  # a server that is not there leaves none behind
+            asyncio.run(_checked(Client(client.endpoint)))
+    limits = Limits(concurrency=concurrency, workers=workers, timeout=timeout, screenshots=screenshots)
     opened = Record(folder, settings)
     try:
         if opened.cut:
@@ -140,6 +149,11 @@ class Sampling(NamedTuple):
     extra: dict[str, Any]
 
 
+async def _checked(client: Client) -> None:
+    async with client:
+        await client.check()
+
+
 def _settings(
     maker: Maker, model: str, form: str | None, horizon: int | None, kwargs: dict[str, Any], sampling: Sampling
 ) -> tuple[Settings, dict[str, Any] | None]:
@@ -155,6 +169,17 @@ def _settings(
         raise ArgumentError(f"agent {maker.name!r} acts through a model: name one with --model")
     asked = sampling._asdict()
     return Settings(**common, model=model, sampling=asked, kwargs=kwargs), {"model": model, **asked}
+
+
+def _by_family(pairs: Pairs) -> dict[str, dict[str, Any]]:
+    """Reads FAMILY.KEY=VALUE."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in keywords(pairs).items():
+        family, dot, key = name.rpartition(".")
+        if not dot:
+            raise ArgumentError(f"--data takes FAMILY.KEY=VALUE, not {name!r}")
+        found.setdefault(family, {})[key] = value
+    return found
 
 
 def _planned(target: str, **options: Any) -> list[Item]:
@@ -190,7 +215,7 @@ def _print(rows: list[records.Row], title: str) -> None:
     if not records.episodes(rows):
         return
     out.print(draw(tables.results(rows), title))
-    for note in (*tables.notes(rows), tables.LEGEND):
+    for note in tables.notes(rows):
         out.print(note, style="dim")
     beside = tables.published(rows)
     if beside:

@@ -2,7 +2,7 @@
 
 import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import ContextExceeded
@@ -11,7 +11,7 @@ from agentgym_envs.evaluate.plan import Item
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import AsyncEnvPool, Result
 from agentgym_envs.wrappers import FORMATS
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import Format, FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
 
 
@@ -42,7 +42,7 @@ async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memo
     """
     began = time.monotonic()
     result = _checked(await place.pool.reset(place.index, **item.start))
-    written = FORMATS[form](item.world.tools) if form else None
+    reader = FORMATS[form](item.world.tools) if form else None
     goal = str((result.info or {}).get("goal", ""))
     await _called(agent, "start", _opening(item, goal, form, memory))
     end = ""
@@ -57,11 +57,11 @@ async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memo
             end = "truncated"
             break
         said = (after.action or "") if response == ASK_ORACLE else response
-        turns.append(_turn(result.observation, said, written, after))
+        turns.append(turn(result.observation, said, reader, after.reward, bool((after.info or {}).get("invalid", False))))
         result = after
         end = "terminated" if result.terminated else "truncated" if result.truncated else ""
     info = result.info or {}
-    total = sum(turn["reward"] for turn in turns)
+    total = sum(played["reward"] for played in turns)
     success = bool(info.get("success", result.terminated and total > 0))
     score = float(info.get("score", total))
     memory_left = await _lesson(agent, Ending(result.observation, success, score, end != "terminated"))
@@ -102,20 +102,22 @@ def _checked(result: Result) -> Result:
     return result
 
 
-def _turn(observation: str, response: str, written: Any, after: Result) -> Row:
-    info: Mapping[str, Any] = after.info or {}
+def turn(observation: str, response: str, reader: Format | None, reward: float, invalid: bool) -> Row:
+    """Returns a turn as it is written down.
+
+    Args:
+        observation: what was answered to.
+        response: the whole answer.
+        reader: of the response's format; None where it is an action.
+        reward: of the action.
+        invalid: it was not understood.
+    """
     try:
-        action = written.parse(response) if written else response
+        action = reader.parse(response) if reader else response
     except FormatError:
         action = ""
-    return {
-        "observation": observation,
-        "response": response,
-        "thought": thought(response, action),
-        "action": action,
-        "reward": after.reward,
-        "invalid": bool(info.get("invalid", False)),
-    }
+    told = {"observation": observation, "response": response, "thought": thought(response, action), "action": action}
+    return {**told, "reward": reward, "invalid": invalid}
 
 
 def thought(response: str, action: str) -> str:

@@ -88,10 +88,14 @@ def plan(
     if target in suites:
         if tasks:
             raise ArgumentError(f"{target} is a suite, which has tasks of its own: 'only' narrows it to families")
+        if unknown := next((name for name in data or {} if name not in {f.name for f in suites[target]}), None):
+            raise UnknownName("family", unknown, [f.name for f in suites[target]])
         families, skipped = _available(_chosen(target, only), kwargs or {}, data or {})
     else:
         if only:
             raise ArgumentError(f"'only' narrows a suite, and {target} is none: use task patterns")
+        if data:
+            raise ArgumentError("keywords by family belong to a suite")
         _known(target)
         families, skipped = [_single(target, split, tasks, dict(kwargs or {}), episodes or SEEDS)], []
     made = [

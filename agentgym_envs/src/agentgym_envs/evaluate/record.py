@@ -85,6 +85,13 @@ class Record:
         os.close(self._file)
 
 
+def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    """Writes a folder at once, in place of what it holds: for episodes that somebody else has played."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    (folder / EPISODES).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
 def read(folder: Path) -> tuple[list[Row], int]:
     """Returns the lines of a run's folder, and the length of a last line that was cut off.
 

@@ -10,8 +10,10 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from agentgym_envs import registry
 from agentgym_envs.errors import EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.budget import Budget, BudgetSpent, Meter
@@ -25,6 +27,7 @@ from agentgym_envs.pool import AsyncEnvPool
 log = logging.getLogger(__name__)
 
 Chain = list[Item]
+PICTURES = "screenshots"
 OUTAGE = 8  # provider errors in a row, each after all of the client's own retries, that end a run
 DISTURBANCES = 20  # times that an episode may be disturbed by others in its process
 
@@ -41,6 +44,8 @@ class Limits:
     """Seconds that one call of an environment may take."""
     retries: int = 2
     """Times that an episode which failed is played again."""
+    screenshots: bool = False
+    """Keep a picture of each page of a web environment."""
 
 
 @dataclass
@@ -97,7 +102,8 @@ class Runner:
             ProviderRefused: the model's server refuses what it is asked for.
             Exception: whatever an agent raises, or an environment's refusal.
         """
-        chains = _chains(self.missing(items), learns=self.maker.learns)
+        # Pictures are named by their task, so that only one attempt at it may be under way.
+        chains = _chains(self.missing(items), by_task=self.maker.learns or self.limits.screenshots)
         waiting = deque(chains)
         self._chains_left = Counter(id(chain[0].world) for chain in chains)
         try:
@@ -134,7 +140,8 @@ class Runner:
             workers = min(self.limits.workers or 2 * (os.cpu_count() or 1), count)
             listing = {"admissible": True} if self.maker.lists_actions else {}
             options: dict[str, Any] = {"workers": workers, "timeout": self.limits.timeout, "action_format": self.settings.format}
-            keywords = {**options, "max_episode_steps": self.settings.horizon, **world.kwargs, **listing}
+            pictures = {"screenshots": str(self._pictures(world))} if self._pictured(world) else {}
+            keywords = {**options, "max_episode_steps": self.settings.horizon, **world.kwargs, **listing, **pictures}
             self._arenas[id(world)] = _Arena(AsyncEnvPool(world.env_id, count, **keywords), list(range(count)), left)
         return self._arenas[id(world)]
 
@@ -158,8 +165,27 @@ class Runner:
                 self._fault(item, error, tries, turns, meter)
             else:
                 self._outage = 0
+                self._keep_pictures(item, turns)
                 self._add({**self._head("episode", item), **played, "usage": vars(meter.usage) if meter else {}})
                 return
+
+    def _pictured(self, world: World) -> bool:
+        return self.limits.screenshots and registry.takes(world.env_id, "screenshots")
+
+    def _pictures(self, world: World) -> Path:
+        """Returns where an environment puts the pictures of the episode under way."""
+        folder = self.record.folder / PICTURES / "under way" / world.env_id.rpartition("/")[2]
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _keep_pictures(self, item: Item, turns: list[Row]) -> None:
+        """Gives each turn the picture of its observation, under a name of its own."""
+        if not self._pictured(item.world):
+            return
+        for number, turn in enumerate(turns):
+            name = f"{item.world.env_id.rpartition('/')[2]}-{item.task_id}-{item.attempt}-{number}.png"
+            (self._pictures(item.world) / f"{item.task_id}-{number}.png").replace(self.record.folder / PICTURES / name)
+            turn["screenshot"] = f"{PICTURES}/{name}"
 
     def _memory(self, item: Item) -> list[Any]:
         """Returns what earlier attempts at the task left, in their order."""
@@ -187,9 +213,9 @@ class Runner:
         self.on_row(row)
 
 
-def _chains(items: Sequence[Item], *, learns: bool) -> list[Chain]:
+def _chains(items: Sequence[Item], *, by_task: bool) -> list[Chain]:
     """Returns what is played in order: each episode by itself, or all attempts at a task."""
-    if not learns:
+    if not by_task:
         return [[item] for item in items]
     chains: dict[tuple[str, str], Chain] = {}
     for item in items:

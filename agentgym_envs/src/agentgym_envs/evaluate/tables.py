@@ -28,8 +28,8 @@ COLUMNS = (
 )
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
 LEGEND = (
-    "success, score (the paper's Avg@k) and intervals are over tasks; Pass@k is the unbiased estimate; score > 0 is the paper's Pass@k: "
-    "tasks with an attempt that scored; invalid: actions that were not understood; cut: episodes that ran out of turns or context"
+    "Means and intervals are over tasks. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the paper's Pass@k, tasks with an "
+    "attempt that scored. invalid: actions that were not understood. cut: episodes that ran out of turns or context."
 )
 
 
@@ -97,8 +97,8 @@ def _line(name: str, s: Summary, faults: int) -> Line:
         "pass": f"{s.pass_at[max(s.pass_at)]:.3f} @{max(s.pass_at)}" if several else "",
         "any": f"{s.any_score:.3f}" if several else "",
         "turns": f"{s.turns:.1f}",
-        "invalid": f"{s.invalid:.3f}",
-        "truncated": f"{s.truncated:.3f}",
+        "invalid": f"{s.invalid:.2f}",
+        "truncated": f"{s.truncated:.2f}",
         "tokens": f"{tokens:,.0f}" if tokens else "",
         "faults": str(faults) if faults else "",
     }
@@ -111,7 +111,8 @@ def _by_difficulty(played: Sequence[Row]) -> list[Line]:
 
 
 def _average(name: str, summaries: Sequence[Summary]) -> Line:
-    means = {key: f"{fmean(getattr(s, key) for s in summaries):.3f}" for key in ("success", "score", "invalid", "truncated")}
+    digits = {"success": 3, "score": 3, "invalid": 2, "truncated": 2}
+    means = {key: f"{fmean(getattr(s, key) for s in summaries):.{n}f}" for key, n in digits.items()}
     return {"name": name, **means}
 
 

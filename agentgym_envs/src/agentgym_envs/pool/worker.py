@@ -68,6 +68,7 @@ class Worlds:
         described = {
             "instructions": getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", ""),
             "task_ids": None if task_ids is None else list(task_ids),
+            "tools": dict(getattr(env.unwrapped, "tools", {})),
             "text_env": isinstance(env.unwrapped, TextEnv),
         }
         return _answer("", 0.0, False, False, described)

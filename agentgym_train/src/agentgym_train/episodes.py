@@ -1,0 +1,40 @@
+"""Held-out episodes as `agentgym report` reads them: RUN/episodes/<when>/, one folder an evaluation."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from agentgym_envs.evaluate import record
+from agentgym_envs.evaluate.episode import turn as turn_row
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.wrappers import FORMATS
+from agentgym_envs.wrappers.formats import Format
+from agentgym_train.config import Config
+from agentgym_train.types import Status, Trajectory
+
+ENDS = {Status.COMPLETED: "terminated", Status.TRUNCATED_HORIZON: "truncated", Status.TRUNCATED_CONTEXT: "context"}
+
+
+def write(folder: Path, config: Config, *, step: int, tools: Mapping[str, str], trajectories: Sequence[Trajectory]) -> None:
+    """Writes the episodes of an evaluation.
+
+    Args:
+        folder: of the evaluation.
+        config: of the run.
+        step: optimizer steps behind the policy.
+        tools: the environment's.
+        trajectories: the episodes.
+    """
+    settings = {"agent": "policy", "model": config.model.path, "step": step, "format": config.env.action_format}
+    reader = FORMATS[config.env.action_format](tools)
+    record.write(folder, settings, [_row(config, t, reader, step) for t in trajectories])
+
+
+def _row(config: Config, t: Trajectory, reader: Format, step: int) -> Row:
+    family = config.env.id.rpartition(":")[2]
+    named = {"row": "episode", "suite": "", "scenario": "", "family": family, "env_id": config.env.id}
+    which = {"task_id": t.task_id or f"seed-{t.seed}", "difficulty": 0, "attempt": 0, "settings": f"step {step}"}
+    ended = {"goal": "", "success": t.success, "score": t.score, "end": ENDS[t.status], "last": "", "seconds": 0.0, "memory": None}
+    turns = [turn_row(turn.observation, turn.action, reader, turn.reward, turn.invalid) for turn in t.turns]
+    prompt, action = (sum(len(getattr(turn, name)) for turn in t.turns) for name in ("prompt_ids", "action_ids"))
+    usage = {"calls": len(t.turns), "prompt_tokens": prompt, "completion_tokens": action, "cost": 0.0}
+    return {**named, **which, **ended, "turns": turns, "usage": usage}

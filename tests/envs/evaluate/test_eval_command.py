@@ -1,0 +1,199 @@
+"""The commands, as a user would call them, against a server that fails in every way."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+import stub_model
+from stub_model import StubModel
+from typer.testing import CliRunner
+
+from agentgym_envs.cli import app
+from agentgym_envs.evaluate.record import EPISODES, SETTINGS, Key, read
+
+MAZE = "agentgym/Maze-v0"
+RULE = "Thought: on.\nAction: go north"
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def call(*arguments, status=0):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def ask(stub, *more, status=0, model="stub"):
+    server = ("--model", model, "--base-url", stub if isinstance(stub, str) else stub.url)
+    return call("eval", MAZE, *server, "--out", "out", "--horizon", 3, "--episodes", 6, *more, status=status)
+
+
+def test_the_table_the_folder_and_the_page(tmp_path):
+    call("eval", MAZE, "--agent", "oracle", "--episodes", 5)
+    result = call("eval", MAZE, "--agent", "random", "--episodes", 5, "--attempts", 2)
+    assert "5×2" in result.output
+    assert "10 of 10 episodes" in result.output
+    result = call("report", *sorted((tmp_path / "results").iterdir()), "--html", "page.html")
+    assert "the same tasks in both" in result.output
+    assert "<script" in (tmp_path / "page.html").read_text()
+
+
+def test_a_model_behind_a_server_that_fails_in_every_way_leaves_no_episode_out(tmp_path):
+    rng, troubles = random.Random(7), []
+
+    def script(request):
+        trouble = rng.choice(
+            [
+                None,
+                None,
+                stub_model.status(429, {"Retry-After": "0"}),
+                stub_model.status(500),
+                stub_model.half(),
+                stub_model.nonsense(),
+                stub_model.empty(),
+                stub_model.close(),
+                stub_model.reset(),
+            ]
+        )
+        troubles.append(trouble is not None)
+        return trouble or stub_model.ok(RULE)
+
+    with StubModel(script) as stub:
+        ask(stub, "--concurrency", 6)
+    rows, _ = read(tmp_path / "out")
+    assert Counter(row["row"] for row in rows)["episode"] == 6
+    assert sum(troubles) > 10
+    assert {turn["action"] for row in rows if row["row"] == "episode" for turn in row["turns"]} == {"go north"}
+    assert all(row["usage"]["calls"] == len(row["turns"]) for row in rows if row["row"] == "episode")
+
+
+def test_run_again_it_plays_only_what_is_missing(tmp_path):
+    with StubModel(lambda request: stub_model.ok(RULE)) as stub:
+        ask(stub)
+        asked = len(stub.completions)
+        assert "6 of 6 episodes" in ask(stub).output
+        assert len(stub.completions) == asked
+        ask(stub, "--attempts", 2)
+        assert len(stub.completions) == 2 * asked
+    keys = [Key.of(row) for row in read(tmp_path / "out")[0]]
+    assert len(set(keys)) == len(keys) == 12
+
+
+def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path):
+    """Killed five times after different numbers of lines; at the end each episode is there once and little was played in vain."""
+    concurrency, episodes = 8, 48
+    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", MAZE, "--horizon", "3", "--out", "out", "--model", "stub"]
+    command += ["--episodes", str(episodes), "--concurrency", str(concurrency), "--base-url"]
+    with StubModel(lambda request: stub_model.slow(0.1, stub_model.ok(RULE))) as stub:
+        for wanted in (1, 6, 13, 20, 27):
+            process = subprocess.Popen([*command, stub.url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
+            wait_for(lambda wanted=wanted: lines(tmp_path) >= wanted, process)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        before = len(stub.completions)
+        assert before <= 3 * (lines(tmp_path) + 5 * concurrency)
+        subprocess.run([*command, stub.url], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    rows, cut = read(tmp_path / "out")
+    assert cut == 0
+    assert len({Key.of(row) for row in rows}) == len(rows) == episodes
+
+
+def lines(folder):
+    path = folder / "out" / EPISODES
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def wait_for(holds, process):
+    end = time.monotonic() + 60
+    while not holds() and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_key_appears_nowhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-marker")
+    with StubModel(lambda request: stub_model.status(403, body="sk-marker is a fine key")) as stub:
+        result = ask(stub, status=2)
+        assert stub.completions[0].headers["authorization"] == "Bearer sk-marker"
+    call("eval", MAZE, "--agent", "random", "--episodes", 1, "--out", "other")
+    call("report", "other")
+    kept = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert "sk-marker" not in kept + result.output
+
+
+def refused(message, *arguments):
+    result = call(*arguments, status=2)
+    told = " ".join(result.output.split())
+    assert message in told, told
+    assert "Traceback" not in told
+    assert len(result.output.strip().splitlines()) == 1, result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["eval", "agentgym-lr", "--agent", "random"], "unknown suite or environment 'agentgym-lr'. Did you mean 'agentgym-rl'"),
+        (["eval", MAZE], "Name a model with --model, or an agent with --agent"),
+        (["eval", MAZE, "--agent", "react"], "acts through a model: name one with --model"),
+        (["eval", MAZE, "--agent", "random", "--model", "x"], "leave --model out"),
+        (["eval", MAZE, "--agent", "no.such:agent"], "cannot be imported"),
+        (["eval", MAZE, "--model", "x", "--format", "yaml"], "unknown format 'yaml'"),
+        (["eval", MAZE, "--model", "x"], "OPENAI_API_KEY"),
+        (["eval", MAZE, "--model", "x", "--base-url", "http://127.0.0.1:9/v1"], "cannot reach http://127.0.0.1:9/v1"),
+        (["eval", MAZE, "--model", "x", "--base-url", "nowhere"], "base_url must be http"),
+        (["eval", MAZE, "--agent", "random", "--set", "colour=1"], "does not take 'colour'"),
+        (["eval", MAZE, "--agent", "random", "--task", "none-*"], "selects nothing"),
+        (["eval", "agentgym-rl", "--agent", "random", "--only", "babyia"], "unknown family or scenario 'babyia'"),
+        (["eval", MAZE, "--model", "x", "--budget-cost", "1"], "--budget-cost needs --prices"),
+        (["eval", MAZE, "--agent", "random", "--option", "window"], "key=value"),
+        (["report", "nothing-here"], "nothing-here holds no results"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_folder(tmp_path, arguments, message):
+    refused(message, *arguments)
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("results",)] == []
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_unknown_model_is_told_with_those_that_there_are(tmp_path):
+    with StubModel(lambda request: stub_model.ok(RULE), models=["qwen", "smollm"]) as stub:
+        refused("Did you mean 'qwen'", "eval", MAZE, "--model", "qwne", "--base-url", stub.url)
+
+
+def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
+    call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
+    kept = (tmp_path / "out" / SETTINGS).read_bytes(), (tmp_path / "out" / EPISODES).read_bytes()
+    refused("other settings: agent is 'random' there and 'oracle' here", "eval", MAZE, "--agent", "oracle", "--out", "out")
+    assert kept == ((tmp_path / "out" / SETTINGS).read_bytes(), (tmp_path / "out" / EPISODES).read_bytes())
+    with (tmp_path / "out" / EPISODES).open("a") as file:
+        file.write("garbage\n")
+    for command in (["eval", MAZE, "--agent", "random", "--out", "out"], ["report", "out"]):
+        refused("line 3 of out/episodes.jsonl is no episode", *command)
+
+
+def test_half_a_last_line_is_told_and_its_episode_played_again(tmp_path):
+    call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
+    path = tmp_path / "out" / EPISODES
+    path.write_bytes(path.read_bytes()[:-20])
+    assert "ends in half a line" in call("report", "out").output
+    again = call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
+    assert "half a line, which is dropped" in again.output
+    assert len([json.loads(line) for line in path.read_text().splitlines()]) == 2
+
+
+def test_a_budget_ends_the_run_with_status_1(tmp_path):
+    with StubModel(lambda request: stub_model.ok(RULE)) as stub:
+        result = ask(stub, "--budget-tokens", 40, "--concurrency", 1, status=1)
+    assert "the budget of 40 tokens is spent" in " ".join(result.output.split())
+    assert "episodes are missing" in result.output
