@@ -18,8 +18,8 @@ import typer
 from rich.progress import track
 
 from agentgym_envs import registry
-from agentgym_envs.baselines import Episode, play, spread
-from agentgym_envs.tasks import SPLITS
+from agentgym_envs.baselines import Episode, play
+from agentgym_envs.tasks import SPLITS, spread
 
 CHUNK = 100  # episodes between two looks at the disk
 RESULT = Path(__file__).parent / "results" / "oracles.md"

@@ -21,8 +21,8 @@ import gymnasium
 import typer
 
 import agentgym_envs
-from agentgym_envs.baselines import spread
 from agentgym_envs.envs.web.look import find
+from agentgym_envs.tasks import spread
 
 PAGES = {"click-test": "Click Me!", "click-test-2": "ONE", "focus-text": None}  # what is clicked: a button, or the text field
 ROUNDS, EPISODES = 5, 12

@@ -5,7 +5,7 @@ import pytest
 
 from agentgym_envs import baselines
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError, UnknownName, WorkerDied
-from agentgym_envs.tasks import stable_hash
+from agentgym_envs.tasks import spread, stable_hash
 from agentgym_envs.wrappers import FORMATS
 
 TROUBLE = "faulty_envs:support/Trouble-v0"
@@ -29,7 +29,7 @@ def played(env_id, agent, task_ids, **kwargs):
 @pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v1"])
 @pytest.mark.parametrize(("agent", "workers"), [("random", 1), ("random", 3), ("oracle", 2)])
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
-    ids = baselines.spread(gymnasium.make(env_id, split="test").unwrapped.task_ids, 7)
+    ids = spread(gymnasium.make(env_id, split="test").unwrapped.task_ids, 7)
     assert baselines.play(env_id, agent, split="test", episodes=7, workers=workers) == played(env_id, agent, ids, split="test")
     assert baselines.play(env_id, agent, split="test", task_ids=ids[:2], horizon=2) == played(
         env_id, agent, ids[:2], split="test", max_episode_steps=2

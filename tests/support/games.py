@@ -4,9 +4,8 @@ from itertools import chain
 
 import gymnasium
 
-from agentgym_envs.baselines import spread
 from agentgym_envs.envs.textworld.games import build
-from agentgym_envs.tasks import SPLITS
+from agentgym_envs.tasks import SPLITS, spread
 
 FAMILIES = {
     "agentgym/TWSimple-v0": {},

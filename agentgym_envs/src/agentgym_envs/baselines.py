@@ -4,15 +4,22 @@ Everything is played in an :class:`~agentgym_envs.pool.EnvPool`: an environment 
 name.
 """
 
+import asyncio
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from agentgym_envs import registry
-from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.agents.base import Maker, load
+from agentgym_envs.evaluate.plan import Item, World
+from agentgym_envs.evaluate.record import Rows
+from agentgym_envs.evaluate.runner import Limits, Runner
+from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.pool import EnvPool, Result, describe
-from agentgym_envs.tasks import stable_hash
+from agentgym_envs.tasks import spread
 
 Agent = Callable[[str, dict[str, Any]], str]
 """An agent of the user's: the action for an observation and its info."""
@@ -25,12 +32,6 @@ class Episode(NamedTuple):
     success: bool
     score: float
     turns: int
-
-
-def spread(task_ids: Sequence[str], count: int) -> list[str]:
-    """Returns ``count`` ids at even distances over the list (all of them if there are fewer)."""
-    count = min(count, len(task_ids))
-    return [task_ids[i * len(task_ids) // count] for i in range(count)]
 
 
 def play(
@@ -49,7 +50,7 @@ def play(
 
     Args:
         env_id: a registered id.
-        agent: "random", "oracle", or a callable.
+        agent: "random", "oracle", another registered one that needs no model, or a callable.
         episodes: how many tasks, one episode each; None takes all.
         task_ids: which; None takes the split's.
         horizon: turns; None takes the registered limit.
@@ -67,18 +68,38 @@ def play(
         TaskError: an unknown task id.
         EnvFailure: an environment raised, hung or died.
     """
-    if isinstance(agent, str) and agent not in ("random", "oracle"):
-        raise UnknownName("agent", agent, ("random", "oracle"))
-    if agent == "random":
-        kwargs = _listing(env_id, kwargs)
     _check_counts(episodes=episodes, workers=workers)
-    ids = _task_ids(env_id, kwargs) if task_ids is None else task_ids
+    maker = load(agent) if isinstance(agent, str) else Maker("agent", agent, {})
+    told = describe(env_id, **kwargs)
+    ids = told.task_ids if task_ids is None else task_ids
+    if ids is None:
+        raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
     chosen = spread(ids, len(ids) if episodes is None else episodes)
-    players = [_Player(agent, task_id) for task_id in chosen]
+    world = World(env_id, kwargs, told.instructions, told.tools)
+    items = [Item("", "", env_id, task_id, 0, 0, world) for task_id in chosen]
     slots = _slots(workers, len(chosen))
-    with EnvPool(env_id, slots, workers=slots, timeout=timeout, max_episode_steps=horizon, **kwargs) as pool:
-        _drive(pool, players, on_episode)
-    return [player.episode for player in players]
+    runner = Runner(
+        settings=Settings(agent=maker.name, format=None, horizon=horizon),
+        maker=maker,
+        record=Rows(),
+        limits=Limits(concurrency=slots, workers=slots, timeout=timeout),
+        on_row=lambda row: on_episode() if on_episode else None,
+        strict=True,
+    )
+    _finish(runner.run(items))
+    rows = {row["task_id"]: row for row in runner.record.rows}
+    return [Episode(i, rows[i]["success"], rows[i]["score"], len(rows[i]["turns"])) for i in chosen]
+
+
+def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Runs a coroutine to its end, also where an event loop is running: in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+    else:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, work).result()
 
 
 def random_episodes(
@@ -122,34 +143,6 @@ def random_episodes(
     return [walker.texts for walker in walkers]
 
 
-class _Player:
-    """An episode of a named task by an agent."""
-
-    def __init__(self, agent: str | Agent, task_id: str):
-        self._agent, self._task_id = agent, task_id
-        self._rng = random.Random(stable_hash(task_id))
-        self.episode = Episode(task_id, False, 0.0, 0)
-
-    def reset(self, pool: EnvPool, index: int) -> None:
-        pool.reset(index, options={"task_id": self._task_id})
-
-    def go_on(self, pool: EnvPool, result: Result) -> bool:
-        """Takes an answer in and asks for the next step; says whether there is one."""
-        info = result.info
-        if info is None:  # the oracle had nothing more to say
-            return False
-        self.episode = Episode(self._task_id, info["success"], info["score"], info["turn"])
-        if result.terminated or result.truncated:
-            return False
-        if self._agent == "oracle":
-            pool.ask_oracle(result.index)
-        elif callable(self._agent):
-            pool.send(result.index, self._agent(result.observation, info))
-        else:
-            pool.send(result.index, self._rng.choice(_listed(pool, info)))
-        return True
-
-
 class _Walker:
     """An episode of random actions, written in the pool's format."""
 
@@ -171,7 +164,7 @@ class _Walker:
         return True
 
 
-def _drive(pool: EnvPool, episodes: Sequence[_Player | _Walker], on_episode: Callable[[], None] | None) -> None:
+def _drive(pool: EnvPool, episodes: Sequence[_Walker], on_episode: Callable[[], None] | None) -> None:
     """Plays episodes, one in each slot of the pool at a time; the first failure is raised."""
     waiting = iter(episodes)
     playing = dict(zip(range(pool.num_envs), waiting, strict=False))
@@ -214,10 +207,3 @@ def _listed(pool: EnvPool, info: dict[str, Any]) -> list[str]:
     if not actions:
         raise ArgumentError(f"{pool.spec.id} lists no admissible actions, which random play needs")
     return actions
-
-
-def _task_ids(env_id: str, kwargs: dict[str, Any]) -> Sequence[str]:
-    ids = describe(env_id, **kwargs).task_ids
-    if ids is None:
-        raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
-    return ids

@@ -162,3 +162,6 @@ def sites(
 
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
+
+if __name__ == "__main__":
+    app()

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym_envs import baselines, registry
-from agentgym_envs.tasks import matching
+from agentgym_envs import registry
+from agentgym_envs.tasks import matching, spread
 
 STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
 OUR_SITES = "our own sites; set WEBARENA_CONFIG and the sites' addresses to evaluate on WebArena"
@@ -39,11 +39,11 @@ class Family:
     def task_ids(self, **kwargs: Any) -> tuple[str, ...]:
         """Returns the tasks; constructor keywords that bring tasks of their own (``questions``) replace the patterns."""
         if "questions" in kwargs:
-            return tuple(baselines.spread(self._world(kwargs).task_ids, self.count))
+            return tuple(spread(self._world(kwargs).task_ids, self.count))
         tasks = self._world(kwargs).task_set
         chosen: list[str] = []
         for split in ("test", "dev"):
-            chosen += baselines.spread(matching(tasks.ids(split), self.patterns), self.count - len(chosen))
+            chosen += spread(matching(tasks.ids(split), self.patterns), self.count - len(chosen))
         return tuple(chosen)
 
     def _world(self, kwargs: dict[str, Any]) -> Any:

@@ -98,6 +98,12 @@ def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> 
     return ids
 
 
+def spread(task_ids: Sequence[str], count: int) -> list[str]:
+    """Returns ``count`` ids at even distances over the list (all of them if there are fewer)."""
+    count = min(count, len(task_ids))
+    return [task_ids[i * len(task_ids) // count] for i in range(count)]
+
+
 def stable_hash(text: str) -> int:
     """Returns the same non-negative 63-bit integer for the same text in every process and under every hash seed."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1

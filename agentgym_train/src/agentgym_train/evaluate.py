@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentgym_envs import registry
-from agentgym_envs.baselines import spread
-from agentgym_envs.tasks import stable_hash
+from agentgym_envs.tasks import spread, stable_hash
 from agentgym_train.config import Config
 from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.protocols import Generator, Sampling

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs import plugins, registry
-from agentgym_envs.baselines import spread
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.suite import Family, suites, whole_file
-from agentgym_envs.tasks import stable_hash
+from agentgym_envs.tasks import spread
 
 SEED = "seed-"
 SEEDS = 100  # episodes of an environment that lists no tasks, where no number is given
@@ -42,7 +41,7 @@ class Item:
     def start(self) -> dict[str, Any]:
         """What a reset is asked for: all attempts at a task begin the same."""
         if self.world.text_env:
-            return {"seed": stable_hash(self.task_id) % 2**31, "options": {"task_id": self.task_id}}
+            return {"options": {"task_id": self.task_id}}
         return {"seed": int(self.task_id.removeprefix(SEED))}
 
 

@@ -43,7 +43,20 @@ class Key(NamedTuple):
         return cls(*(row[name] for name in cls._fields))
 
 
-class Record:
+class Rows:
+    """Lines that are kept in memory."""
+
+    folder: Path | None = None
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    def add(self, row: Row) -> None:
+        """Adds a line."""
+        self.rows.append(row)
+
+
+class Record(Rows):
     """A run's folder, open for more lines; one process at a time.
 
     Args:
@@ -55,7 +68,8 @@ class Record:
     """
 
     def __init__(self, folder: Path, settings: Settings):
-        self.folder = folder
+        super().__init__()
+        self.folder: Path = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -78,7 +92,7 @@ class Record:
         while line:
             line = line[os.write(self._file, line) :]
         os.fsync(self._file)
-        self.rows.append(row)
+        super().add(row)
 
     def close(self) -> None:
         """Lets others in."""

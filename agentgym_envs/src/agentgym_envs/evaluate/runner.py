@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import registry
-from agentgym_envs.errors import EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
+from agentgym_envs.errors import ArgumentError, EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.budget import Budget, BudgetSpent, Meter
 from agentgym_envs.evaluate.client import Client
 from agentgym_envs.evaluate.episode import Place, play
 from agentgym_envs.evaluate.plan import Item, World
-from agentgym_envs.evaluate.record import Key, Record, Row, episodes
+from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.pool import AsyncEnvPool
 
@@ -74,11 +74,13 @@ class Runner:
 
     settings: Settings
     maker: Maker
-    record: Record
+    record: Rows
     limits: Limits
     client: Client | None = None
     budget: Budget = field(default_factory=Budget)
     on_row: Callable[[Row], None] = lambda row: None
+    strict: bool = False
+    """The first failure of an environment is raised."""
     stopped: str = ""
     """Why the run ended before everything was played; empty if it did not."""
 
@@ -138,12 +140,21 @@ class Runner:
             left = self._chains_left[id(world)]
             count = min(self.limits.concurrency, left)
             workers = min(self.limits.workers or 2 * (os.cpu_count() or 1), count)
-            listing = {"admissible": True} if self.maker.lists_actions else {}
+            listing = self._listing(world)
             options: dict[str, Any] = {"workers": workers, "timeout": self.limits.timeout, "action_format": self.settings.format}
             pictures = {"screenshots": str(self._pictures(world))} if self._pictured(world) else {}
             keywords = {**options, "max_episode_steps": self.settings.horizon, **world.kwargs, **listing, **pictures}
             self._arenas[id(world)] = _Arena(AsyncEnvPool(world.env_id, count, **keywords), list(range(count)), left)
         return self._arenas[id(world)]
+
+    def _listing(self, world: World) -> dict[str, Any]:
+        """Returns the keyword that makes an environment list its admissible actions, where the agent needs them."""
+        if not self.maker.lists_actions:
+            return {}
+        if not registry.takes(world.env_id, "admissible"):
+            name = registry.named(world.env_id)
+            raise ArgumentError(f"{name} has no keyword 'admissible', and random play needs its admissible actions")
+        return {"admissible": True}
 
     async def _try(self, item: Item, place: Place) -> None:
         """Plays an episode until it succeeds or is given up; what fails is no result."""
@@ -157,6 +168,8 @@ class Runner:
             except ProviderRefused:
                 raise
             except (EnvFailure, ProviderError) as error:
+                if self.strict:
+                    raise
                 disturbed += isinstance(error, NeighbourFailed)
                 if isinstance(error, NeighbourFailed) and disturbed <= DISTURBANCES:
                     log.info("%s is played again: %s", item.task_id, error)
@@ -174,6 +187,7 @@ class Runner:
 
     def _pictures(self, world: World) -> Path:
         """Returns where an environment puts the pictures of the episode under way."""
+        assert self.record.folder is not None
         folder = self.record.folder / PICTURES / "under way" / world.env_id.rpartition("/")[2]
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -182,6 +196,7 @@ class Runner:
         """Gives each turn the picture of its observation, under a name of its own."""
         if not self._pictured(item.world):
             return
+        assert self.record.folder is not None
         for number, turn in enumerate(turns):
             name = f"{item.world.env_id.rpartition('/')[2]}-{item.task_id}-{item.attempt}-{number}.png"
             (self._pictures(item.world) / f"{item.task_id}-{number}.png").replace(self.record.folder / PICTURES / name)

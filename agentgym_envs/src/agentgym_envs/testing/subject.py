@@ -11,9 +11,8 @@ from typing import Any
 
 import gymnasium
 
-from agentgym_envs.baselines import spread
 from agentgym_envs.errors import ConformanceError
-from agentgym_envs.tasks import SPLITS
+from agentgym_envs.tasks import SPLITS, spread
 
 INFO_KEYS = {"task_id": str, "goal": str, "score": float, "success": bool, "invalid": bool, "turn": int}
 LONGEST_OBSERVATION = 20_000  # characters
