@@ -6,7 +6,7 @@ HASH = {
     "run": {"steps": 4, "save_every": 1},
     "env": {"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 3, "group_size": 3, "workers": 1},
     "model": {"max_context": 256},
-    "engine": {"lr": 1e-3, "minibatches": 2},
+    "engine": {"lr": 1e-3, "decay": 20, "minibatches": 2},
     "curriculum": {"name": "responsive", "bar": 0.0},
     "eval": {"kwargs": {}, "episodes": 2, "horizon": 2},
 }

@@ -113,6 +113,22 @@ def test_the_number_of_micro_batches_does_not_matter_in_bfloat16(model):
     assert norm(model, micro_batch_tokens=1) == pytest.approx(whole, rel=0.02)
 
 
+@pytest.mark.parametrize("stage", [0, 2, 3])
+def test_small_gradients_add_up_in_bfloat16(model, stage):
+    """A 512th of a number is less than bfloat16 can add to it; 256 of them are half of it."""
+    engine = Engine(load_model(model, "bfloat16"), replace(one_step.CONFIG, zero_stage=stage), dtype="bfloat16", temperature=1.0)
+    batch = pack(one_step.groups()[:1])
+
+    def norm(*shares):
+        for share in shares:
+            engine.backward(engine.forward(batch).logp_BT.sum() * share)
+        return engine.step()
+
+    once = norm(1.0)
+    assert norm(1.0, *[1 / 512] * 256) == pytest.approx(1.5 * once, rel=0.05)
+    engine.close()
+
+
 class Planted(GRPO):
     """Spoils the loss or the gradient of one trajectory."""
 
@@ -140,14 +156,15 @@ def test_what_is_not_finite_names_its_episode(model, stage, gamma):
     engine.close()
 
 
+@pytest.mark.parametrize("planted", [torch.inf, torch.nan])
 @pytest.mark.parametrize("stage", [0, 2, 3])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_gradient_that_is_not_finite_stops(model, stage, dtype):
+def test_a_gradient_that_is_not_finite_stops(model, stage, dtype, planted):
     config = replace(one_step.CONFIG, zero_stage=stage)
     policy = load_model(model, dtype)
     engine = Engine(policy, config, dtype=dtype, temperature=1.0)
     batch = GRPO().advantages(pack(one_step.groups()))
-    policy.get_input_embeddings().register_forward_hook(lambda *a: a[-1].register_hook(lambda g: g * torch.inf) and None)
+    policy.get_input_embeddings().register_forward_hook(lambda *a: a[-1].register_hook(lambda g: g * planted) and None)
     with pytest.raises(NotFiniteError, match="the gradient is not finite"):
         update(engine, GRPO(), batch, groups=one_step.GROUPS, config=config)
     engine.close()

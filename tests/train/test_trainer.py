@@ -210,7 +210,8 @@ def test_a_policy_that_is_not_finite_stops_the_run_with_its_episodes(special, mo
 NAIVE = {
     "generator": {"name": "naive"},
     "run": {"steps": 2, "save_every": 2},
-    "env": {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [4]}, "groups": 2, "group_size": 2},
+    "env": small_run.HASH["env"],
+    "eval": small_run.HASH["eval"],
 }
 
 
@@ -219,6 +220,7 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
     rows = []
     special.train(lambda row, groups: rows.append(row))
     assert [r["step"] for r in rows] == [1, 2]
+    assert rows[0]["grad_norm"] > 0, "the second step samples from other weights than the first"
     assert all(r["logp_drift"] < 1e-4 for r in rows)
     AutoModelForCausalLM.from_pretrained(checkpoint.latest(special.folder) / "model")
 

@@ -130,8 +130,6 @@ class Engine:
         for group in self._engine.optimizer.param_groups:
             group["lr"] = learning_rate(self.config, self.steps)
         self._engine.step()
-        if not self._engine.was_step_applied():  # DeepSpeed passes over what is not finite
-            return float("nan")
         self.steps += 1
         norm = self._engine.get_global_grad_norm() if self._norm is None else self._norm
         return float(norm or 0.0)
