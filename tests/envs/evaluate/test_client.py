@@ -509,8 +509,6 @@ def test_the_reason_is_not_taken_from_what_the_caller_was_handling():
         (["models/gemini"], "gemini"),
         (["llama:latest"], "llama"),
         (["lab/model"], "lab/model:free"),
-        (None, "any"),
-        (status(405), "any"),
         (nonsense([{"id": "stub"}]), "stub"),
     ],
 )
@@ -520,12 +518,18 @@ def test_a_check_that_finds_the_model(models, name):
     assert [(r.method, r.path) for r in model.requests] == [("GET", "/v1/models")]
 
 
+@pytest.mark.parametrize("models", [None, status(405), status(500), nonsense(), nonsense({"data": [{"id": "cached"}]})])
+def test_a_check_of_a_server_whose_list_says_nothing_asks_the_model(models):
+    with StubModel([ok("Hello.")], models=models) as model:
+        use(to(model), "check")
+    assert len(model.completions) == 1
+
+
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        (["qwen-7b", "stub-2"], r": unknown model 'stub'\. Did you mean 'stub-2'\? Known: qwen-7b, stub-2\.$"),
-        ([], r": unknown model 'stub'\. Known: nothing\.$"),
-        (nonsense({"data": None}), r": unknown model 'stub'\. Known: nothing\.$"),
+        (["qwen-7b", "stub-2"], r" 404: .* unknown model 'stub'\. Did you mean 'stub-2'\? Known: qwen-7b, stub-2\.$"),
+        ([], r" 404: no model 'stub', or a base_url that ends in the wrong place"),
         (["stub:1b"], r"unknown model 'stub'\. Did you mean 'stub:1b'"),
         (status(401), "it wants a key in"),
     ],
@@ -533,15 +537,14 @@ def test_a_check_that_finds_the_model(models, name):
 def test_a_check_that_does_not(models, message):
     with StubModel(models=models) as model, pytest.raises(ProviderRefused, match=message):
         use(to(model), "check")
-    assert len(model.requests) == 1
+    assert len(model.requests) == (1 if callable(models) else 2)
 
 
-@pytest.mark.parametrize("models", [nonsense(), status(503)])
-def test_a_check_of_a_server_in_trouble(models):
-    with StubModel(models=models) as model, pytest.raises(ProviderError) as caught:
+def test_a_check_of_a_server_in_trouble():
+    with StubModel(lambda request: status(503), models=status(503)) as model, pytest.raises(ProviderError) as caught:
         use(to(model), "check")
     assert type(caught.value) is ProviderError
-    assert len(model.requests) == 3
+    assert len(model.requests) == 6
 
 
 def test_a_key_is_wanted_for_other_machines_only(monkeypatch):

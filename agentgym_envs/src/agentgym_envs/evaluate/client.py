@@ -38,6 +38,7 @@ JITTER = 0.25  # the part of a pause that chance may take away, so that calls do
 PATIENCE = 120.0  # seconds: a server that asks for more is given up
 SLOW = 2  # tries that ran out of time are repeated so often: ten times ten minutes help nobody
 AGAIN = frozenset((408, 409, 429, *range(500, 600)))  # answers that another try may better
+GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
 T = TypeVar("T")
 
 
@@ -110,20 +111,30 @@ class Client:
         return replace(reply, cost=(reply.usage.prompt_tokens * prompt + reply.usage.completion_tokens * completion) / 1e6)
 
     async def check(self) -> None:
-        """Asks the server which models it has. One that cannot say (404, 405) is believed to have the endpoint's.
+        """Finds out whether the server has the model: from its list, or else by asking the model.
+
+        There are servers without a list, with one that fails, and with one that lacks names that they answer to.
 
         Raises:
             ProviderRefused: it does not have this one, or refuses the key.
             ProviderError: it does not answer.
         """
+        retries = min(2, self.endpoint.retries)
         try:
-            models = await self._ask("GET", "/models", None, read_models, min(2, self.endpoint.retries))
+            models = await self._ask("GET", "/models", None, read_models, retries)
+        except ProviderError as error:
+            if error.status in (None, 401, 403):
+                raise
+            models = []
+        if knows(models, self.endpoint.model):
+            return
+        try:
+            await self._ask("POST", "/chat/completions", self.endpoint.body(GREETING, None, None), read_reply, retries)
         except ProviderRefused as error:
-            if error.status in (404, 405):
-                return
-            raise
-        if not knows(models, self.endpoint.model):
-            raise ProviderRefused(one_line(f"{self._url}: {UnknownName('model', self.endpoint.model, models)}"))
+            if not models:
+                raise
+            known = one_line(str(UnknownName("model", self.endpoint.model, models)))
+            raise ProviderRefused(f"{error} {known}", error.status) from None
 
     async def _ask(self, method: str, path: str, body: bytes | None, read: Callable[[Any], T], retries: int) -> T:
         slow = number = 0

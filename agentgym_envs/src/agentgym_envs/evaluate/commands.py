@@ -89,10 +89,11 @@ def evaluate(
         raise ArgumentError("--budget-cost needs --prices: what a million prompt and completion tokens cost")
     client = None
     if endpoint:
-        address = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
+        address: dict[str, Any] = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
         client = Client(Endpoint(**endpoint, **address), connections=concurrency)
-        if not folder.exists():  # a server that is not there leaves none behind
-            asyncio.run(_checked(Client(client.endpoint)))
+    fresh = not folder.exists()
+    if client and fresh:  # a server that is not there leaves no folder behind
+        asyncio.run(_checked(Client(client.endpoint)))
     limits = Limits(concurrency=concurrency, workers=workers, timeout=timeout, screenshots=screenshots)
     opened = Record(folder, settings)
     try:
@@ -104,7 +105,7 @@ def evaluate(
         for row in opened.rows:
             budget.used.add(row["usage"])
         runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget)
-        _carry_out(runner, items, target)
+        _carry_out(runner, items, target, check=not fresh)
         _print(opened.rows, f"{model or maker.name} on {target}")
         left = runner.missing(items)
     finally:
@@ -191,14 +192,14 @@ def _planned(target: str, **options: Any) -> list[Item]:
     return items
 
 
-def _carry_out(runner: Runner, items: list[Item], title: str) -> None:
-    """Runs to the end, with a live display; Ctrl-C keeps what is there."""
+def _carry_out(runner: Runner, items: list[Item], title: str, *, check: bool) -> None:
+    """Runs to the end, with a live display; Ctrl-C keeps what is there. ``check``: asks first whether the model can be had."""
     known = {runner.key(item) for item in items}
     done = [row for row in records.episodes(runner.record.rows) if Key.of(row) in known]
 
     async def go() -> None:
         async with runner.client or AsyncExitStack():
-            if runner.client and runner.missing(items):
+            if check and runner.client and runner.missing(items):
                 await runner.client.check()
             with Display(err, title, done, len(items), runner.budget) as display:
                 runner.on_row = display.row

@@ -19,7 +19,7 @@ class Place(NamedTuple):
     """An environment of a pool."""
 
     pool: AsyncEnvPool
-    index: int
+    slot: int
 
 
 async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memory: Sequence[Any], turns: list[Row]) -> Row:
@@ -41,7 +41,7 @@ async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memo
         ProviderError: the model's server did.
     """
     began = time.monotonic()
-    result = _checked(await place.pool.reset(place.index, **item.start))
+    result = _checked(await place.pool.reset(place.slot, **item.start))
     reader = FORMATS[form](item.world.tools) if form else None
     goal = str((result.info or {}).get("goal", ""))
     await _called(agent, "start", _opening(item, goal, form, memory))
@@ -93,8 +93,8 @@ async def _lesson(agent: Agent, ending: Ending) -> Any:
 async def _taken(place: Place, response: Any) -> Result:
     if not isinstance(response, str):
         raise TypeError(f"an agent's response is a str, not {type(response).__name__}")
-    pool, index = place
-    return _checked(await (pool.ask_oracle(index) if response == ASK_ORACLE else pool.send(index, response)))
+    pool, slot = place
+    return _checked(await (pool.ask_oracle(slot) if response == ASK_ORACLE else pool.send(slot, response)))
 
 
 def _checked(result: Result) -> Result:

@@ -142,7 +142,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
 def sign_test(better: int, worse: int) -> float:
     """Returns the two-sided chance of a split at least as uneven if both sides were equally likely."""
     n, least = better + worse, min(better, worse)
-    return min(1.0, 2 * sum(math.comb(n, i) for i in range(least + 1)) / 2**n)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(least + 1)) / (1 << n))
 
 
 def by_task(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:

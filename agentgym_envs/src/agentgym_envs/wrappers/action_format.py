@@ -30,7 +30,7 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
         if name not in FORMATS:
             raise UnknownName("action format", name, FORMATS)
         world: Any = env.unwrapped
-        self.format: Format = FORMATS[name](getattr(world, "tools", {}))  # type: ignore[call-arg]
+        self.format: Format = FORMATS[name](getattr(world, "tools", {}))
         self.instructions: str = "\n\n".join(filter(None, (getattr(world, "instructions", ""), self.format.describe())))
         """The environment's rules and the format's, as a system prompt."""
 

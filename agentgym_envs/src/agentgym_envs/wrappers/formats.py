@@ -10,7 +10,7 @@ action.
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Protocol
@@ -221,4 +221,4 @@ def _pattern(template: str) -> str:
     return "".join(re.escape(text) + (f"(?P<{field}>.+?)" if field else "") for text, field, _, _ in parts)
 
 
-FORMATS: dict[str, type[Format]] = {"plain": Plain, "react": ReAct, "tags": Tags, "function": FunctionCall}
+FORMATS: dict[str, Callable[[Tools], Format]] = {"plain": Plain, "react": ReAct, "tags": Tags, "function": FunctionCall}
