@@ -2,19 +2,24 @@
 
 import gzip
 import json
+import os
 import random
 import re
 import struct
+import subprocess
+import sys
 import time
 import zlib
 from base64 import b64decode, b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
+import faulty_envs
 import gymnasium
 import pytest
 
 from agentgym_envs.envs.web import chromium
+from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.report import Run, write_report
 
 pytestmark = pytest.mark.timeout(180)
@@ -366,6 +371,23 @@ def test_an_episode_is_read_turn_by_turn(opened):
     page.keyboard.press("Escape")
     assert page.locator("article").count() == 0
     assert page.is_visible("#list")
+
+
+@pytest.mark.parametrize(("env_id", "status"), [("agentgym/Maze-v0", 0), ("faulty_envs:support/Faulty-v0", 1)])
+def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
+    """Episodes of an agent without a model, which use no tokens, and faults."""
+    folder = tmp_path / "out"
+    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", env_id, "--agent", "oracle", "--out", str(folder)]
+    command += ["--episodes", "2", "--horizon", "3", *([] if status == 0 else ["--set", "fault=raise", "--set", "at=1"])]
+    found = {**os.environ, "PYTHONPATH": os.path.dirname(faulty_envs.__file__)}
+    assert subprocess.run(command, env=found, check=False, capture_output=True).returncode == status
+    rows, _ = record.read(folder)
+    page = opened(Run("a", record.read_settings(folder), rows))
+    for number, row in enumerate(rows):
+        read(page, number)
+        assert texts(page, "h3") == [row["task_id"]]
+        assert texts(page, "pre.action") == ([t["action"] for t in row["turns"]] if row["row"] == "episode" else [])
+        page.keyboard.press("Escape")
 
 
 def test_keys_move_open_and_close(opened):

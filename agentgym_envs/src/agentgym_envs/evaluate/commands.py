@@ -15,7 +15,7 @@ from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.agents.base import Maker, load
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.client import Client
-from agentgym_envs.evaluate.display import Display, draw
+from agentgym_envs.evaluate.display import Display, show
 from agentgym_envs.evaluate.endpoint import Endpoint
 from agentgym_envs.evaluate.paper import NOTE
 from agentgym_envs.evaluate.plan import Item, plan
@@ -107,6 +107,7 @@ def evaluate(
         runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget)
         _carry_out(runner, items, target, check=not fresh)
         _print(opened.rows, f"{model or maker.name} on {target}")
+        out.print(tables.LEGEND, style="dim")
         left = runner.missing(items)
     finally:
         opened.close()
@@ -137,7 +138,8 @@ def report(
         _print(rows, str(folder))
     compared = tables.pairings([(folder.name, rows) for folder, rows in runs])
     if compared:
-        out.print(draw(compared, "the same tasks in both"))
+        show(out, compared, "the same tasks in both")
+    out.print(tables.LEGEND, style="dim")
     write_report(page, [_run(Run, folder, rows) for folder, rows in runs])
     out.print(f"wrote {page}", markup=False, highlight=False, soft_wrap=True)
 
@@ -215,12 +217,12 @@ def _print(rows: list[records.Row], title: str) -> None:
     """Prints the tables of a run that has episodes."""
     if not records.episodes(rows):
         return
-    out.print(draw(tables.results(rows), title))
+    show(out, tables.results(rows), title)
     for note in tables.notes(rows):
         out.print(note, style="dim")
     beside = tables.published(rows)
     if beside:
-        out.print(draw(beside, "success in percent"))
+        show(out, beside, "success in percent")
         out.print(NOTE, style="dim")
 
 

@@ -77,11 +77,22 @@ class Display:
         self._progress.update(self._bar, completed=self._done, news=", ".join(parts))
 
 
-def draw(table: Table, title: str) -> RichTable:
-    """Returns a table for the terminal."""
+def show(console: Console, table: Table, title: str) -> None:
+    """Prints a table, without the columns at its end that the terminal has no room for."""
+    for number in range(len(table.columns), 0, -1):
+        drawn = _drawn(table, table.columns[:number], title)
+        if console.measure(drawn, options=console.options.update(max_width=10_000)).maximum <= console.width:
+            break
+    console.print(drawn)
+    if number < len(table.columns):
+        left_out = ", ".join(head for _, head in table.columns[number:])
+        console.print(f"{left_out}: in a wider terminal, and in the page of agentgym report", style="dim")
+
+
+def _drawn(table: Table, columns: Sequence[tuple[str, str]], title: str) -> RichTable:
     drawn = RichTable(title=title, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for number, (_, head) in enumerate(table.columns):
-        drawn.add_column(head, justify="right" if number else "left", no_wrap=bool(number))
+    for number, (_, head) in enumerate(columns):
+        drawn.add_column(head, justify="right" if number else "left", no_wrap=True)
     for line in table.lines:
-        drawn.add_row(*(str(line.get(key, "")) for key, _ in table.columns))
+        drawn.add_row(*(str(line.get(key, "")) for key, _ in columns))
     return drawn

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs import plugins, registry
-from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.pool import describe
 from agentgym_envs.suite import Family, suites, whole_file
 from agentgym_envs.tasks import spread
 
@@ -152,29 +152,27 @@ def _available(
         if not ids:
             skipped.append(Skipped(family.name, "none of its tasks is there"))
             continue
-        world, tasks = _world(family.env_id, {"split": "test", **keywords})
-        prepared.append((family.scenario, family.name, world, _with_difficulty(tasks, ids)))
+        prepared.append((family.scenario, family.name, *_world(family.env_id, {"split": "test", **keywords}, ids)))
     return prepared, skipped
 
 
 def _single(env_id: str, split: str, tasks: Sequence[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
     """Prepares an environment as a family of its own."""
     name = env_id.rpartition(":")[2]
-    world, inner = _world(env_id, kwargs)
-    if world.text_env:
-        world, inner = _world(env_id, {"split": split, **({"tasks": list(tasks)} if tasks else {}), **kwargs})
-    listed = _with_difficulty(inner, inner.task_ids) if world.text_env else [(f"{SEED}{n}", 0) for n in range(seeds)]
-    return "", name, world, listed
+    told = describe(env_id, **kwargs)
+    if told.text_env:
+        kwargs = {"split": split, **({"tasks": list(tasks)} if tasks else {}), **kwargs}
+        told = describe(env_id, **kwargs)
+        listed = list(zip(told.task_ids or [], told.difficulties or [], strict=True))
+    elif tasks:
+        raise ArgumentError(f"{registry.named(env_id)} lists no tasks, so that no pattern can choose among them")
+    else:
+        listed = [(f"{SEED}{n}", 0) for n in range(seeds)]
+    return "", name, World(env_id, kwargs, told.instructions, told.tools, told.text_env), listed
 
 
-def _world(env_id: str, kwargs: dict[str, Any]) -> tuple[World, Any]:
-    """Constructs an environment, which is cheap; returns what it says of itself, and it."""
-    env = registry.make(env_id, **kwargs)
-    inner: Any = env.unwrapped
-    env.close()
-    told = (getattr(inner, "instructions", ""), dict(getattr(inner, "tools", {})), isinstance(inner, TextEnv))
-    return World(env_id, kwargs, *told), inner
-
-
-def _with_difficulty(inner: Any, ids: Iterable[str]) -> Listed:
-    return [(i, inner.task_set.get(i).difficulty) for i in ids]
+def _world(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[World, Listed]:
+    """Constructs an environment of a suite, which are our own and quick to construct; returns it and its tasks' difficulties."""
+    inner: Any = registry.make(env_id, **kwargs).unwrapped
+    inner.close()
+    return World(env_id, kwargs, inner.instructions, dict(inner.tools)), [(i, inner.task_set.get(i).difficulty) for i in ids]

@@ -12,19 +12,19 @@ from agentgym_envs.evaluate.record import Row, episodes
 from agentgym_envs.suite import suites
 
 Line = dict[str, Any]
-COLUMNS = (
+COLUMNS = (  # the most important first: a narrow terminal shows those
     ("name", ""),
     ("tasks", "tasks"),
     ("success", "success"),
     ("interval", "95 %"),
     ("score", "score"),
     ("pass", "Pass@k"),
-    ("any", "score > 0"),
+    ("faults", "faults"),
     ("turns", "turns"),
     ("invalid", "invalid"),
     ("truncated", "cut"),
     ("tokens", "tokens"),
-    ("faults", "faults"),
+    ("any", "score > 0"),
 )
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
 LEGEND = (
@@ -44,7 +44,7 @@ class Table:
 
 def results(rows: Sequence[Row]) -> Table:
     """Returns a line a family (a difficulty, where there is one family), a line a scenario, and the averages over both."""
-    played = episodes(rows)
+    played = sorted(episodes(rows), key=_place)
     lost = Counter((row["scenario"], row["family"]) for row in rows if row["row"] == "fault")
     families = {key: summarise(group) for key, group in grouped(played, lambda r: (r["scenario"], r["family"])).items()}
     scenarios = {name: summarise(group) for name, group in grouped(played, lambda r: r["scenario"]).items()}
@@ -102,6 +102,11 @@ def _line(name: str, s: Summary, faults: int) -> Line:
         "tokens": f"{tokens:,.0f}" if tokens else "",
         "faults": str(faults) if faults else "",
     }
+
+
+def _place(row: Row) -> int:
+    """Returns where the suite lists an episode's family."""
+    return next((n for n, f in enumerate(suites.get(row["suite"], ())) if f.name == row["family"]), 0)
 
 
 def _by_difficulty(played: Sequence[Row]) -> list[Line]:

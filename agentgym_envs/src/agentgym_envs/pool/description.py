@@ -12,6 +12,8 @@ class Description(NamedTuple):
     """The rules, and those of the action format, as a system prompt; may be empty."""
     task_ids: list[str] | None
     """The tasks of its split; None where it lists none."""
+    difficulties: list[int] | None
+    """Of each of them."""
     tools: dict[str, str]
     """Functions that write an action: see :class:`agentgym_envs.TextEnv`."""
     text_env: bool

@@ -64,12 +64,15 @@ class Worlds:
     def describe(self, *, index: int) -> dict[str, Any]:
         """Says what the environment is; makes it if it is not there."""
         env = self._made(index)
-        task_ids = getattr(env.unwrapped, "task_ids", None)
+        world: Any = env.unwrapped
+        text_env = isinstance(world, TextEnv)
+        task_ids = getattr(world, "task_ids", None)
         described = {
-            "instructions": getattr(env if isinstance(env, ActionFormat) else env.unwrapped, "instructions", ""),
+            "instructions": getattr(env if isinstance(env, ActionFormat) else world, "instructions", ""),
             "task_ids": None if task_ids is None else list(task_ids),
-            "tools": dict(getattr(env.unwrapped, "tools", {})),
-            "text_env": isinstance(env.unwrapped, TextEnv),
+            "difficulties": [world.task_set.get(i).difficulty for i in world.task_ids] if text_env else None,
+            "tools": dict(getattr(world, "tools", {})),
+            "text_env": text_env,
         }
         return _answer("", 0.0, False, False, described)
 

@@ -55,7 +55,7 @@ function lastCard(entry, told) {
 
 function headCard(entry, told) {
   const is = outcome(entry);
-  const { usage } = told;
+  const usage = told.usage?.calls ? told.usage : null; // an agent without a model uses nothing
   const facts = [
     `attempt ${entry.attempt}`,
     entry.fault ? `try ${entry.try}` : `score ${written("score", entry.score)}`,

