@@ -70,12 +70,14 @@ class AsyncEnvPool:
 
     def _serve(self) -> None:
         waiting: dict[int, asyncio.Future[Result]] = {}
-        with self._pool:
-            while self._take(waiting):
-                for result in self._pool.recv():
-                    self._tell(waiting.pop(result.index), result)
-        for answer in waiting.values():
-            self._loop.call_soon_threadsafe(answer.cancel)
+        try:
+            with self._pool:
+                while self._take(waiting):
+                    for result in self._pool.recv():
+                        self._tell(waiting.pop(result.index), result)
+        finally:
+            for answer in waiting.values():
+                self._loop.call_soon_threadsafe(answer.cancel)
 
     def _take(self, waiting: dict[int, asyncio.Future[Result]]) -> bool:
         """Hands requests to the pool: all that are there, at least one where nothing else is to wait for; False at the end."""
