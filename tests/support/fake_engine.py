@@ -3,6 +3,7 @@
 import dataclasses
 
 from agentgym_train import checkpoint
+from agentgym_train.world import World
 
 STATE = checkpoint.State(step=2, curriculum={"turns": 5}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}})
 
@@ -10,10 +11,8 @@ STATE = checkpoint.State(step=2, curriculum={"turns": 5}, zero_stage=2, processe
 class FakeEngine:
     """Writes ``content`` where the engine would write its part and the model; alone."""
 
-    rank, world_size = 0, 1
-
     def __init__(self, content=b"weights" * 100):
-        self.content = content
+        self.content, self.world = content, World()
 
     def save(self, folder):
         (folder / "engine").mkdir()
@@ -22,12 +21,6 @@ class FakeEngine:
     def save_model(self, folder):
         folder.mkdir()
         (folder / "model.safetensors").write_bytes(self.content)
-
-    def gather(self, value):
-        return [value]
-
-    def barrier(self):
-        pass
 
 
 class FakeTokenizer:

@@ -47,11 +47,11 @@ def work(rank, config_file, kill):
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = run.load_tokenizer(model)
     trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer))
-    if kill and rank == trainer.engine.world_size - 1:
+    if kill and rank == trainer.world.size - 1:
         kill_at(*KILLS[kill])
     trainer.train(lambda row, groups: None)
     trainer.engine.save_model(folder / "model")
-    trainer.engine.barrier()
+    trainer.world.barrier()
 
 
 def play(config_file, number, kill=None):

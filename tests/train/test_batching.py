@@ -38,13 +38,13 @@ def test_the_reward_reaches_action_tokens_and_nothing_is_lost(groups):
     assert batch.action_tokens == sum(len(turn.action_ids) for t in everything for turn in t.turns)
     for row, t in enumerate(everything):
         ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
-        assert batch.id_BT[row, batch.token_BT[row]].tolist() == ids
+        assert batch.id_BT[row, batch.valid_BT[row]].tolist() == ids
         assert batch.action_BT.shape == batch.id_BT.shape
 
 
 @given(groups, st.integers(1, 60), st.integers(1, 4), st.integers(1, 3))
 def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, parts, processes):
-    key = lambda b: sorted(tuple(b.id_BT[r, b.token_BT[r]].tolist()) for r in range(len(b.id_BT)))  # noqa: E731
+    key = lambda b: sorted(tuple(b.id_BT[r, b.valid_BT[r]].tolist()) for r in range(len(b.id_BT)))  # noqa: E731
     whole = pack(groups)
     minis = [pack(groups[rank::processes]).mini_batches(parts, len(groups)) for rank in range(processes)]
     micros = [m for mine in minis for mini in mine for m in mini.micro_batches(bound)]
@@ -75,4 +75,4 @@ def test_rows_know_their_episode():
 def test_an_idle_batch_carries_no_loss():
     idle = pack([Group(0, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])])]).idle()
     assert idle.action_tokens == 0
-    assert idle.token_BT.tolist() == [[True]]
+    assert idle.valid_BT.tolist() == [[True]]

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer, models
 from agentgym_train import checkpoint
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole, writing
+from agentgym_train.world import World
 
 
 def names(run):
@@ -34,20 +35,7 @@ def test_a_checkpoint_is_whole_and_says_what_it_holds(tmp_path):
 def test_two_processes_write_one_checkpoint(tmp_path):
     barrier, parts = threading.Barrier(2), [None, None]
 
-    class Ranked(FakeEngine):
-        world_size = 2
-
-        def __init__(self, rank):
-            super().__init__()
-            self.rank = rank
-
-        def save(self, folder):
-            (folder / f"part{self.rank}.pt").write_bytes(self.content)
-
-        def save_model(self, folder):
-            if self.rank == 0:
-                super().save_model(folder)
-
+    class Two(World):
         def gather(self, value):
             parts[self.rank] = value
             barrier.wait(20)
@@ -55,6 +43,19 @@ def test_two_processes_write_one_checkpoint(tmp_path):
 
         def barrier(self):
             barrier.wait(20)
+
+    class Ranked(FakeEngine):
+        def __init__(self, rank):
+            super().__init__()
+            self.world = Two()
+            self.world.rank, self.world.size = rank, 2
+
+        def save(self, folder):
+            (folder / f"part{self.world.rank}.pt").write_bytes(self.content)
+
+        def save_model(self, folder):
+            if self.world.first:
+                super().save_model(folder)
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda rank: save(tmp_path, 2, engine=Ranked(rank)), range(2))

@@ -20,6 +20,7 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.models import load_model
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.update import NotFiniteError, update
+from agentgym_train.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +30,10 @@ def model(tmp_path_factory):
     return tiny.save(tmp_path_factory.mktemp("model"))
 
 
+def credited(groups):
+    return GRPO().credit(pack(groups), groups, World())
+
+
 def reference(model, dtype, minibatches, played):
     """Two updates without DeepSpeed: AdamW and gradient clipping from torch on float32 weights, gradients of whole mini-batches."""
     policy = AutoModelForCausalLM.from_pretrained(model, dtype=getattr(torch, dtype))
@@ -36,14 +41,14 @@ def reference(model, dtype, minibatches, played):
     optimizer = torch.optim.AdamW(masters, lr=3e-4, weight_decay=0.01)
     metrics = []
     for _ in range(2):
-        batch = GRPO().advantages(pack(one_step.groups(played)))
+        batch = credited(one_step.groups(played))
         losses, norms, tokens = 0.0, [], 0
         for part in range(minibatches):
             rows = [r for r, g in enumerate(batch.group_B.tolist()) if g * minibatches // one_step.GROUPS == part]
             if not rows:
                 continue
             mini = batch.take(rows)
-            loss = GRPO().loss(token_logps(policy, mini, 1.0).logp_BT, mini)[0]
+            loss = GRPO().loss(token_logps(policy, mini, 1.0), mini)[0]
             policy.zero_grad()
             (loss / mini.action_tokens).backward()
             for master, p in zip(masters, policy.parameters(), strict=True):
@@ -102,7 +107,7 @@ def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=192):
     config = EngineConfig(lr=0.0, micro_batch_tokens=micro_batch_tokens)
     engine = Engine(load_model(model, dtype), config, dtype=dtype, temperature=1.0)
     try:
-        return update(engine, GRPO(), GRPO().advantages(pack([Group(0, rows)])), groups=1, config=config)["grad_norm"]
+        return update(engine, GRPO(), credited([Group(0, rows)]), groups=1, config=config)["grad_norm"]
     finally:
         engine.close()
 
@@ -132,13 +137,13 @@ def test_small_gradients_add_up_in_bfloat16(model, stage):
 class Planted(GRPO):
     """Spoils the loss or the gradient of one trajectory."""
 
-    def loss(self, logp_BT, micro):
-        loss, sums = super().loss(logp_BT, micro)
+    def loss(self, forward, micro):
+        loss, sums = super().loss(forward, micro)
         concerned = (micro.episode_B == 4).any()
         if concerned and self.gamma == 0.5:
             loss = loss + torch.inf
         if concerned and self.gamma == 0.25:  # finite itself, but its derivative is not
-            loss = loss + (logp_BT[micro.episode_B == 4] * 0.0).sum().abs().sqrt()
+            loss = loss + (forward.logp_BT[micro.episode_B == 4] * 0.0).sum().abs().sqrt()
         return loss, sums
 
 
@@ -147,7 +152,7 @@ class Planted(GRPO):
 def test_what_is_not_finite_names_its_episode(model, stage, gamma):
     config = replace(one_step.CONFIG, zero_stage=stage, micro_batch_tokens=1)
     engine = Engine(load_model(model, "float32"), config, dtype="float32", temperature=1.0)
-    batch = GRPO().advantages(pack(one_step.groups()))
+    batch = credited(one_step.groups())
     before = {n: w.clone() for n, w in engine.weights()}
     with pytest.raises(NotFiniteError, match="the loss is not finite") as caught:
         update(engine, Planted(gamma=gamma), batch, groups=one_step.GROUPS, config=config)
@@ -163,7 +168,7 @@ def test_a_gradient_that_is_not_finite_stops(model, stage, dtype, planted):
     config = replace(one_step.CONFIG, zero_stage=stage)
     policy = load_model(model, dtype)
     engine = Engine(policy, config, dtype=dtype, temperature=1.0)
-    batch = GRPO().advantages(pack(one_step.groups()))
+    batch = credited(one_step.groups())
     policy.get_input_embeddings().register_forward_hook(lambda *a: a[-1].register_hook(lambda g: g * planted) and None)
     with pytest.raises(NotFiniteError, match="the gradient is not finite"):
         update(engine, GRPO(), batch, groups=one_step.GROUPS, config=config)

@@ -101,11 +101,13 @@ def test_groups_without_spread_move_nothing(special):
 
 
 def test_observation_tokens_have_no_influence_on_the_loss(trainer):
-    batch = trainer.algorithm.advantages(pack(spread_rewards(collect(trainer))))
-    loss = lambda b: trainer.algorithm.loss(trainer.engine.forward(b).logp_BT, b)[0].item()  # noqa: E731
+    groups = spread_rewards(collect(trainer))
+    batch = trainer.algorithm.credit(pack(groups), groups, trainer.world)
+    loss = lambda b: trainer.algorithm.loss(trainer.engine.forward(b), b)[0].item()  # noqa: E731
     garbage = torch.where(batch.action_BT, batch.logp_BT, torch.full_like(batch.logp_BT, -1e6))
-    huge = torch.where(batch.action_BT, batch.advantage_BT, torch.full_like(batch.advantage_BT, 1e6))
-    assert loss(batch) == loss(replace(batch, logp_BT=garbage, advantage_BT=huge))
+    advantage_BT = batch.streams["advantage"]
+    huge = torch.where(batch.action_BT, advantage_BT, torch.full_like(advantage_BT, 1e6))
+    assert loss(batch) == loss(replace(batch, logp_BT=garbage).with_streams(advantage=huge))
 
 
 @pytest.mark.parametrize("special", [{"algorithm": {"name": "grpo", "kl_coef": 0.1}}], indirect=True)

@@ -1,19 +1,22 @@
-"""Advantages: pure functions from returns to one number a trajectory. Shapes: B trajectories."""
+"""Advantages: pure functions of rewards and returns. Shapes: B trajectories, T tokens, G groups."""
 
 import torch
 from torch import Tensor
 
+from agentgym_train.world import World
 
-def group_normalised(return_B: Tensor, group_B: Tensor, *, eps: float = 1e-6) -> Tensor:
-    """GRPO (Shao et al., 2024): (R − mean) / (std + eps) within each group; 0 where all returns of a group are equal.
+
+def group_centred(return_B: Tensor, group_B: Tensor, *, normalise: bool = True, eps: float = 1e-6) -> Tensor:
+    """Returns R − mean within each group, divided by (std + eps) as in GRPO (Shao et al., 2024), or not as in Dr.GRPO.
 
     Args:
-        return_B: float, undiscounted returns.
+        return_B: float, returns.
         group_B: int, group numbers.
+        normalise: divide by the standard deviation.
         eps: keeps small spreads from exploding.
 
     Returns:
-        float, shape (B,).
+        float, shape (B,); exactly 0 where all returns of a group are equal.
     """
     groups, member_B = torch.unique(group_B, return_inverse=True)
     count_G = torch.zeros(len(groups)).index_add(0, member_B, torch.ones_like(return_B))
@@ -23,5 +26,45 @@ def group_normalised(return_B: Tensor, group_B: Tensor, *, eps: float = 1e-6) ->
     # Rounding of the mean must not look like a signal: a group of equal returns gives exactly zero.
     low_G = torch.full((len(groups),), torch.inf).scatter_reduce(0, member_B, return_B, "amin")
     high_G = torch.full((len(groups),), -torch.inf).scatter_reduce(0, member_B, return_B, "amax")
-    advantage_B = centred_B / (variance_G.sqrt()[member_B] + eps)
+    advantage_B = centred_B / (variance_G.sqrt()[member_B] + eps) if normalise else centred_B
     return torch.where((low_G == high_G)[member_B], torch.zeros_like(advantage_B), advantage_B)
+
+
+def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
+    """Returns R − mean of the other returns of its group (RLOO, Ahmadian et al., 2024); 0 for one that is alone.
+
+    Args:
+        return_B: float, returns.
+        group_B: int, group numbers.
+    """
+    _, member_B, count_G = torch.unique(group_B, return_inverse=True, return_counts=True)
+    count_B = count_G[member_B]
+    centred_B: Tensor = group_centred(return_B, group_B, normalise=False) * count_B / (count_B - 1).clamp(min=1)
+    return centred_B
+
+
+def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
+    """Returns the sum of the rewards from each token on, a later turn's discounted by ``gamma`` for every turn between.
+
+    Args:
+        reward_BT: float.
+        turn_BT: int, the turn of each token, never falling.
+        gamma: discount a turn.
+    """
+    out_BT, following_B = torch.zeros_like(reward_BT), torch.zeros(len(reward_BT))
+    for t in reversed(range(reward_BT.shape[1])):
+        between_B = (turn_BT[:, t + 1] - turn_BT[:, t]).clamp(min=0) if t + 1 < reward_BT.shape[1] else torch.zeros(1)
+        following_B = reward_BT[:, t] + gamma**between_B * following_B
+        out_BT[:, t] = following_B
+    return out_BT
+
+
+def whitened(value_BT: Tensor, action_BT: Tensor, world: World, *, eps: float = 1e-8) -> Tensor:
+    """Returns (x − mean) / (std + eps) over the action tokens of all processes; 0 elsewhere, and where all are equal."""
+    count, total, square = world.total(
+        int(action_BT.sum()), float(value_BT[action_BT].sum()), float((value_BT[action_BT].double() ** 2).sum())
+    )
+    mean = total / max(count, 1)
+    variance = max(square / max(count, 1) - mean**2, 0.0)
+    spread = variance**0.5 if variance > 1e-12 * max(1.0, mean**2) else torch.inf
+    return ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0)

@@ -3,8 +3,8 @@
 Shapes: B trajectories, T tokens of the longest.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ class Batch:
 
     id_BT: Tensor
     """int64."""
-    token_BT: Tensor
+    valid_BT: Tensor
     """bool: a token, not padding."""
     action_BT: Tensor
     """bool: sampled by the policy."""
@@ -34,10 +34,8 @@ class Batch:
     """int64: trajectories of the same task and seed share a number, that of :class:`~agentgym_train.types.Group`."""
     episode_B: Tensor
     """int64: the trajectory's place among all that were packed, those without an action included; −1: none."""
-    advantage_BT: Tensor
-    """float32: zeros until an algorithm sets them."""
-    reference_BT: Tensor
-    """float32: log-probability under the initial policy; zeros unless the algorithm asks for a divergence."""
+    streams: Mapping[str, Tensor] = field(default_factory=dict)
+    """float32, shape (B, T), by name: what an algorithm needs (see ``protocols.STREAMS``), and what it credits ("advantage")."""
 
     @property
     def action_tokens(self) -> int:
@@ -51,13 +49,16 @@ class Batch:
     def take(self, rows: Sequence[int]) -> "Batch":
         """Returns some trajectories, cut to the longest of them."""
         index = torch.tensor(rows, dtype=torch.int64)
-        length = int(self.token_BT[index].sum(1).max()) if len(rows) else 1
-        cut = {k: v[index, :length] if v.dim() == 2 else v[index] for k, v in vars(self).items()}
-        return Batch(**cut)
+        length = int(self.valid_BT[index].sum(1).max()) if len(rows) else 1
+        return self._each(lambda v: v[index, :length] if v.dim() == 2 else v[index])
 
     def to(self, device: torch.device) -> "Batch":
         """Returns a copy on a device."""
-        return Batch(**{k: v.to(device) for k, v in vars(self).items()})
+        return self._each(lambda v: v.to(device))
+
+    def with_streams(self, **streams: Tensor) -> "Batch":
+        """Returns a batch with more streams, or with others."""
+        return replace(self, streams={**self.streams, **streams})
 
     def mini_batches(self, count: int, groups: int) -> list["Batch"]:
         """Splits the groups by number into ``count`` parts; groups stay whole.
@@ -69,21 +70,35 @@ class Batch:
         part_B = self.group_B * count // groups
         return [self.take((part_B == part).nonzero()[:, 0].tolist()) for part in range(count)]
 
-    def micro_batches(self, max_tokens: int) -> list["Batch"]:
-        """Splits by length so that a part pads to at most ``max_tokens`` (one trajectory always fits)."""
-        lengths: list[int] = self.token_BT.sum(1).tolist()
+    def micro_batches(self, max_tokens: int, *, whole_groups: bool = False) -> list["Batch"]:
+        """Splits by length so that a part pads to at most ``max_tokens``.
+
+        Args:
+            max_tokens: one trajectory, or one group, always fits.
+            whole_groups: trajectories of a group stay together.
+        """
+        lengths: list[int] = self.valid_BT.sum(1).tolist()
+        units: dict[int, list[int]] = {}
+        for row, group in enumerate(self.group_B.tolist()):
+            units.setdefault(group if whole_groups else row, []).append(row)
+        longest = {unit: max(lengths[row] for row in rows) for unit, rows in units.items()}
         parts: list[list[int]] = []
-        for row in sorted(range(len(lengths)), key=lambda r: (lengths[r], r)):
-            if parts and (len(parts[-1]) + 1) * lengths[row] <= max_tokens:
-                parts[-1].append(row)
+        for unit in sorted(units, key=lambda u: (longest[u], u)):
+            if parts and (len(parts[-1]) + len(units[unit])) * longest[unit] <= max_tokens:
+                parts[-1] += units[unit]
             else:
-                parts.append([row])
+                parts.append(units[unit])
         return [self.take(part) for part in parts]
 
     def idle(self) -> "Batch":
         """Returns one token without loss: what a process with fewer micro-batches runs so that all stay in step."""
-        width = {k: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype) for k, v in vars(self).items()}
-        return replace(Batch(**width), token_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1]))
+        nothing = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
+        return replace(nothing, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1]))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        """Returns a batch of which every tensor is changed."""
+        own = {name: change(v) for name, v in vars(self).items() if name != "streams"}
+        return Batch(**own, streams={name: change(v) for name, v in self.streams.items()})
 
 
 def pack(groups: Sequence[Group]) -> Batch:
@@ -99,13 +114,12 @@ def pack(groups: Sequence[Group]) -> Batch:
             out[row, : len(tokens)] = torch.tensor([getattr(t, name) for t in tokens], dtype=dtype)
         return out
 
-    token_BT = torch.zeros((len(rows), width), dtype=torch.bool)
+    valid_BT = torch.zeros((len(rows), width), dtype=torch.bool)
     for row, tokens in enumerate(rows):
-        token_BT[row, : len(tokens)] = True
-    zeros = torch.zeros((len(rows), width))
+        valid_BT[row, : len(tokens)] = True
     return Batch(
         id_BT=fill("id", torch.int64),
-        token_BT=token_BT,
+        valid_BT=valid_BT,
         action_BT=fill("action", torch.bool),
         logp_BT=fill("logp", torch.float32),
         reward_BT=fill("reward", torch.float32),
@@ -113,6 +127,4 @@ def pack(groups: Sequence[Group]) -> Batch:
         version_BT=fill("version", torch.int64),
         group_B=torch.tensor([number for _, number, _ in kept], dtype=torch.int64),
         episode_B=torch.tensor([episode for episode, _, _ in kept], dtype=torch.int64),
-        advantage_BT=zeros,
-        reference_BT=zeros,
     )

@@ -186,22 +186,22 @@ def save(run: Path, state: State, engine: "Engine", tokenizer: "PreTrainedTokeni
     home = run / "checkpoints"
     draft, final = home / f".draft-{state.step:06d}", home / f"step-{state.step:06d}"
     with writing(draft):
-        if engine.rank == 0:
+        if engine.world.first:
             _clear(home)
             draft.mkdir(parents=True)
-        engine.barrier()
+        engine.world.barrier()
         engine.save(draft)
         _write_model(draft / "model", engine, tokenizer)
-        if engine.rank == 0:
+        if engine.world.first:
             write_whole(draft / "state.json", json.dumps(vars(state)))
-        engine.barrier()
-        parts = engine.gather(_manifest(draft, engine.rank, engine.world_size))
-        if engine.rank == 0:
+        engine.world.barrier()
+        parts = engine.world.gather(_manifest(draft, engine.world.rank, engine.world.size))
+        if engine.world.first:
             write_whole(draft / MANIFEST, json.dumps({name: entry for part in parts for name, entry in part.items()}, indent=1))
             shutil.rmtree(final, ignore_errors=True)
             publish(draft, final)
             _drop(home, state.step, keep)
-        engine.barrier()
+        engine.world.barrier()
 
 
 def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
@@ -213,14 +213,14 @@ def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBa
     draft = folder.with_name(f".{folder.name}-draft")
     with writing(draft):
         _write_model(draft, engine, tokenizer)
-        if engine.rank == 0:
+        if engine.world.first:
             shutil.rmtree(folder, ignore_errors=True)
             publish(draft, folder)
 
 
 def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
     engine.save_model(folder)
-    if engine.rank == 0:
+    if engine.world.first:
         tokenizer.save_pretrained(folder)
 
 

@@ -32,9 +32,11 @@ def make_algorithm(options: Mapping[str, Any]) -> "Algorithm":
         ConfigError: an option that it does not have, or a value that it cannot have.
         BrokenPlugin: it does not import, is no dataclass, cannot be made, or lacks methods.
     """
-    from agentgym_train.protocols import Algorithm
+    from agentgym_train.protocols import STREAMS, Algorithm
 
     made: Algorithm = _make("algorithm", options, Algorithm)
+    if unknown := sorted(set(made.needs) - STREAMS.keys()):
+        raise BrokenPlugin(f"{title(made)} needs the stream {unknown[0]!r}, which nobody fills; there are: {', '.join(STREAMS)}")
     return made
 
 
@@ -63,7 +65,8 @@ def verify(made: object, protocol: type, who: str) -> None:
     methods = {name: member for name, member in vars(protocol).items() if inspect.isfunction(member) and name[0] != "_"}
     own = {name for name, member in methods.items() if getattr(type(made), name, member) is not member}
     missing = [name for name in methods if name not in own or not callable(getattr(made, name))]
-    missing += [name for name in inspect.get_annotations(protocol) if not hasattr(made, name)]
+    promised = [*inspect.get_annotations(protocol), *(n for n, member in vars(protocol).items() if isinstance(member, property))]
+    missing += [name for name in promised if not hasattr(made, name)]
     if missing:
         raise BrokenPlugin(f"{who}: {type(made).__name__} lacks {', '.join(missing)} of the protocol {protocol.__name__}")
 

@@ -3,7 +3,7 @@
 A plugin class is a dataclass: its fields are its options in the configuration file, unknown keys are errors.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,6 +11,9 @@ import torch
 from torch import Tensor
 
 from agentgym_train.batching import Batch
+from agentgym_train.engine.logps import Forward
+from agentgym_train.types import Group
+from agentgym_train.world import World
 
 
 @dataclass(frozen=True)
@@ -70,18 +73,47 @@ class GeneratorPlugin(Protocol):
         ...
 
 
+STREAMS = {
+    "reference": "log-probabilities under the initial policy",
+    "old": "log-probabilities under the policy before the update, computed by the trainer and not by the generator",
+    "entropy": "no stream: the forward pass of the loss has ``bonus_BT``, an entropy with gradient",
+}
+"""What an algorithm may need, and what it is."""
+
+
 class Algorithm(Protocol):
-    """Picks an advantage and a loss. The trainer knows nothing else of it."""
+    """Gives credit and a loss. The trainer knows nothing else of it; ``algorithms.policy_gradient`` is a base for most."""
 
-    kl_coef: float
-    """Weight of the divergence from the initial policy; 0 spares the reference model."""
-
-    def advantages(self, batch: Batch) -> Batch:
-        """Returns the batch with ``advantage_BT`` set."""
+    @property
+    def needs(self) -> Collection[str]:
+        """Keys of :data:`STREAMS` that are filled before ``credit``."""
         ...
 
-    def loss(self, logp_BT: Tensor, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """Returns the loss summed over the micro-batch's action tokens, and sums to log under the same normalisation."""
+    @property
+    def whole_groups(self) -> bool:
+        """The loss couples the trajectories of a group: they come in one micro-batch."""
+        ...
+
+    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+        """Returns the batch with the streams that ``loss`` wants, usually "advantage".
+
+        All processes call it, each with its own groups; ``world`` sums over them. ``batch.episode_B`` counts the trajectories of
+        ``groups`` in order.
+        """
+        ...
+
+    def weight(self, batch: Batch) -> float:
+        """Returns what the summed loss is divided by, once it is summed over all processes: tokens, trajectories, pairs.
+
+        A mini-batch of weight 0 is skipped.
+        """
+        ...
+
+    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """Returns the summed loss of a micro-batch, and sums to log, which are divided by its action tokens.
+
+        It depends on ``forward.logp_BT`` also where there is nothing to learn: every process runs as many micro-batches.
+        """
         ...
 
 

@@ -236,13 +236,13 @@ def work(folder: Path, console: Console) -> None:
     training, held_out = describe(config)
     chat = Chat(tokenizer, training.instructions)
     trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, chat=chat)
-    first = trainer.engine.rank == 0
+    first = trainer.world.first
     notes = metrics.Notes(folder / "evaluation.json", write=first)
 
     def test(key: str, step: int) -> list[Trajectory]:
-        share = slice(trainer.engine.rank, None, trainer.engine.world_size)
+        share = slice(trainer.world.rank, None, trainer.world.size)
         played = evaluate.evaluate(config, trainer.generator, chat, held_out.task_ids, share=share, key=f"held-out {step}")
-        parts = trainer.engine.gather(played)
+        parts = trainer.world.gather(played)
         trainer.note_failures(step, [f for part in parts for f in part.failures], evaluation=True)
         everyone = [t for part in parts for t in part.trajectories]
         notes.add(key, evaluate.summary(everyone) | {"step": step})

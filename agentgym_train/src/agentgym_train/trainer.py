@@ -12,10 +12,11 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.tasks import stable_hash
-from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins
+from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, streams
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
@@ -56,11 +57,10 @@ class Trainer:
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
         plugins.verify(self.generator, Generator, f"generator {config.generator['name']!r}")
-        self.reference = None
-        if self.algorithm.kl_coef:
-            self.reference = load_model(model_path, config.model.dtype).to(self.engine.device).requires_grad_(False)
+        self.world = self.engine.world
+        self.producers = self._producers(model_path)
         self.start = self._resume(newest) if newest else 0
-        owner = self.engine.rank == 0
+        owner = self.world.first
         self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
         self.generator.load(self.engine.weights())
         check_generator(
@@ -91,7 +91,7 @@ class Trainer:
                 began = time.monotonic()
                 horizon = curricula.turns(self.curriculum, step)
                 groups = self.collect(collector, step, horizon)
-                failures = [f for part in self.engine.gather(collector.failures) for f in part]
+                failures = [f for part in self.world.gather(collector.failures) for f in part]
                 self.note_failures(step + 1, failures)
                 given_up += sum(f.given_up for f in failures)
                 self.check_failures(step, given_up)
@@ -117,17 +117,16 @@ class Trainer:
     def tasks(self, step: int) -> list[Start]:
         """Returns this process's tasks of a step, each ``group_size`` times: a function of seed and step alone."""
         run, env = self.config.run, self.config.env
-        mine = range(self.engine.rank, env.groups, self.engine.world_size)
+        mine = range(self.world.rank, env.groups, self.world.size)
         return [Start(g, stable_hash(f"task {run.seed} {step} {g}") % 2**31) for g in mine for _ in range(env.group_size)]
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""
-        batch = self.algorithm.advantages(pack(groups))
-        config = self.config.engine
+        config, needs = self.config.engine, self.algorithm.needs
+        batch = streams.fill(pack(groups), needs, self.producers, world=self.world, max_tokens=config.micro_batch_tokens)
+        batch = self.algorithm.credit(batch, groups, self.world)
         try:
-            return update(
-                self.engine, self.algorithm, batch, groups=self.config.env.groups, config=config, reference=self.reference
-            )
+            return update(self.engine, self.algorithm, batch, groups=self.config.env.groups, config=config)
         except NotFiniteError as error:
             raise TrainingError(self._write_blamed(step, error, groups)) from error
 
@@ -138,7 +137,7 @@ class Trainer:
             ConfigError: not one episode has room for an action.
         """
         local = episode_sums(groups)
-        total = dict(zip(local, self.engine.total(*local.values()), strict=True))
+        total = dict(zip(local, self.world.total(*local.values()), strict=True))
         if not total["turns"] and not failures:
             raise ConfigError(
                 f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
@@ -162,7 +161,7 @@ class Trainer:
             return
         if step > self.start and step % self.config.run.save_every:
             self.save(step)
-        self.engine.barrier()
+        self.world.barrier()
         lost = (row for row in metrics.read(self.failed.path) if row["given_up"] and not row["evaluation"])
         often = Counter((row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost).most_common(3)
         report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
@@ -174,25 +173,33 @@ class Trainer:
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
         engine = self.engine
-        state = checkpoint.State(step, self.curriculum.state_dict(), self.config.engine.zero_stage, engine.world_size, self.shape)
+        state = checkpoint.State(step, self.curriculum.state_dict(), self.config.engine.zero_stage, self.world.size, self.shape)
         checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep)
 
     def _resume(self, folder: Path) -> int:
         """Restores a checkpoint; returns the steps done."""
         state = checkpoint.read_state(folder)
-        checkpoint.check_fits(
-            state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.engine.world_size
-        )
+        checkpoint.check_fits(state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.world.size)
         self.engine.load(folder)
         self.curriculum.load_state_dict(state.curriculum)
         return state.step
 
+    def _producers(self, model_path: str) -> dict[str, streams.Producer]:
+        """Returns what fills the streams that the algorithm needs."""
+        device = self.engine.device
+        producers: dict[str, streams.Producer] = {"old": lambda micro: self.engine.forward(micro.to(device)).logp_BT}
+        if "reference" in self.algorithm.needs:
+            reference = load_model(model_path, self.config.model.dtype).to(device).requires_grad_(False)
+            temperature = self.config.rollout.temperature
+            producers["reference"] = lambda micro: token_logps(reference, micro.to(device), temperature).logp_BT
+        return producers
+
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
         """Writes the episodes, of all processes, that a loss or gradient came from; returns what to tell the user."""
         episodes = [t for g in groups for t in g.trajectories]
-        blamed = [t for part in self.engine.gather([asdict(episodes[i]) for i in error.episodes]) for t in part]
+        blamed = [t for part in self.world.gather([asdict(episodes[i]) for i in error.episodes]) for t in part]
         file = self.folder / f"not-finite-step-{step + 1:06d}.json"
-        if self.engine.rank == 0:
+        if self.world.first:
             write_whole(file, json.dumps(blamed, indent=1) + "\n")
         return (
             f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or engine.max_grad_norm may help; "

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import deepspeed
 import deepspeed.ops
@@ -29,8 +29,9 @@ from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.errors import ConfigError
+from agentgym_train.world import World
 
-PATIENCE = timedelta(hours=2)  # for collectives: ranks wait here for the slowest rollout
+COLLECTIVE_TIMEOUT = timedelta(hours=2)  # ranks wait in collectives for the slowest rollout
 
 
 def start_processes() -> None:
@@ -43,12 +44,12 @@ def start_processes() -> None:
         os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
         # A store of this process's own: no port that another program may take.
         store = dist.HashStore()  # type: ignore[attr-defined]
-        dist.init_process_group(backend, store=store, rank=0, world_size=1, timeout=PATIENCE)
+        dist.init_process_group(backend, store=store, rank=0, world_size=1, timeout=COLLECTIVE_TIMEOUT)
     if get_accelerator().device_name() == "cpu":
         # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     import_muon()
-    deepspeed.init_distributed(dist_backend=backend, timeout=PATIENCE, verbose=False, auto_mpi_discovery=False)
+    deepspeed.init_distributed(dist_backend=backend, timeout=COLLECTIVE_TIMEOUT, verbose=False, auto_mpi_discovery=False)
 
 
 def import_muon() -> None:
@@ -104,22 +105,24 @@ class Engine:
 
     def __init__(self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float, universal: bool = False):
         start_processes()
-        self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
         self.config, self.temperature, self.universal = config, temperature, universal
         trainable = [p for p in model.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(trainable, lr=config.lr, weight_decay=config.weight_decay)
         options = zero_config(config, dtype) | ({"checkpoint": {"load_universal": True}} if universal else {})
         self._engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, model_parameters=trainable, config=options)
-        self.device = self._engine.device
+        self.device: torch.device = self._engine.device
+        self.world = World(self.device)
         self._norm: Tensor | None = None
         if clips_itself(config, dtype):
             optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
+        self.lr = 0.0
+        """Of the last step."""
         self.steps = 0
         """Optimizer steps taken: the policy version."""
 
-    def forward(self, micro: Batch) -> Forward:
-        """Returns log-probabilities and entropies of a micro-batch under the current policy."""
-        return token_logps(self._engine, micro, self.temperature)
+    def forward(self, micro: Batch, *, bonus: bool = False) -> Forward:
+        """Returns log-probabilities and entropies of a micro-batch under the current policy; see :func:`token_logps`."""
+        return token_logps(self._engine, micro, self.temperature, bonus=bonus)
 
     def backward(self, loss: Tensor) -> None:
         """Accumulates gradients."""
@@ -127,8 +130,9 @@ class Engine:
 
     def step(self) -> float:
         """Applies the accumulated gradients; returns their global norm before clipping, which may not be finite."""
+        self.lr = learning_rate(self.config, self.steps)
         for group in self._engine.optimizer.param_groups:
-            group["lr"] = learning_rate(self.config, self.steps)
+            group["lr"] = self.lr
         self._engine.step()
         self.steps += 1
         norm = self._engine.get_global_grad_norm() if self._norm is None else self._norm
@@ -139,30 +143,6 @@ class Engine:
         for name, parameter in self._engine.module.named_parameters():
             with deepspeed.zero.GatheredParameters([parameter]):
                 yield name, parameter.detach()
-
-    def total(self, *values: float) -> list[float]:
-        """Sums numbers over all processes."""
-        numbers = torch.tensor(values, dtype=torch.float64)
-        if self.world_size > 1:
-            numbers = numbers.to(self.device)
-            dist.all_reduce(numbers)
-        return [float(v) for v in numbers.tolist()]
-
-    def most(self, value: int) -> int:
-        """Returns the largest of a number over all processes."""
-        number = torch.tensor(value, device=self.device)
-        dist.all_reduce(number, op=dist.ReduceOp.MAX)
-        return int(number)
-
-    def gather(self, value: Any) -> list[Any]:
-        """Returns every process's value, on every process; picklable."""
-        values: list[Any] = [None] * self.world_size
-        dist.all_gather_object(values, value)
-        return values
-
-    def barrier(self) -> None:
-        """Waits for all processes."""
-        dist.barrier()
 
     def save(self, folder: Path) -> None:
         """Writes weights, optimizer and step counter, each process its part."""
@@ -175,8 +155,8 @@ class Engine:
 
     def save_model(self, folder: Path) -> None:
         """Writes the model in Hugging Face format; all processes must call it."""
-        weights = {name: weight.cpu().clone() if self.rank == 0 else weight for name, weight in self.weights()}
-        if self.rank == 0:
+        weights = {name: weight.cpu().clone() if self.world.first else weight for name, weight in self.weights()}
+        if self.world.first:
             module = self._engine.module
             for tied, name in module.all_tied_weights_keys.items():
                 weights[tied] = weights[name]

@@ -1,0 +1,51 @@
+"""GiGPO (Feng et al., 2025): GRPO over trajectories, plus the same over the turns of a group that saw the same observation.
+
+Such anchor states tell which of several actions in one place led further, which a trajectory's return cannot.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from agentgym_train.advantages import group_centred, returns_to_go
+from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
+from agentgym_train.batching import Batch
+from agentgym_train.limits import NonNegative, Share
+from agentgym_train.types import Group
+from agentgym_train.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiGPO(PolicyGradient):
+    """Group in group: credit by trajectory and by turn."""
+
+    gamma: Share = 0.95
+    """Discount a turn; at 1, turns of one trajectory that return to an observation cannot be told apart."""
+    normalise: bool = True
+    """Divide by the standard deviation, of the trajectories' and of the turns' returns."""
+    step_coef: NonNegative = 1.0
+    """Weight of the turns' advantages."""
+
+    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+        """Adds the advantage of each turn among those at its anchor state to that of its trajectory."""
+        whole = on_actions(group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch)
+        follow_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
+        trajectories = [(group.number, t) for group in groups for t in group.trajectories]
+        anchors: dict[tuple[int, str], int] = {}
+        places: list[tuple[int, torch.Tensor, int]] = []  # row, its tokens of one turn, the anchor
+        for row, episode in enumerate(batch.episode_B.tolist()):
+            number, trajectory = trajectories[episode]
+            for n, turn in enumerate(trajectory.turns):
+                at = (batch.action_BT[row] & (batch.turn_BT[row] == n)).nonzero()[:, 0]
+                if len(at):
+                    places.append((row, at, anchors.setdefault((number, turn.observation), len(anchors))))
+        if not places:
+            return whole
+        return_P = torch.stack([follow_BT[row, at[0]] for row, at, _ in places])
+        anchor_P = torch.tensor([anchor for *_, anchor in places])
+        step_P = group_centred(return_P, anchor_P, normalise=self.normalise)
+        advantage_BT = whole.streams["advantage"].clone()
+        for (row, at, _), step in zip(places, step_P, strict=True):
+            advantage_BT[row, at] += self.step_coef * step
+        return batch.with_streams(advantage=advantage_BT)

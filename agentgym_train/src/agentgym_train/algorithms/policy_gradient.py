@@ -1,0 +1,100 @@
+"""What policy gradients share: everything but how credit is given. An algorithm is a subclass with a ``credit``.
+
+Shapes: B trajectories, T tokens.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from torch import Tensor
+
+from agentgym_train.batching import Batch
+from agentgym_train.engine.logps import Forward
+from agentgym_train.limits import Count, NonNegative, Share
+from agentgym_train.losses import Estimator, cispo_surrogate, clipped_surrogate, divergence, log_ratios, token_weights
+from agentgym_train.types import Group
+from agentgym_train.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyGradient:
+    """A surrogate on action tokens, a divergence from the initial policy, an entropy bonus."""
+
+    gamma: Share = 1.0
+    """Discount a turn: below 1, the faster of two successes is the better one."""
+    surrogate: Literal["clip", "cispo"] = "clip"
+    """"clip" as in PPO, "cispo" for bounded weights that keep every token's gradient."""
+    ratio: Literal["token", "sequence"] = "token"
+    """"sequence" takes the geometric mean over a trajectory, as in GSPO: set ``clip_low`` and ``clip_high`` near 3e-4 then."""
+    clip_low: Share = 0.2
+    clip_high: NonNegative = 0.2
+    """0.28 in DAPO."""
+    normaliser: Literal["token", "sequence", "constant"] = "token"
+    """The loss is a mean over all action tokens (DAPO), over trajectories of their tokens' means (GRPO's paper), or a sum that is
+    divided by trajectories and ``constant`` (Dr.GRPO)."""
+    constant: Count = 1024
+    """Tokens, for ``normaliser = "constant"``."""
+    kl_coef: NonNegative = 0.0
+    """Weight of the divergence from the initial policy."""
+    kl_estimator: Estimator = "k3"
+    kl_in: Literal["loss", "reward"] = "loss"
+    """Where the divergence counts; in the reward it is k1 by custom."""
+    entropy_coef: NonNegative = 0.0
+    """Weight of the entropy bonus, over the tokens that matter."""
+    importance_cap: NonNegative = 0.0
+    """Above 0, the policy's log-probabilities are computed again before the update, ratios are taken against those, and tokens are
+    weighed by at most this many times what the sampler thought of them: truncated importance sampling (Yao et al., 2025)."""
+    whole_groups: ClassVar[bool] = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The divergence's reference, recomputed log-probabilities, an entropy with gradient."""
+        wanted = {"reference": self.kl_coef, "old": self.importance_cap, "entropy": self.entropy_coef}
+        return frozenset(name for name, weight in wanted.items() if weight)
+
+    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+        """Sets the stream "advantage"."""
+        raise NotImplementedError
+
+    def rewards(self, batch: Batch) -> Tensor:
+        """Returns the rewards, shape (B, T), less the divergence where it counts in them."""
+        if not self.kl_coef or self.kl_in == "loss":
+            return batch.reward_BT
+        kl_BT = divergence(batch.logp_BT, batch.streams["reference"], self.kl_estimator)
+        return batch.reward_BT - self.kl_coef * kl_BT.where(batch.action_BT, 0.0)
+
+    def returns(self, batch: Batch) -> Tensor:
+        """Returns the discounted returns of whole trajectories, shape (B,)."""
+        return (self.rewards(batch) * self.gamma**batch.turn_BT).sum(1)
+
+    def weight(self, batch: Batch) -> float:
+        """Returns what the loss is divided by."""
+        if self.normaliser == "token":
+            return batch.action_tokens
+        return float(batch.action_BT.any(1).sum()) * (self.constant if self.normaliser == "constant" else 1)
+
+    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """The surrogate, plus the divergence, less the bonus."""
+        logp_BT, action_BT, advantage_BT = forward.logp_BT, micro.action_BT, micro.streams["advantage"]
+        old_BT = micro.streams.get("old", micro.logp_BT)
+        log_ratio_BT = log_ratios(logp_BT, old_BT, action_BT, per=self.ratio)
+        if self.surrogate == "clip":
+            loss_BT, bounded_BT = clipped_surrogate(log_ratio_BT, advantage_BT, low=self.clip_low, high=self.clip_high)
+        else:
+            loss_BT, bounded_BT = cispo_surrogate(logp_BT, log_ratio_BT, advantage_BT, high=self.clip_high)
+        if self.importance_cap:
+            loss_BT = loss_BT * (old_BT - micro.logp_BT).where(action_BT, 0.0).exp().clamp(max=self.importance_cap)
+        sums = {"clip_fraction": (bounded_BT & action_BT).sum(), "ratio": log_ratio_BT.detach().exp().where(action_BT, 0.0).sum()}
+        if self.kl_coef:
+            kl_BT = divergence(logp_BT, micro.streams["reference"], self.kl_estimator)
+            sums["kl"] = kl_BT.detach().where(action_BT, 0.0).sum()
+            loss_BT = loss_BT + (self.kl_coef * kl_BT if self.kl_in == "loss" else 0.0)
+        if forward.bonus_BT is not None:
+            loss_BT = loss_BT - self.entropy_coef * forward.bonus_BT
+        return (loss_BT.where(action_BT, 0.0) * token_weights(action_BT, self.normaliser)).sum(), sums
+
+
+def on_actions(advantage_B: Tensor, batch: Batch) -> Batch:
+    """Returns the batch with one advantage a trajectory on each of its action tokens."""
+    return batch.with_streams(advantage=advantage_B[:, None] * batch.action_BT)

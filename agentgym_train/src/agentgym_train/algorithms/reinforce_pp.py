@@ -1,0 +1,20 @@
+"""REINFORCE++ (Hu, 2025): discounted returns from each token on, whitened over the tokens of all processes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentgym_train.advantages import returns_to_go, whitened
+from agentgym_train.algorithms.policy_gradient import PolicyGradient
+from agentgym_train.batching import Batch
+from agentgym_train.types import Group
+from agentgym_train.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReinforcePP(PolicyGradient):
+    """Global whitening instead of a baseline."""
+
+    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+        """Whitens the returns-to-go over the action tokens of all processes."""
+        return_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
+        return batch.with_streams(advantage=whitened(return_BT, batch.action_BT, world))

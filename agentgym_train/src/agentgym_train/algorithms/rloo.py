@@ -1,0 +1,19 @@
+"""RLOO (Ahmadian et al., 2024): the baseline of a trajectory is the mean return of the others of its group."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentgym_train.advantages import leave_one_out
+from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
+from agentgym_train.batching import Batch
+from agentgym_train.types import Group
+from agentgym_train.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class RLOO(PolicyGradient):
+    """REINFORCE leave-one-out."""
+
+    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+        """Broadcasts the return less the others' mean over each trajectory's action tokens."""
+        return on_actions(leave_one_out(self.returns(batch), batch.group_B), batch)

@@ -1,0 +1,63 @@
+"""Two states, four actions, a policy that is a table of logits: what is best is known, and learned in a second.
+
+In a state one action earns 1 and leads to the other state; every other earns nothing and ends the episode.
+"""
+
+from types import SimpleNamespace
+
+import torch
+
+from agentgym_train.batching import pack
+from agentgym_train.engine.logps import token_logps
+from agentgym_train.streams import fill
+from agentgym_train.types import Group, Trajectory, Turn
+from agentgym_train.world import World
+
+STATES = (4, 5)  # token ids that show the state; actions are 0 to 3
+BEST = {4: 1, 5: 2}
+TURNS = 4
+
+
+class Table(torch.nn.Module):
+    """A causal model that looks at the last token alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.logits = torch.nn.Parameter(torch.zeros(6, 6))
+
+    def forward(self, input_ids, **_):
+        masked = self.logits - 1e9 * (torch.arange(6) > 3)
+        return SimpleNamespace(logits=masked[input_ids])
+
+
+def play(model, start, rng):
+    """One episode of the table's policy."""
+    state, turns = STATES[start], []
+    while len(turns) < TURNS:
+        with torch.no_grad():
+            logp = model(torch.tensor([[state]])).logits[0, 0].log_softmax(-1)
+        action = int(torch.multinomial(logp.exp(), 1, generator=rng))
+        right = action == BEST[state]
+        turns.append(Turn(str(state), [state], [action], [float(logp[action])], reward=float(right)))
+        if not right:
+            break
+        state = STATES[1 - STATES.index(state)]
+    return Trajectory("", start, turns)
+
+
+def learn(algorithm, *, seed, steps=60, lr=0.1):
+    """Trains a table; returns the probabilities of the best action in both states."""
+    rng, model = torch.Generator().manual_seed(seed), Table()
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    initial = Table()
+    forwards = {"reference": initial, "old": model}
+    producers = {name: lambda micro, m=m: token_logps(m, micro, 1.0).logp_BT for name, m in forwards.items()}
+    for _ in range(steps):
+        groups = [Group(n, [play(model, n % 2, rng) for _ in range(6)]) for n in range(4)]
+        batch = fill(pack(groups), algorithm.needs, producers, world=World(), max_tokens=1000)
+        batch = algorithm.credit(batch, groups, World())
+        optimizer.zero_grad()
+        forward = token_logps(model, batch, 1.0, bonus="entropy" in algorithm.needs)
+        (algorithm.loss(forward, batch)[0] / algorithm.weight(batch)).backward()
+        optimizer.step()
+    return [float(model.logits[state, :4].detach().softmax(-1)[BEST[state]]) for state in STATES]

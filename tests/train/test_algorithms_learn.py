@@ -1,0 +1,34 @@
+"""Every online algorithm finds the best policy of an environment of which it is known."""
+
+import pytest
+import two_states
+
+from agentgym_train import plugins
+
+ONLINE = {
+    "grpo": {"name": "grpo"},
+    "dr.grpo": {"name": "grpo", "normalise": False, "normaliser": "constant", "constant": 4},
+    "dapo": {"name": "grpo", "clip_high": 0.28},
+    "gspo": {"name": "grpo", "ratio": "sequence", "normaliser": "sequence"},
+    "cispo": {"name": "grpo", "surrogate": "cispo"},
+    "rloo": {"name": "rloo"},
+    "reinforce_pp": {"name": "reinforce_pp"},
+    "gigpo": {"name": "gigpo"},
+    "with a divergence in the loss": {"name": "grpo", "kl_coef": 0.02},
+    "with a divergence in the reward": {"name": "reinforce_pp", "kl_coef": 0.02, "kl_in": "reward", "kl_estimator": "k1"},
+    "with an entropy bonus": {"name": "grpo", "entropy_coef": 0.01},
+    "with truncated importance sampling": {"name": "grpo", "importance_cap": 2.0},
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("case", ONLINE)
+def test_it_finds_the_best_policy(case, seed):
+    best = two_states.learn(plugins.make_algorithm(ONLINE[case]), seed=seed)
+    assert min(best) > 0.9, best
+
+
+def test_without_credit_nothing_is_found():
+    """The check can fail."""
+    best = two_states.learn(plugins.make_algorithm({"name": "grpo", "gamma": 0.0}), seed=0, steps=0)
+    assert max(best) == 0.25
