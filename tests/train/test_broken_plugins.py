@@ -37,7 +37,7 @@ def install(tmp_path, monkeypatch):
         info = tmp_path / "site" / f"{module}-1.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-tools\nVersion: 1.0\n")
-        groups = "".join(f"[{group}]\nacme = {module}:Acme\n" for group in plugins.GROUPS.values())
+        groups = "".join(f"[{group}]\nacme = {module}:Acme\n" for group in (kind.group for kind in plugins.KINDS))
         (info / "entry_points.txt").write_text(groups)
         (tmp_path / "site" / f"{module}.py").write_text(HEAD + textwrap.dedent(code))
         discovery.discover.cache_clear()
@@ -59,7 +59,7 @@ def refusal(tmp_path, *overrides):
 ACME = "curriculum={name='acme'}"
 
 
-@pytest.mark.parametrize("kind", plugins.GROUPS)
+@pytest.mark.parametrize("kind", [kind.section for kind in plugins.KINDS])
 @pytest.mark.parametrize(
     ("code", "message"),
     [
@@ -75,7 +75,8 @@ ACME = "curriculum={name='acme'}"
 )
 def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
     install(code)
-    assert message in refusal(tmp_path, f"{kind}={{name='acme'}}")
+    named = "{name='acme'}"
+    assert message in refusal(tmp_path, f"{kind}={f'[{named}]' if kind == 'tracker' else named}")
 
 
 @pytest.mark.parametrize(
@@ -102,18 +103,18 @@ def test_a_curriculum_whose_methods_are_missing_or_raise(install, tmp_path, code
 def test_methods_that_are_only_the_protocols_are_missing(install):
     install("@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5")
     with pytest.raises(BrokenPlugin, match="lacks observe, state_dict, load_state_dict"):
-        plugins.make_curriculum({"name": "acme"})
+        plugins.make(plugins.CURRICULUM, {"name": "acme"})
 
 
 def test_its_options_are_validated_like_ours(install):
     install("@dataclass\nclass Acme(Stateless):\n    turns: int = 5\n    share: float = 0.5\n    def horizon(self, step): return 5")
     for value in (1.5, True, 3.0, "3", float("nan")):
         with pytest.raises(ConfigError, match=r"curriculum\.turns"):
-            plugins.make_curriculum({"name": "acme", "turns": value})
+            plugins.make(plugins.CURRICULUM, {"name": "acme", "turns": value})
     for value in (float("nan"), float("inf"), True):
         with pytest.raises(ConfigError, match=r"curriculum\.share"):
-            plugins.make_curriculum({"name": "acme", "share": value})
-    assert plugins.make_curriculum({"name": "acme", "share": 1}).share == 1.0
+            plugins.make(plugins.CURRICULUM, {"name": "acme", "share": value})
+    assert plugins.make(plugins.CURRICULUM, {"name": "acme", "share": 1}).share == 1.0
 
 
 def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_constructor(install, tmp_path):
@@ -139,7 +140,7 @@ def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_c
 @pytest.mark.parametrize("kind", ["float64", "int64"])
 def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
     install(f"import numpy\n@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return numpy.{kind}(5)")
-    made = plugins.make_curriculum({"name": "acme"})
+    made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
     if kind == "int64":
         assert type(curricula.turns(made, 0)) is int
     else:
@@ -151,7 +152,7 @@ def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
     install(
         "@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return 5\n    def observe(self, metrics): metrics['gone']"
     )
-    made = plugins.make_curriculum({"name": "acme"})
+    made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
     monkeypatch.setattr("agentgym_train.run.work", lambda folder, console: made.observe({}))
     assert cli.attempt(tmp_path) == 1
     shown = capfd.readouterr().err

@@ -9,13 +9,13 @@ from agentgym_train.errors import ConfigError
 
 def test_the_published_schedule():
     """Steps 1-80 → 8, 81-160 → 12, 161 and on → 15; the trainer counts from 0."""
-    curriculum = plugins.make_curriculum({"name": "scaling_inter", "rounds": [8, 12, 15], "every": 80})
+    curriculum = plugins.make(plugins.CURRICULUM, {"name": "scaling_inter", "rounds": [8, 12, 15], "every": 80})
     assert [curriculum.horizon(s - 1) for s in (1, 80, 81, 160, 161, 10_000)] == [8, 8, 12, 12, 15, 15]
 
 
 @given(rounds=st.lists(st.integers(1, 99), min_size=1, max_size=6), every=st.integers(1, 50))
 def test_every_stage_but_the_last_lasts_exactly_every_steps(rounds, every):
-    curriculum = plugins.make_curriculum({"name": "scaling_inter", "rounds": rounds, "every": every})
+    curriculum = plugins.make(plugins.CURRICULUM, {"name": "scaling_inter", "rounds": rounds, "every": every})
     horizons = [curriculum.horizon(s) for s in range(every * (len(rounds) + 2))]
     expected = [h for h in rounds[:-1] for _ in range(every)]
     assert horizons[: len(expected)] == expected
@@ -23,7 +23,7 @@ def test_every_stage_but_the_last_lasts_exactly_every_steps(rounds, every):
 
 
 def test_fixed_is_fixed():
-    curriculum = plugins.make_curriculum({"name": "fixed", "turns": 7})
+    curriculum = plugins.make(plugins.CURRICULUM, {"name": "fixed", "turns": 7})
     assert {curriculum.horizon(s) for s in (0, 5, 10**9)} == {7}
     assert curriculum.state_dict() == {}
 
@@ -44,4 +44,4 @@ def test_fixed_is_fixed():
 )
 def test_bad_options_are_refused(options, error, message):
     with pytest.raises(error, match=message):
-        plugins.make_curriculum(options)
+        plugins.make(plugins.CURRICULUM, options)

@@ -16,7 +16,7 @@ from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_train import config as configuration
 from agentgym_train.launch import launch_command, process_count
-from agentgym_train.plugins import GROUPS, culprit, resolved
+from agentgym_train.plugins import KINDS, culprit, resolved
 
 app = typer.Typer(help="Multi-turn reinforcement learning for language-model agents.", no_args_is_help=True, add_completion=False)
 config_app = typer.Typer(help="Configurations.", no_args_is_help=True)
@@ -111,7 +111,7 @@ def evaluate(
 def list_plugins() -> None:
     """Lists algorithms, curricula, generators and environments, ours and installed ones."""
     table = Table("kind", "name", "from")
-    for kind, group in {**GROUPS, "environment": ENVIRONMENTS}.items():
+    for kind, group in {**{kind.section: kind.group for kind in KINDS}, "environment": ENVIRONMENTS}.items():
         for name, point in discover(group).items():
             table.add_row(kind, name, distribution(point))
     out.print(table)

@@ -1,6 +1,6 @@
 """Configuration: one TOML file, frozen dataclasses behind it, the same names everywhere.
 
-Sections ``algorithm``, ``curriculum`` and ``generator`` are a plugin's ``name`` and that plugin's own options.
+Sections ``algorithm``, ``curriculum``, ``generator`` and ``tracker`` are a plugin's ``name`` and that plugin's own options.
 """
 
 import json
@@ -155,6 +155,8 @@ class Config:
     algorithm: dict[str, Any] = field(default_factory=lambda: {"name": "grpo"})
     curriculum: dict[str, Any] = field(default_factory=dict)
     generator: dict[str, Any] = field(default_factory=lambda: {"name": "hf"})
+    tracker: list[dict[str, Any]] = field(default_factory=list)
+    """``[[tracker]]`` tables; ``metrics.jsonl`` is written in any case."""
 
     def __post_init__(self) -> None:
         answer, context = self.rollout.max_new_tokens, self.model.max_context

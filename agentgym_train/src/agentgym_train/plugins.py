@@ -3,8 +3,8 @@
 import inspect
 import traceback
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pydantic
 
@@ -13,46 +13,76 @@ from agentgym_envs.plugins import Plugin, discover, distribution, load
 from agentgym_train.config import Config, build
 from agentgym_train.errors import ConfigError
 
-if TYPE_CHECKING:  # they import torch, which listing plugins does not need
-    from agentgym_train.protocols import Algorithm, Curriculum, GeneratorPlugin
+if TYPE_CHECKING:
+    from agentgym_train import protocols
 
-GROUPS = {
-    "algorithm": "agentgym_train.algorithms",
-    "curriculum": "agentgym_train.curricula",
-    "generator": "agentgym_train.generators",
-}
+T = TypeVar("T")
 OURS = "agentgym-train"
 
 
-def make_algorithm(options: Mapping[str, Any]) -> "Algorithm":
-    """Builds the algorithm that a configuration section describes.
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """What plugins of an entry-point group are.
+
+    Attributes:
+        section: of the configuration that names one.
+        group: of entry points.
+        protocol: its name in ``protocols``, which imports torch: listing plugins does not need that.
+    """
+
+    section: str
+    group: str
+    protocol: str
+
+
+ALGORITHM: "Kind[protocols.Algorithm]" = Kind("algorithm", "agentgym_train.algorithms", "Algorithm")
+CURRICULUM: "Kind[protocols.Curriculum]" = Kind("curriculum", "agentgym_train.curricula", "Curriculum")
+GENERATOR: "Kind[protocols.GeneratorPlugin]" = Kind("generator", "agentgym_train.generators", "GeneratorPlugin")
+TRACKER: "Kind[protocols.Tracker]" = Kind("tracker", "agentgym_train.trackers", "Tracker")
+KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, TRACKER)
+
+
+def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
+    """Builds the plugin that a configuration section describes.
+
+    Args:
+        kind: of which kind.
+        options: its ``name`` and its own options.
 
     Raises:
         UnknownName: no such plugin.
         ConfigError: an option that it does not have, or a value that it cannot have.
         BrokenPlugin: it does not import, is no dataclass, cannot be made, or lacks methods.
     """
-    from agentgym_train.protocols import STREAMS, Algorithm
+    from agentgym_train import protocols
 
-    made: Algorithm = _make("algorithm", options, Algorithm)
+    rest = dict(options)
+    name = rest.pop("name", None)
+    if not isinstance(name, str):
+        known = ", ".join(discover(kind.group))
+        raise ConfigError(f"configuration key '{kind.section}.name' must be one of {known}, not {name!r}")
+    cls = load(kind.group, name)
+    who = _title(discover(kind.group)[name])
+    if not (isinstance(cls, type) and is_dataclass(cls)):
+        raise BrokenPlugin(f"{who}: {cls!r} is no dataclass, whose fields would be its options")
+    try:
+        made: Any = build(cls, rest, section=kind.section)
+    except AgentGymError:
+        raise
+    except Exception as error:
+        raise BrokenPlugin(f"{who} cannot be made: {error!r}") from error
+    verify(made, getattr(protocols, kind.protocol), who)
+    checked: T = made
+    return checked
+
+
+def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
+    """Builds an algorithm; raises as :func:`make` does, and BrokenPlugin for a stream that nobody fills."""
+    from agentgym_train.protocols import STREAMS
+
+    made = make(ALGORITHM, options)
     if unknown := sorted(set(made.needs) - STREAMS.keys()):
         raise BrokenPlugin(f"{title(made)} needs the stream {unknown[0]!r}, which nobody fills; there are: {', '.join(STREAMS)}")
-    return made
-
-
-def make_curriculum(options: Mapping[str, Any]) -> "Curriculum":
-    """Builds the curriculum that a configuration section describes; raises as :func:`make_algorithm`."""
-    from agentgym_train.protocols import Curriculum
-
-    made: Curriculum = _make("curriculum", options, Curriculum)
-    return made
-
-
-def make_generator(options: Mapping[str, Any]) -> "GeneratorPlugin":
-    """Builds the generator's options that a configuration section describes; raises as :func:`make_algorithm`."""
-    from agentgym_train.protocols import GeneratorPlugin
-
-    made: GeneratorPlugin = _make("generator", options, GeneratorPlugin)
     return made
 
 
@@ -76,15 +106,16 @@ def resolved(config: Config) -> Config:
     return replace(
         config,
         algorithm=_options(config.algorithm, make_algorithm(config.algorithm)),
-        curriculum=_options(config.curriculum, make_curriculum(config.curriculum)),
-        generator=_options(config.generator, make_generator(config.generator)),
+        curriculum=_options(config.curriculum, make(CURRICULUM, config.curriculum)),
+        generator=_options(config.generator, make(GENERATOR, config.generator)),
+        tracker=[_options(options, make(TRACKER, options)) for options in config.tracker],
     )
 
 
 def title(plugin: object) -> str:
     """Returns what messages call a plugin's instance: its registered name and its distribution."""
-    for group in GROUPS.values():
-        for found in discover(group).values():
+    for kind in KINDS:
+        for found in discover(kind.group).values():
             if type(plugin).__module__.startswith(_module(found)) and found.load() is type(plugin):
                 return _title(found)
     return type(plugin).__name__
@@ -93,31 +124,12 @@ def title(plugin: object) -> str:
 def culprit(error: BaseException) -> str | None:
     """Returns the third-party plugin in whose code an error was raised, or None."""
     modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    theirs = [found for group in GROUPS.values() for found in discover(group).values() if distribution(found) != OURS]
+    theirs = [found for kind in KINDS for found in discover(kind.group).values() if distribution(found) != OURS]
     for module in reversed(modules):
         near = [found for found in theirs if _module(found).partition(".")[0] == module.partition(".")[0]]
         for found in sorted(near, key=lambda found: _module(found) != module):
             return _title(found)
     return None
-
-
-def _make(kind: str, options: Mapping[str, Any], protocol: type) -> Any:
-    rest = dict(options)
-    name = rest.pop("name", None)
-    if not isinstance(name, str):
-        raise ConfigError(f"configuration key '{kind}.name' must be one of {', '.join(discover(GROUPS[kind]))}, not {name!r}")
-    cls = load(GROUPS[kind], name)
-    who = _title(discover(GROUPS[kind])[name])
-    if not (isinstance(cls, type) and is_dataclass(cls)):
-        raise BrokenPlugin(f"{who}: {cls!r} is no dataclass, whose fields would be its options")
-    try:
-        made = build(cls, rest, section=kind)
-    except AgentGymError:
-        raise
-    except Exception as error:
-        raise BrokenPlugin(f"{who} cannot be made: {error!r}") from error
-    verify(made, protocol, who)
-    return made
 
 
 def _title(plugin: Plugin) -> str:

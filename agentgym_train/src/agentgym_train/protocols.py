@@ -5,6 +5,7 @@ A plugin class is a dataclass: its fields are its options in the configuration f
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from agentgym_train.batching import Batch
 from agentgym_train.engine.logps import Forward
-from agentgym_train.types import Group
+from agentgym_train.types import Group, Trajectory
 from agentgym_train.world import World
 
 
@@ -134,4 +135,28 @@ class Curriculum(Protocol):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restores what ``state_dict`` returned."""
+        ...
+
+
+class TaskCurriculum(Protocol):
+    """What a curriculum may have besides: it chooses tasks."""
+
+    def difficulties(self, step: int) -> tuple[int, int] | None:
+        """Returns the least and the greatest difficulty of the tasks of a step (counted from 0), or None for all. Pure."""
+        ...
+
+
+class Tracker(Protocol):
+    """Shows a run elsewhere. The first process alone calls it."""
+
+    def start(self, config: Mapping[str, Any], folder: Path) -> None:
+        """Begins, or goes on, with a run: its configuration as plain data and its folder."""
+        ...
+
+    def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
+        """Takes the metrics of a step (counted from 1) and some of its episodes, to be read."""
+        ...
+
+    def finish(self) -> None:
+        """Writes what is not written yet."""
         ...

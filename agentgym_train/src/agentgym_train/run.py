@@ -332,6 +332,6 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     training, held_out = describe(config)
     chat = Chat(load_tokenizer(str(folder)), training.instructions)
     device = torch.accelerator.current_accelerator() or torch.device("cpu")
-    generator = plugins.make_generator(config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
     played = evaluate.evaluate(config, generator, chat, held_out.task_ids)
     console.print(report.table({"checkpoint": evaluate.summary(played.trajectories)}))

@@ -47,13 +47,13 @@ class Trainer:
     def __init__(self, config: Config, folder: Path, *, model_path: str, tokenizer: PreTrainedTokenizerBase, chat: Chat):
         self.config, self.folder, self.tokenizer, self.chat = config, folder, tokenizer, chat
         self.algorithm = plugins.make_algorithm(config.algorithm)
-        self.curriculum = plugins.make_curriculum(config.curriculum)
+        self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
         model = load_model(model_path, config.model.dtype)
         self.shape = checkpoint.shape(model)
         newest = checkpoint.latest(folder)
         options: dict[str, Any] = {"dtype": config.model.dtype, "temperature": config.rollout.temperature}
         self.engine = Engine(model, config.engine, universal=newest is not None and checkpoint.is_universal(newest), **options)
-        self.generator = plugins.make_generator(config.generator).build(
+        self.generator = plugins.make(plugins.GENERATOR, config.generator).build(
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
         plugins.verify(self.generator, Generator, f"generator {config.generator['name']!r}")

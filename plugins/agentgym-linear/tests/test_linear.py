@@ -11,7 +11,7 @@ from agentgym_train.errors import ConfigError
 
 
 def make(**options):
-    return plugins.make_curriculum({"name": "linear", "start": 3, "limit": 8, **options})
+    return plugins.make(plugins.CURRICULUM, {"name": "linear", "start": 3, "limit": 8, **options})
 
 
 def test_the_schedule():

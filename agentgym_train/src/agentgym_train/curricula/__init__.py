@@ -37,7 +37,7 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
     Raises:
         BrokenPlugin: a method raised, a horizon is none, or the state cannot be kept as JSON.
     """
-    curriculum = plugins.make_curriculum(options)
+    curriculum = plugins.make(plugins.CURRICULUM, options)
     try:
         state = json.loads(json.dumps(curriculum.state_dict(), allow_nan=False))
         for step in (0, steps - 1):
