@@ -25,8 +25,10 @@ from rich.console import Console
 from transformers import AutoTokenizer
 
 from agentgym_train import config as configuration
-from agentgym_train import evaluate, report, run, scratch
+from agentgym_train import evaluate, report, scratch
 from agentgym_train.rollout.chat import Chat
+from agentgym_train.run.folder import claim_folder
+from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
 
 HERE = Path(__file__).parent
@@ -62,12 +64,12 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     raw["model"]["path"] = str(work / f"init-{name}-{seed}")
     raw["curriculum"] = methods[method]
     config = configuration.build(configuration.Config, raw)
-    run.check(config)
-    folder = run.claim_folder(config)
+    check(config)
+    folder = claim_folder(config)
     tokenizer = AutoTokenizer.from_pretrained(config.model.path)
-    training, held_out = run.describe(config)
+    training, held_out = describe(config)
     chat = Chat(tokenizer, training.instructions)
-    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, chat=chat)
+    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, chat=chat, training=training)
     curve, seen = [], [0]
 
     def measure(step: int, horizon: int) -> None:
@@ -84,7 +86,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
     measure(0, trainer.curriculum.horizon(0))
     try:
-        trainer.train(on_step)
+        trainer.train(on_step, lambda step: None)
     except BudgetSpent:
         out.write_text(json.dumps({"method": method, "seed": seed, "curve": curve}))
     trainer.engine.close()

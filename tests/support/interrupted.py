@@ -13,10 +13,10 @@ import processes
 import small_run
 
 from agentgym_train import config as configuration
-from agentgym_train import run
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Collector
+from agentgym_train.run.prepare import describe, load_tokenizer
 from agentgym_train.trainer import Trainer
 
 KILLS = {
@@ -45,11 +45,12 @@ def work(rank, config_file, kill):
     config = configuration.load(config_file)
     folder, model = Path(config.run.folder), config.model.path
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer = run.load_tokenizer(model)
-    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer))
+    tokenizer = load_tokenizer(model)
+    training, _ = describe(config)
+    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer), training=training)
     if kill and rank == trainer.world.size - 1:
         kill_at(*KILLS[kill])
-    trainer.train(lambda row, groups: None)
+    trainer.train(lambda row, groups: None, lambda step: None)
     trainer.engine.save_model(folder / "model")
     trainer.world.barrier()
 

@@ -6,7 +6,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from agentgym_train.launch import free_port
+from agentgym_train.run.launch import free_port
 
 
 def environment():

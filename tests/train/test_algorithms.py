@@ -3,14 +3,18 @@
 import math
 
 import pytest
+import tiny
 import torch
 
+from agentgym_train.algorithms.dpo import DPO
 from agentgym_train.algorithms.gigpo import GiGPO
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.algorithms.reinforce_pp import ReinforcePP
 from agentgym_train.algorithms.rloo import RLOO
+from agentgym_train.algorithms.sft import SFT
 from agentgym_train.batching import pack
-from agentgym_train.engine.logps import Forward
+from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.errors import ConfigError
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.world import World
 
@@ -157,3 +161,46 @@ def test_gspo_clips_whole_trajectories():
     assert sums["clip_fraction"] == 2
     loss.backward()
     assert not logp.grad.any()
+
+
+def test_sft_is_the_models_own_cross_entropy():
+    """Transformers computes it too, from labels."""
+    model = tiny.model()
+    batch = pack(GROUPS)
+    labels = batch.id_BT.masked_fill(~batch.action_BT, -100)
+    with torch.no_grad():
+        theirs = model(input_ids=batch.id_BT, attention_mask=batch.valid_BT.long(), labels=labels).loss
+        ours, _ = SFT().loss(token_logps(model, batch, 1.0), batch)
+    assert ours.item() / SFT().weight(batch) == pytest.approx(theirs.item(), rel=1e-5)
+
+
+def test_dpo_by_hand():
+    """Log-ratios to the reference: +0.5 a token on the better's three, −0.2 on the worse's six."""
+    groups = [Group(2, [trajectory(("a", 1.0)), trajectory(("a", 0.0), ("b", 0.0))]), Group(5, [])]
+    batch = pack(groups)
+    reference = batch.logp_BT.clone()
+    reference[0] -= 0.5
+    reference[1] += 0.2
+    algorithm = DPO(beta=0.3)
+    batch = algorithm.credit(batch.with_streams(reference=reference), groups, World())
+    logp = batch.logp_BT.clone().requires_grad_()
+    loss, sums = algorithm.loss(Forward(logp, logp), batch)
+    loss.backward()
+    margin = 3 * 0.5 + 6 * 0.2
+    assert loss.item() == pytest.approx(math.log(1 + math.exp(-0.3 * margin)))
+    slope = 0.3 / (1 + math.exp(0.3 * margin))
+    assert logp.grad[0, batch.action_BT[0]].tolist() == pytest.approx([-slope] * 3)
+    assert logp.grad[1, batch.action_BT[1]].tolist() == pytest.approx([slope] * 6)
+    assert not logp.grad[~batch.action_BT].any()
+    assert sums["pairs_right"] == 1
+    assert (algorithm.weight(batch), algorithm.weight(batch.idle())) == (1, 0)
+    assert [len(m.group_B) for m in batch.micro_batches(1, whole_groups=True)] == [2], "a pair stays together"
+    idle = batch.idle()
+    zero, _ = algorithm.loss(Forward(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)
+    zero.backward()
+    assert zero == 0
+
+
+def test_dpo_refuses_what_is_no_pair():
+    with pytest.raises(ConfigError, match=r"learns from pairs, and a group of task 't' has 1 episodes: set source\.pairs=true"):
+        credited(DPO(), [Group(0, [trajectory(("a", 1.0))])])

@@ -153,7 +153,7 @@ def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
         "@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return 5\n    def observe(self, metrics): metrics['gone']"
     )
     made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
-    monkeypatch.setattr("agentgym_train.run.work", lambda folder, console: made.observe({}))
+    monkeypatch.setattr("agentgym_train.run.work.work", lambda folder, console: made.observe({}))
     assert cli.attempt(tmp_path) == 1
     shown = capfd.readouterr().err
     assert "Traceback (most recent call last)" in shown

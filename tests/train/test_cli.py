@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.cli import app
 from agentgym_train.config import Config
-from agentgym_train.launch import launch_command
+from agentgym_train.run.launch import launch_command
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def refused(result, message):
         ("algorithm.name=grp", "unknown algorithm 'grp'. Did you mean 'grpo'"),
         ("curriculum.name=scaling", "unknown curriculum 'scaling'"),
         ("generator.name=vllm", "unknown generator 'vllm'"),
-        ("algorithm={gamma=1}", "'algorithm.name' must be one of gigpo, grpo"),
+        ("algorithm={gamma=1}", "'algorithm.name' must be one of dpo, gigpo, grpo"),
         ("algorithm.clip=0.2", "Did you mean 'algorithm.clip_low'"),
         ("engine.minibatches=9", "engine.minibatches=9 cannot split env.groups=4"),
         ("engine.zero={stage=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
@@ -155,10 +155,11 @@ def test_an_unwritable_folder(tmp_path):
 
 
 def test_a_folder_of_another_configuration(tmp_path):
-    from agentgym_train import config, plugins, run
+    from agentgym_train import config, plugins
+    from agentgym_train.run.folder import claim_folder
 
     path = small_run.write(tmp_path)
-    run.claim_folder(plugins.resolved(config.load(path)))
+    claim_folder(plugins.resolved(config.load(path)))
     refused(invoke("run", path, "--set", "engine.lr=0.5"), "engine.lr was 0.001 and is now 0.5. Choose another run.folder")
 
 

@@ -11,14 +11,16 @@ import tiny
 from fake_engine import save
 from typer.testing import CliRunner
 
-from agentgym_train import cli, metrics, plugins, run
+from agentgym_train import cli, metrics, plugins
 from agentgym_train import config as configuration
 from agentgym_train.errors import RunFolderError, TrainingError
 from agentgym_train.files import Lock, write_whole
+from agentgym_train.run.folder import claim_folder
+from agentgym_train.run.work import check_learned
 
 
 def claim(path, *overrides):
-    return run.claim_folder(plugins.resolved(configuration.load(path, overrides)))
+    return claim_folder(plugins.resolved(configuration.load(path, overrides)))
 
 
 @pytest.mark.parametrize(
@@ -190,21 +192,22 @@ def test_a_whole_file_stays_when_its_successor_cannot_be_written(tmp_path):
 
 def test_a_run_without_a_gradient_has_not_learned():
     with pytest.raises(TrainingError, match="rewards never differed within a group"):
-        run.check_learned([{"step": 1, "grad_norm": 0.0}, {"step": 2, "grad_norm": 0.0}])
-    run.check_learned([{"step": 1, "grad_norm": 0.0}, {"step": 2, "grad_norm": 0.1}])
+        check_learned([{"step": 1, "grad_norm": 0.0}, {"step": 2, "grad_norm": 0.0}])
+    check_learned([{"step": 1, "grad_norm": 0.0}, {"step": 2, "grad_norm": 0.1}])
 
 
 FAILURES = """
 import os, sys
 from agentgym_envs.errors import EnvFailure
-from agentgym_train import cli, run
+from agentgym_train import cli
+from agentgym_train.run import work
 
 home, *errors = sys.argv[1:]
 
 def fail(folder, console):
     raise eval(error)
 
-run.work = fail
+work.work = fail
 for number, error in enumerate(errors):
     if os.fork() == 0:
         os.dup2(os.open(f"{home}/{number}/stderr", os.O_CREAT | os.O_WRONLY), 2)

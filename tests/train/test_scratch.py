@@ -5,9 +5,11 @@ import small_run
 from typer.testing import CliRunner
 
 from agentgym_envs.errors import EnvRaised, EnvTimeout, WorkerDied
-from agentgym_train import cli, report, run, scratch
+from agentgym_train import cli, report, scratch
 from agentgym_train import config as configuration
 from agentgym_train.config import EnvConfig, ScratchConfig
+from agentgym_train.run import held_out
+from agentgym_train.run.prepare import prepare
 
 LISTED = "listed_env:support/Listed-v0"
 
@@ -40,9 +42,9 @@ def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys
     class Notes(dict):
         add = dict.__setitem__
 
-    monkeypatch.setattr(run, "baseline", failing)
+    monkeypatch.setattr(held_out, "baseline", failing)
     notes = Notes()
-    run.add_baselines(None, notes, cli.out)
+    held_out.add_baselines(None, notes, cli.out)
     assert notes == {"oracle": {"success": 1.0}}
     assert "warning: no row for random: agentgym/Maze-v0 did not answer" in capsys.readouterr().out
 
@@ -52,7 +54,7 @@ def test_a_plain_environment_that_lists_its_actions_has_a_small_model(tmp_path):
         tmp_path, env={"id": LISTED, "kwargs": {}}, eval={"kwargs": {}}, scratch={"episodes": 4, "steps": 2, "hidden": 16}
     )
     with report.Display(cli.out, quiet=True) as display:
-        run.prepare(configuration.load(path), display).release()
+        prepare(configuration.load(path), display).release()
     assert {"model.safetensors", "tokenizer.json"} <= {p.name for p in (tmp_path / "run" / "init").iterdir()}
 
 

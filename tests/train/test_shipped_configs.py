@@ -8,7 +8,7 @@ import pytest
 import tiny
 
 from agentgym_train import config as configuration
-from agentgym_train import run
+from agentgym_train.run.prepare import check
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "benchmarks").rglob("*.toml"))
@@ -29,7 +29,7 @@ def test_it_passes_every_check(file, model):
     for curriculum in raw.pop("methods", {"": raw["curriculum"]}).values():
         if raw.get("model", {}).get("path", "scratch") != "scratch":
             raw["model"]["path"] = model
-        run.check(configuration.build(configuration.Config, raw | {"curriculum": curriculum}))
+        check(configuration.build(configuration.Config, raw | {"curriculum": curriculum}))
 
 
 def test_the_files_are_found():

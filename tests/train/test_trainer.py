@@ -1,6 +1,7 @@
 """Invariants of one real trainer: environments, generator and DeepSpeed included."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +13,13 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
-from agentgym_train import checkpoint, evaluate, metrics, run
+from agentgym_train import checkpoint, evaluate, metrics
 from agentgym_train import config as configuration
 from agentgym_train.batching import pack
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
-from agentgym_train.rollout.build import make_collector, make_pool
 from agentgym_train.rollout.chat import Chat
+from agentgym_train.run import prepare
+from agentgym_train.run.folder import claim_folder
 from agentgym_train.trainer import Trainer
 from agentgym_train.types import Failure
 
@@ -28,12 +30,16 @@ def make(home, options):
     model = tiny.save(home / "model", template=tiny.CHATML)
     options = {**options, "run": {"folder": str(home / "run"), **options.get("run", {})}}
     config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))
-    run.check(config)
-    folder = run.claim_folder(config)
-    tokenizer = run.load_tokenizer(model)
-    return Trainer(
-        config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer, run.describe(config)[0].instructions)
-    )
+    prepare.check(config)
+    folder = claim_folder(config)
+    tokenizer = prepare.load_tokenizer(model)
+    training, _ = prepare.describe(config)
+    chat = Chat(tokenizer, training.instructions)
+    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=chat, training=training)
+
+
+def train(trainer, log=lambda row, groups: None):
+    trainer.train(log, lambda step: None)
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +58,9 @@ def special(tmp_path, request):
 
 
 def collect(trainer, step=0, max_turns=4):
-    config = trainer.config
     trainer.generator.load(trainer.engine.weights())
-    with make_pool(config, len(trainer.tasks(step)), config.env.kwargs) as pool:
-        return trainer.collect(make_collector(config, pool, trainer.generator, trainer.chat), step, max_turns)
+    with closing(trainer.make_source()) as source:
+        return source.next(step, max_turns)
 
 
 def spread_rewards(groups):
@@ -131,15 +136,16 @@ def test_the_generator_follows_the_policy(trainer):
 @pytest.mark.parametrize("special", [{"rollout": {"max_new_tokens": 510}}], indirect=True)
 def test_a_context_that_fits_no_episode_is_an_error_and_not_an_empty_step(special):
     with pytest.raises(ConfigError, match=r"no episode of step 1 fits.*max_new_tokens=510.*max_context=512"):
-        special.train(lambda row, groups: None)
+        train(special)
 
 
 def test_tasks_are_a_function_of_seed_and_step(trainer):
-    assert trainer.tasks(3) == trainer.tasks(3)
-    assert trainer.tasks(3) != trainer.tasks(4)
-    assert len(trainer.tasks(0)) == 16
-    assert len(set(trainer.tasks(0))) == 4
-    assert [start.group for start in trainer.tasks(0)] == [g for g in range(4) for _ in range(4)]
+    with closing(trainer.make_source()) as source:
+        assert source.starts(3) == source.starts(3)
+        assert source.starts(3) != source.starts(4)
+        assert len(source.starts(0)) == 16
+        assert len(set(source.starts(0))) == 4
+        assert [start.group for start in source.starts(0)] == [g for g in range(4) for _ in range(4)]
 
 
 DYING = {
@@ -159,7 +165,7 @@ def test_a_training_step_completes_over_dying_environments(special, tmp_path):
     marker = tmp_path / "died"
     object.__setattr__(special.config.env, "kwargs", special.config.env.kwargs | {"marker": str(marker)})
     rows = []
-    special.train(lambda row, groups: rows.append((row, groups)))
+    train(special, lambda row, groups: rows.append((row, groups)))
     assert marker.exists(), "nothing failed: the test tested nothing"
     assert rows[0][0]["env_failures"] >= 1
     assert [r["episodes"] for r, _ in rows] == [4.0] * 4
@@ -187,7 +193,7 @@ def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(speci
     """All four episodes of every step are given up: the third step's are more than nine."""
     rows = []
     with pytest.raises(FaultBudgetError, match=r"12 episodes.*by step 3.*budget=9.*2 × seed \d+: .*broken on purpose"):
-        special.train(lambda row, groups: rows.append(row))
+        train(special, lambda row, groups: rows.append(row))
     assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [(4, 8, 0, 0)] * 2
     assert not any("success" in r for r in rows), "what was not played is no success of 0"
     assert special.curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
@@ -220,7 +226,7 @@ NAIVE = {
 @pytest.mark.parametrize("special", [NAIVE], indirect=True)
 def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
     rows = []
-    special.train(lambda row, groups: rows.append(row))
+    train(special, lambda row, groups: rows.append(row))
     assert [r["step"] for r in rows] == [1, 2]
     assert rows[0]["grad_norm"] > 0, "the second step samples from other weights than the first"
     assert all(r["logp_drift"] < 1e-4 for r in rows)
@@ -238,7 +244,7 @@ def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message
 
 @pytest.mark.parametrize("construct", ["hang", "die"])
 def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(tmp_path, construct, monkeypatch):
-    monkeypatch.setattr(run.pool, "describe", partial(run.pool.describe, start_timeout=3.0))
+    monkeypatch.setattr(prepare.pool, "describe", partial(prepare.pool.describe, start_timeout=3.0))
     env = {"id": "faulty_envs:support/Faulty-v0", "kwargs": {"construct": construct}, "timeout": 2.0}
     with pytest.raises(EnvFailure, match=r"no answer within|with status 7"):
         make(tmp_path, {"env": env, "eval": {"kwargs": {}}})

@@ -15,8 +15,8 @@ from agentgym_envs.cli import user_errors
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_train import config as configuration
-from agentgym_train.launch import launch_command, process_count
 from agentgym_train.plugins import KINDS, culprit, resolved
+from agentgym_train.run.launch import launch_command, process_count
 
 app = typer.Typer(help="Multi-turn reinforcement learning for language-model agents.", no_args_is_help=True, add_completion=False)
 config_app = typer.Typer(help="Configurations.", no_args_is_help=True)
@@ -40,12 +40,12 @@ def run(
 ) -> None:
     """Trains; run again, it goes on from the newest checkpoint."""
     from agentgym_train import checkpoint, report
-    from agentgym_train import run as runs
+    from agentgym_train.run.prepare import prepare
 
     config = configuration.load(config_file, set_ or [])
     count = process_count(processes, hostfile)
     with report.Display(out) as display:
-        lock = runs.prepare(config, display, processes=count)
+        lock = prepare(config, display, processes=count)
     lock.share()
     folder = Path(config.run.folder)
     here = processes == 1 and hostfile is None
@@ -65,10 +65,10 @@ def work(folder: Path) -> None:
 
 def attempt(folder: Path) -> int:
     """Does one process's share of a run and shows what went wrong; returns the exit status."""
-    from agentgym_train import run as runs
-
     try:
-        runs.work(folder, out)
+        from agentgym_train.run import work as process
+
+        process.work(folder, out)
     except KeyboardInterrupt:
         err.print("interrupted")
     except AgentGymError as error:
@@ -101,9 +101,9 @@ def evaluate(
     set_: Overrides = None,
 ) -> None:
     """Plays held-out tasks with a checkpoint."""
-    from agentgym_train import run as runs
+    from agentgym_train.run.work import evaluate_checkpoint
 
-    runs.evaluate_checkpoint(checkpoint, config_file, set_ or [], out)
+    evaluate_checkpoint(checkpoint, config_file, set_ or [], out)
 
 
 @app.command("plugins")

@@ -1,6 +1,6 @@
 """Configuration: one TOML file, frozen dataclasses behind it, the same names everywhere.
 
-Sections ``algorithm``, ``curriculum``, ``generator`` and ``tracker`` are a plugin's ``name`` and that plugin's own options.
+Sections ``algorithm``, ``curriculum``, ``generator``, ``source`` and ``tracker`` are a plugin's ``name`` and its own options.
 """
 
 import json
@@ -19,6 +19,7 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.limits import Count, Name, NonNegative, Patience, Positive, Seconds, Seed, Temperature, Whole
 
 T = TypeVar("T")
+SCRATCH = "scratch"
 VOCAB = 260  # the bytes and the four special tokens
 
 
@@ -50,7 +51,7 @@ class EnvConfig:
 class ModelConfig:
     """The policy at the start."""
 
-    path: Name = "scratch"
+    path: Name = SCRATCH
     """A Hugging Face causal LM, local folder or hub name; "scratch" makes a small one (see ``scratch``)."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Training and generation precision: float32 or bfloat16."""
@@ -155,6 +156,7 @@ class Config:
     algorithm: dict[str, Any] = field(default_factory=lambda: {"name": "grpo"})
     curriculum: dict[str, Any] = field(default_factory=dict)
     generator: dict[str, Any] = field(default_factory=lambda: {"name": "hf"})
+    source: dict[str, Any] = field(default_factory=lambda: {"name": "rollout"})
     tracker: list[dict[str, Any]] = field(default_factory=list)
     """``[[tracker]]`` tables; ``metrics.jsonl`` is written in any case."""
 

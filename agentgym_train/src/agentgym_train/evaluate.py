@@ -7,8 +7,8 @@ from agentgym_envs import registry
 from agentgym_envs.tasks import spread, stable_hash
 from agentgym_train.config import Config
 from agentgym_train.errors import ConfigError, FaultBudgetError
-from agentgym_train.protocols import Generator, Sampling
-from agentgym_train.rollout.build import make_collector, make_pool
+from agentgym_train.protocols import Generator
+from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Start
 from agentgym_train.types import Failure, Trajectory
@@ -26,11 +26,6 @@ def horizon(config: Config) -> int:
             f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not {config.eval.horizon}"
         )
     return turns
-
-
-def sampling(config: Config, chat: Chat) -> Sampling:
-    """Returns how to sample."""
-    return Sampling(temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids)
 
 
 class Played(NamedTuple):

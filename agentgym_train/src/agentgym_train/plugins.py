@@ -38,8 +38,9 @@ class Kind(Generic[T]):
 ALGORITHM: "Kind[protocols.Algorithm]" = Kind("algorithm", "agentgym_train.algorithms", "Algorithm")
 CURRICULUM: "Kind[protocols.Curriculum]" = Kind("curriculum", "agentgym_train.curricula", "Curriculum")
 GENERATOR: "Kind[protocols.GeneratorPlugin]" = Kind("generator", "agentgym_train.generators", "GeneratorPlugin")
+SOURCE: "Kind[protocols.SourcePlugin]" = Kind("source", "agentgym_train.sources", "SourcePlugin")
 TRACKER: "Kind[protocols.Tracker]" = Kind("tracker", "agentgym_train.trackers", "Tracker")
-KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, TRACKER)
+KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, TRACKER)
 
 
 def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
@@ -108,6 +109,7 @@ def resolved(config: Config) -> Config:
         algorithm=_options(config.algorithm, make_algorithm(config.algorithm)),
         curriculum=_options(config.curriculum, make(CURRICULUM, config.curriculum)),
         generator=_options(config.generator, make(GENERATOR, config.generator)),
+        source=_options(config.source, make(SOURCE, config.source)),
         tracker=[_options(options, make(TRACKER, options)) for options in config.tracker],
     )
 

@@ -3,7 +3,7 @@
 A plugin class is a dataclass: its fields are its options in the configuration file, unknown keys are errors.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,9 +11,12 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from agentgym_envs.pool import Description
 from agentgym_train.batching import Batch
+from agentgym_train.config import Config
 from agentgym_train.engine.logps import Forward
-from agentgym_train.types import Group, Trajectory
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.types import Failure, Group, Trajectory
 from agentgym_train.world import World
 
 
@@ -135,6 +138,54 @@ class Curriculum(Protocol):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restores what ``state_dict`` returned."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a source is built from: a run, as one process sees it."""
+
+    config: Config
+    world: World
+    generator: Generator
+    chat: Chat
+    training: Description
+    """The environment, its tasks and their difficulties."""
+    version: Callable[[], int]
+    """Optimizer steps behind the policy."""
+
+
+class Source(Protocol):
+    """Where the episodes of a step come from. What it gives is a function of the run's seed, the step and the policy alone."""
+
+    @property
+    def failures(self) -> Sequence[Failure]:
+        """Of environments, in the latest step; none of them is a reward."""
+        ...
+
+    def next(self, step: int, horizon: int) -> list[Group]:
+        """Returns this process's groups of a step (counted from 0), numbered among those of all processes.
+
+        Args:
+            step: which.
+            horizon: turns that an episode may take.
+        """
+        ...
+
+    def close(self) -> None:
+        """Ends what it started."""
+        ...
+
+
+class SourcePlugin(Protocol):
+    """The options of a source."""
+
+    def check(self, config: Config, training: Description) -> None:
+        """Refuses, before any work, what it could give nothing for."""
+        ...
+
+    def build(self, stage: Stage) -> Source:
+        """Makes the source of one process."""
         ...
 
 

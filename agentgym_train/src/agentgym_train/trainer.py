@@ -4,6 +4,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.tasks import stable_hash
-from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, streams
+from agentgym_envs.pool import Description
+from agentgym_train import checkpoint, curricula, metrics, plugins, streams
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
@@ -23,14 +24,14 @@ from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
 from agentgym_train.models import load_model
 from agentgym_train.probe import check_generator
 from agentgym_train.probe import length as probe_length
-from agentgym_train.protocols import Generator
-from agentgym_train.rollout.build import make_collector, make_pool
+from agentgym_train.protocols import Generator, Source, Stage
+from agentgym_train.rollout.build import sampling
 from agentgym_train.rollout.chat import Chat
-from agentgym_train.rollout.collector import Collector, Start
 from agentgym_train.types import Failure, Group
 from agentgym_train.update import NotFiniteError, update
 
-OnStep = Callable[[dict[str, Any], list[Group]], None]
+Log = Callable[[dict[str, Any], list[Group]], None]
+Evaluate = Callable[[int], object]
 
 
 class Trainer:
@@ -42,10 +43,20 @@ class Trainer:
         model_path: the initial policy, in Hugging Face format.
         tokenizer: its tokenizer.
         chat: its chat template.
+        training: the training environment.
     """
 
-    def __init__(self, config: Config, folder: Path, *, model_path: str, tokenizer: PreTrainedTokenizerBase, chat: Chat):
-        self.config, self.folder, self.tokenizer, self.chat = config, folder, tokenizer, chat
+    def __init__(
+        self,
+        config: Config,
+        folder: Path,
+        *,
+        model_path: str,
+        tokenizer: PreTrainedTokenizerBase,
+        chat: Chat,
+        training: Description,
+    ):
+        self.config, self.folder, self.tokenizer, self.chat, self.training = config, folder, tokenizer, chat, training
         self.algorithm = plugins.make_algorithm(config.algorithm)
         self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
         model = load_model(model_path, config.model.dtype)
@@ -66,32 +77,32 @@ class Trainer:
         check_generator(
             self.generator,
             lambda batch: self.engine.forward(batch.to(self.engine.device)),
-            sampling=evaluate.sampling(config, chat),
+            sampling=sampling(config, chat),
             ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
             length=probe_length(model.config),
             dtype=config.model.dtype,
         )
 
-    def train(self, on_step: OnStep) -> None:
+    def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.
 
         Args:
-            on_step: sees each step's metrics and this process's groups.
+            log: sees each step's metrics and this process's groups.
+            evaluate: plays held-out tasks after a step (counted from 1).
 
         Raises:
             ConfigError: no episode fits into the context.
             FaultBudgetError: more episodes failed than ``env.failure_budget``.
             TrainingError: a loss or gradient is not finite.
         """
-        config = self.config
+        run, every = self.config.run, self.config.eval.every
         given_up = int(sum(row["given_up"] for row in self.rows.kept))
-        with make_pool(config, len(self.tasks(0)), config.env.kwargs) as pool:
-            collector = make_collector(config, pool, self.generator, self.chat)
-            for step in range(self.start, config.run.steps):
+        with closing(self.make_source()) as source:
+            for step in range(self.start, run.steps):
                 began = time.monotonic()
                 horizon = curricula.turns(self.curriculum, step)
-                groups = self.collect(collector, step, horizon)
-                failures = [f for part in self.world.gather(collector.failures) for f in part]
+                groups = source.next(step, horizon)
+                failures = [f for part in self.world.gather(list(source.failures)) for f in part]
                 self.note_failures(step + 1, failures)
                 given_up += sum(f.given_up for f in failures)
                 self.check_failures(step, given_up)
@@ -104,21 +115,18 @@ class Trainer:
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
                 row = {"step": step + 1, "horizon": horizon, **means, "time": seconds}
                 self.rows.write(row)
-                on_step(row, groups)
-                if (step + 1) % config.run.save_every == 0 or step + 1 == config.run.steps:
+                log(row, groups)
+                if every and (step + 1) % every == 0 and step + 1 < run.steps:
+                    evaluate(step + 1)
+                if (step + 1) % run.save_every == 0 or step + 1 == run.steps:
                     self.save(step + 1)
 
-    def collect(self, collector: Collector, step: int, horizon: int) -> list[Group]:
-        """Plays this process's groups of a step; sampling noise is a function of seed, step and episode alone."""
-        noise = f"train {self.config.run.seed} {step}"
-        sampling = evaluate.sampling(self.config, self.chat)
-        return collector.collect(self.tasks(step), max_turns=horizon, sampling=sampling, noise=noise, version=self.engine.steps)
-
-    def tasks(self, step: int) -> list[Start]:
-        """Returns this process's tasks of a step, each ``group_size`` times: a function of seed and step alone."""
-        run, env = self.config.run, self.config.env
-        mine = range(self.world.rank, env.groups, self.world.size)
-        return [Start(g, stable_hash(f"task {run.seed} {step} {g}") % 2**31) for g in mine for _ in range(env.group_size)]
+    def make_source(self) -> Source:
+        """Builds what gives the episodes."""
+        stage = Stage(self.config, self.world, self.generator, self.chat, self.training, version=lambda: self.engine.steps)
+        source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
+        plugins.verify(source, Source, f"source {self.config.source['name']!r}")
+        return source
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""

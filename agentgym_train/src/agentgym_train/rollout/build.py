@@ -4,7 +4,7 @@ from typing import Any
 
 from agentgym_envs.pool import EnvPool
 from agentgym_train.config import Config
-from agentgym_train.protocols import Generator
+from agentgym_train.protocols import Generator, Sampling
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Collector
 
@@ -14,6 +14,11 @@ def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
     env = config.env
     limits: dict[str, Any] = {"workers": env.workers or None, "timeout": env.timeout, "action_format": env.action_format}
     return EnvPool(env.id, episodes, max_episode_steps=-1, **limits, **kwargs)
+
+
+def sampling(config: Config, chat: Chat) -> Sampling:
+    """Returns how to sample."""
+    return Sampling(temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids)
 
 
 def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Chat) -> Collector:

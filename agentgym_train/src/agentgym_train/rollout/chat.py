@@ -46,6 +46,11 @@ class Chat:
         ids = self._ids(self._tail(self._neutral(observation)))
         return ids[1:] if ids and action_ids and action_ids[-1] == ids[0] else ids
 
+    def response(self, text: str) -> list[int]:
+        """Returns the tokens of a response that was not sampled, with the stop token that ends it."""
+        end = self._ids(self._tail("x"))[:1]
+        return self._ids(self._neutral(text)) + [token for token in end if token in self.stop_ids]
+
     def text(self, action_ids: Sequence[int]) -> str:
         """Returns the words of an action, without special tokens and outer white space."""
         return str(self.tokenizer.decode(list(action_ids), skip_special_tokens=True)).strip()

@@ -1,0 +1,72 @@
+"""The run folder: made, recognised, and refused where it holds something else."""
+
+from pathlib import Path
+
+from agentgym_train import checkpoint, metrics
+from agentgym_train import config as configuration
+from agentgym_train.config import Config
+from agentgym_train.errors import RunFolderError
+from agentgym_train.files import write_whole, writing
+
+CHANGEABLE = frozenset(
+    {
+        "run.folder",
+        "run.steps",
+        "run.save_every",
+        "run.keep",
+        "env.workers",
+        "env.timeout",
+        "env.retries",
+        "env.failure_budget",
+        "rollout.patience",
+        "engine.micro_batch_tokens",
+        "eval.every",
+    }
+)
+"""Keys that do not change what a run computes: a resumed run may have other values."""
+UNFINISHED = {".lock", ".config.toml-draft"}  # all that a start leaves which was interrupted before it wrote config.toml
+
+
+def claim_folder(config: Config) -> Path:
+    """Makes the run folder, or recognises it as this run's, and writes the configuration into it.
+
+    Raises:
+        RunFolderError: it cannot be written, holds something else, or belongs to a run with another configuration.
+    """
+    folder = Path(config.run.folder)
+    recognise(folder, config)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "config.toml", configuration.dumps(config))
+    return folder
+
+
+def recognise(folder: Path, config: Config) -> None:
+    """Refuses a folder that holds something else than this run; touches nothing.
+
+    Raises:
+        RunFolderError: says what the folder holds, or which keys differ in what way.
+    """
+    saved = folder / "config.toml"
+    if saved.exists():
+        changed = configuration.difference(configuration.load(saved), config, ignore=CHANGEABLE)
+        if changed:
+            raise RunFolderError(f"{folder} holds a run with another configuration: {changed}. Choose another run.folder")
+    elif folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED):
+        raise RunFolderError(f"{folder} exists and is not a run folder. Choose another run.folder")
+
+
+def check_progress(config: Config, folder: Path) -> None:
+    """Refuses to go on from results that cannot be read, or to stop before where the run already is.
+
+    Raises:
+        RunFolderError: names the file and says what to do.
+    """
+    metrics.Notes(folder / "evaluation.json", write=False)
+    for name in metrics.FILES:
+        if (folder / name).exists():
+            metrics.read(folder / name)
+    newest = checkpoint.latest(folder)
+    done = checkpoint.read_state(newest).step if newest else 0
+    if done > config.run.steps:
+        raise RunFolderError(f"{folder} has {done} steps behind it, more than run.steps={config.run.steps}")

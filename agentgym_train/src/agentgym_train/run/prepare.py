@@ -1,0 +1,146 @@
+"""Before the run: everything is checked, the folder is made, and the small model where one is asked for."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
+from transformers.utils import logging as transformers_logging
+
+from agentgym_envs import pool, registry
+from agentgym_envs.pool import Description
+from agentgym_train import checkpoint, curricula, evaluate, plugins, report
+from agentgym_train.config import SCRATCH, Config
+from agentgym_train.errors import ConfigError, ModelError
+from agentgym_train.files import Lock, publish, writing
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.run.folder import check_progress, claim_folder, recognise
+
+POOL_KEYWORDS = {"max_episode_steps", "num_envs", "workers", "timeout", "start_timeout", "action_format", "render_mode"}
+
+
+def prepare(config: Config, display: report.Display, *, processes: int = 1) -> Lock:
+    """Checks everything, makes or recognises the run folder, and makes the small model where one is asked for.
+
+    Args:
+        config: the run.
+        display: shows progress and warnings.
+        processes: that will train.
+
+    Returns:
+        The run folder's lock, to be kept until the run has ended.
+
+    Raises:
+        AgentGymError: what is wrong, before any work.
+    """
+    transformers_logging.disable_progress_bar()
+    check(config, processes=processes)
+    config = plugins.resolved(config)
+    folder = Path(config.run.folder)
+    recognise(folder, config)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    lock = Lock(folder)
+    try:
+        claim_folder(config)
+        for line in checkpoint.recover(folder):
+            display.console.print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
+        check_progress(config, folder)
+        if newest := checkpoint.latest(folder):
+            checkpoint.convert(newest, processes=processes)
+        if config.model.path == SCRATCH and not (folder / "init").exists():
+            make_init(config, folder, display)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def make_init(config: Config, folder: Path, display: report.Display) -> None:
+    """Makes the small model."""
+    from agentgym_train import scratch
+
+    draft = folder / ".init-draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}
+    scratch.make(draft, config.env, config.scratch, progress=display.advance, **sizes)
+    with writing(folder / "init"):
+        publish(draft, folder / "init")
+
+
+def check(config: Config, *, processes: int = 1) -> None:
+    """Refuses what cannot work: names, options, horizons, task filters, extras, model and chat template."""
+    plugins.resolved(config)
+    curricula.rehearse(config.curriculum, config.run.steps)
+    if config.env.groups < processes:
+        raise ConfigError(f"env.groups={config.env.groups} leaves some of the {processes} processes without a task")
+    if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
+        raise ModelError(
+            f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
+            "keyword 'admissible' that asks for one: set model.path to a trained model"
+        )
+    if config.engine.minibatches > config.env.groups:
+        raise ConfigError(
+            f"engine.minibatches={config.engine.minibatches} cannot split env.groups={config.env.groups}: groups stay whole"
+        )
+    if config.engine.zero:
+        from agentgym_train.engine.deepspeed import check_zero
+
+        check_zero(config.engine)
+    check_keywords(config)
+    training, _ = describe(config)
+    plugins.make(plugins.SOURCE, config.source).check(config, training)
+    evaluate.horizon(config)
+    if config.model.path != SCRATCH:
+        check_context(config)
+        Chat(load_tokenizer(config.model.path), training.instructions)
+
+
+def check_keywords(config: Config) -> None:
+    """Refuses keywords for the environment that are the trainer's own."""
+    for section, kwargs in (("env", config.env.kwargs), ("eval", config.eval.kwargs)):
+        if taken := sorted(POOL_KEYWORDS & kwargs.keys()):
+            raise ConfigError(f"configuration key '{section}.kwargs.{taken[0]}': the trainer sets it, not the environment")
+
+
+def describe(config: Config) -> tuple[Description, Description]:
+    """Constructs the training and the held-out environment in a worker, which checks their keywords; returns what they are.
+
+    Raises:
+        AgentGymError: a keyword that the environment does not take, no such environment, or one that fails.
+    """
+    env, training, held_out = config.env, config.env.kwargs, held_out_keywords(config)
+    limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
+    first = pool.describe(env.id, **limits, **training)
+    if env.action_format != "plain" and not first.text_env:
+        raise ConfigError(f"env.action_format={env.action_format!r} needs a TextEnv: for {env.id} use 'plain'")
+    same = held_out == training
+    return first, first if same else pool.describe(env.id, **limits, **held_out)
+
+
+def held_out_keywords(config: Config) -> dict[str, Any]:
+    """Returns the constructor keywords of evaluation."""
+    return config.env.kwargs | config.eval.kwargs
+
+
+def check_context(config: Config) -> None:
+    """Refuses what is no model, and episodes that are longer than the model's positions reach."""
+    path = config.model.path
+    try:
+        reach = getattr(AutoConfig.from_pretrained(path), "max_position_embeddings", None)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"model.path={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+    if reach is not None and config.model.max_context > reach:
+        raise ModelError(f"model.max_context={config.model.max_context} is more than the {reach} positions of {path!r}")
+
+
+def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
+    """Loads a tokenizer.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        return AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"model.path={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error

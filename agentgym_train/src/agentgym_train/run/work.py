@@ -1,0 +1,106 @@
+"""The run itself, one process's share: training between two evaluations, and what is left behind."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from transformers.utils import logging as transformers_logging
+
+from agentgym_train import checkpoint, evaluate, metrics, plugins, report
+from agentgym_train import config as configuration
+from agentgym_train.config import SCRATCH
+from agentgym_train.errors import CheckpointError, TrainingError
+from agentgym_train.files import Lock, writing
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.run.held_out import HeldOut, add_baselines
+from agentgym_train.run.prepare import describe, load_tokenizer
+from agentgym_train.trainer import Trainer
+from agentgym_train.types import Group, Trajectory
+
+SHOWN = 6  # trajectories in the readable file
+SAMPLES = 2  # a step, for trackers
+
+
+def work(folder: Path, console: Console) -> None:
+    """Trains, evaluates and reports in a prepared folder; goes on from the newest checkpoint. One process's share."""
+    transformers_logging.disable_progress_bar()
+    lock = Lock(folder, shared=True)
+    config = configuration.load(folder / "config.toml")
+    model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
+    tokenizer = load_tokenizer(model_path)
+    training, held_out = describe(config)
+    chat = Chat(tokenizer, training.instructions)
+    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, chat=chat, training=training)
+    first = trainer.world.first
+    tests = HeldOut(trainer, folder, held_out)
+    trackers = [plugins.make(plugins.TRACKER, options) for options in config.tracker] if first else []
+    for tracker in trackers:
+        tracker.start(asdict(config), folder)
+    with report.Display(console, quiet=not first) as display:
+        if "before" not in tests.notes.rows and not trainer.start:
+            tests.play("before", 0)
+        if first and "oracle" not in tests.notes.rows and held_out.text_env:
+            add_baselines(config, tests.notes, console)
+
+        def log(row: dict[str, Any], groups: list[Group]) -> None:
+            display.step(row, config.run.steps)
+            for tracker in trackers:
+                tracker.log(row["step"], row, [t for g in groups for t in g.trajectories][:SAMPLES])
+
+        trainer.train(log, lambda step: tests.play(f"step {step}", step))
+        shown = tests.play("after", config.run.steps)[:SHOWN]
+    for tracker in trackers:
+        tracker.finish()
+    checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
+    if first:
+        leave(folder, shown, tests.notes, console)
+    trainer.engine.close()
+    lock.release()
+
+
+def leave(folder: Path, shown: list[Trajectory], notes: metrics.Notes, console: Console) -> None:
+    """Writes and prints what a person wants to see."""
+    rows = metrics.read(folder / "metrics.jsonl")
+    with writing(folder):
+        report.write_trajectories(folder / "trajectories.md", shown)
+        report.learning_curve(folder / "learning_curve.png", rows, notes.rows)
+    console.print(report.table(notes.rows))
+    console.print(f"wrote {folder}/: learning_curve.png, trajectories.md, metrics.jsonl, model/", highlight=False)
+    console.print(f"to read and compare its episodes: agentgym report {folder}/episodes/*", highlight=False)
+    check_learned(rows)
+
+
+def check_learned(rows: list[dict[str, Any]]) -> None:
+    """Refuses to call a training done that changed nothing.
+
+    Raises:
+        TrainingError: no step had a gradient.
+    """
+    if not any(row.get("grad_norm", 0.0) for row in rows):
+        raise TrainingError(
+            "the model is what it was: every gradient was 0, because rewards never differed within a group. Look at "
+            "trajectories.md and 'return' in metrics.jsonl; try easier tasks, a longer horizon, or a larger env.group_size"
+        )
+
+
+def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[str], console: Console) -> None:
+    """Plays held-out tasks with a saved model and prints the table.
+
+    Raises:
+        CheckpointError: there is no model, or no configuration was given and none lies above it.
+    """
+    folder = next((f for f in (place / "model", place) if (f / "config.json").is_file()), None)
+    if folder is None:
+        raise CheckpointError(f"{place} holds no model: give a run folder, a checkpoint of it, or a Hugging Face model folder")
+    saved = [p / "config.toml" for p in (place, *place.resolve().parents) if (p / "config.toml").is_file()]
+    if config_file is None and not saved:
+        raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
+    config = configuration.load(config_file or saved[0], overrides)
+    training, held_out = describe(config)
+    chat = Chat(load_tokenizer(str(folder)), training.instructions)
+    device = torch.accelerator.current_accelerator() or torch.device("cpu")
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
+    played = evaluate.evaluate(config, generator, chat, held_out.task_ids)
+    console.print(report.table({"checkpoint": evaluate.summary(played.trajectories)}))

@@ -1,0 +1,1 @@
+"""Sources: where the episodes of a step come from."""

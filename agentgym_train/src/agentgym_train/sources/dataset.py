@@ -1,0 +1,154 @@
+"""Episodes from files: those that ``agentgym eval`` wrote, of an oracle or of any agent.
+
+A line's responses are taken as they are; their tokens are those of the run's tokenizer and chat template, and nothing is known of
+how probable they were. ``algorithm = sft`` learns from them; with ``pairs = true`` there is a better and a worse one of each task,
+for ``algorithm = dpo``.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentgym_envs.evaluate import record
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.pool import Description
+from agentgym_envs.tasks import stable_hash
+from agentgym_envs.wrappers import FORMATS, Format, FormatError
+from agentgym_train.config import Config
+from agentgym_train.errors import ConfigError
+from agentgym_train.limits import Name, Share
+from agentgym_train.protocols import Stage
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.types import Failure, Group, Trajectory, Turn
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """Results' folders of ``agentgym eval``."""
+
+    folders: tuple[Name, ...]
+    score: Share = 1.0
+    """The least that an episode scored; pairs need it of the better one alone."""
+    pairs: bool = False
+    """Groups of two: a better and a worse episode of the same task."""
+
+    def check(self, config: Config, training: Description) -> None:
+        """Reads the files.
+
+        Raises:
+            ArgumentError: a folder that holds no results.
+            ConfigError: no episode, pair or response that can be used.
+        """
+        reader = FORMATS[config.env.action_format](training.tools)
+        for rows in self.units():
+            for row in rows:
+                responses(row, reader)
+
+    def build(self, stage: Stage) -> "DatasetSource":
+        """Reads the files and turns them into tokens.
+
+        Raises:
+            ConfigError: no episode that fits into the context.
+        """
+        reader, most = FORMATS[stage.config.env.action_format](stage.training.tools), stage.config.model.max_context
+        made = [[trajectory(row, stage.chat, reader) for row in rows] for rows in self.units()]
+        fit = [unit for unit in made if all(length(t) <= most for t in unit)]
+        if dropped := len(made) - len(fit):
+            log.warning(
+                "%d of %d episodes or pairs do not fit into model.max_context=%d and are left out", dropped, len(made), most
+            )
+        if not fit:
+            raise ConfigError(f"source.folders={list(self.folders)}: not one episode fits into model.max_context={most}")
+        return DatasetSource(stage, fit)
+
+    def units(self) -> list[list[Row]]:
+        """Returns the lines to learn from: single ones, or pairs with the better one first."""
+        rows = [row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])]
+        units = _pairs(rows, self.score) if self.pairs else [[row] for row in rows if row["score"] >= self.score]
+        if not units:
+            what = "pair of a better and a worse episode of one task" if self.pairs else "episode"
+            raise ConfigError(f"source.folders={list(self.folders)}: not one {what} with a score of {self.score:g} or more")
+        return units
+
+
+class DatasetSource:
+    """Deals the units out, in an order that changes with each pass; a step has ``env.groups`` of them."""
+
+    failures: tuple[Failure, ...] = ()
+
+    def __init__(self, stage: Stage, units: Sequence[list[Trajectory]]):
+        self._units, self._seed, self._world, self._count = units, stage.config.run.seed, stage.world, stage.config.env.groups
+        self._order: tuple[int, list[int]] = (-1, [])  # of a pass
+
+    def next(self, step: int, horizon: int) -> list[Group]:
+        """Returns this process's units of a step; whatever the horizon, episodes are whole."""
+        mine = range(self._world.rank, self._count, self._world.size)
+        return [Group(number, self._units[self._place(step * self._count + number)]) for number in mine]
+
+    def _place(self, number: int) -> int:
+        """Returns which unit is the ``number``-th to be dealt: each once a pass."""
+        turn, place = divmod(number, len(self._units))
+        if self._order[0] != turn:
+            self._order = turn, sorted(range(len(self._units)), key=lambda unit: stable_hash(f"deal {self._seed} {turn} {unit}"))
+        return self._order[1][place]
+
+    def close(self) -> None:
+        """Has nothing to end."""
+
+
+def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
+    """Returns a line of results as a trajectory.
+
+    Args:
+        row: the line.
+        chat: between text and tokens.
+        reader: of the run's action format.
+    """
+    turns: list[Turn] = []
+    for told, response in zip(row["turns"], responses(row, reader), strict=True):
+        ids = chat.between(turns[-1].action_ids, told["observation"]) if turns else chat.opening(told["observation"])
+        action = chat.response(response)
+        turns.append(Turn(told["observation"], ids, action, [0.0] * len(action), 0, response, told["reward"], told["invalid"]))
+    return Trajectory(row["task_id"], 0, turns, score=row["score"], success=row["success"])
+
+
+def length(t: Trajectory) -> int:
+    """Returns the tokens of a trajectory."""
+    return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
+
+
+def responses(row: Row, reader: Format) -> list[str]:
+    """Returns the responses of a line in the run's action format; a bare action is written in it.
+
+    Raises:
+        ConfigError: what the format cannot write; names the task.
+    """
+    return [_written(turn["response"], reader, row["task_id"]) for turn in row["turns"]]
+
+
+def _written(response: str, reader: Format, task_id: str) -> str:
+    try:
+        reader.parse(response)
+    except FormatError:
+        try:
+            return reader.render(response)
+        except ValueError as error:
+            raise ConfigError(f"task {task_id!r}: {response[:60]!r} is no response in env.action_format: {error}") from error
+    return response
+
+
+def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
+    """Returns the best and the worst episode of each task where they differ, the better first."""
+    by_task: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        by_task[row["env_id"], row["task_id"]].append(row)
+    found = [(max(of_one, key=_score), min(of_one, key=_score)) for of_one in by_task.values()]
+    return [[better, worse] for better, worse in found if _score(better) > _score(worse) and _score(better) >= score]
+
+
+def _score(row: Row) -> float:
+    return float(row["score"])

@@ -1,0 +1,38 @@
+"""The policy's own successes: what it played and what went well. With ``algorithm = sft`` it is AgentEvol (Xi et al., 2024)."""
+
+from dataclasses import dataclass, replace
+
+from agentgym_envs.pool import Description
+from agentgym_train.config import Config
+from agentgym_train.limits import Share
+from agentgym_train.protocols import Stage
+from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.types import Group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Rollouts of which episodes with a lower score are dropped."""
+
+    score: Share = 1.0
+    """The least that is kept."""
+
+    def check(self, config: Config, training: Description) -> None:
+        """Has nothing of its own to check."""
+
+    def build(self, stage: Stage) -> "KeptSource":
+        """Starts the environments."""
+        return KeptSource(stage, self.score)
+
+
+class KeptSource(RolloutSource):
+    """Plays, and keeps what went well; the metrics of a step speak of what was kept."""
+
+    def __init__(self, stage: Stage, score: float):
+        super().__init__(stage)
+        self._score = score
+
+    def next(self, step: int, horizon: int) -> list[Group]:
+        """Plays the groups of a step and keeps the trajectories that scored."""
+        played = super().next(step, horizon)
+        return [replace(g, trajectories=[t for t in g.trajectories if t.score >= self._score]) for g in played]

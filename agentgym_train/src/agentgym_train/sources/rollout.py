@@ -1,0 +1,58 @@
+"""Fresh episodes of the current policy in the run's environment."""
+
+from dataclasses import dataclass
+
+from agentgym_envs.pool import Description
+from agentgym_envs.tasks import stable_hash
+from agentgym_train.config import Config
+from agentgym_train.protocols import Stage
+from agentgym_train.rollout.build import make_collector, make_pool, sampling
+from agentgym_train.rollout.collector import Start
+from agentgym_train.types import Failure, Group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    """The options: none, they are those of ``env`` and ``rollout``."""
+
+    def check(self, config: Config, training: Description) -> None:
+        """Has nothing of its own to check."""
+
+    def build(self, stage: Stage) -> "RolloutSource":
+        """Starts the environments."""
+        return RolloutSource(stage)
+
+
+class RolloutSource:
+    """Plays this process's groups."""
+
+    def __init__(self, stage: Stage):
+        self._stage = stage
+        self._pool = make_pool(stage.config, len(self.starts(0)), stage.config.env.kwargs)
+        self._collector = make_collector(stage.config, self._pool, stage.generator, stage.chat)
+
+    def next(self, step: int, horizon: int) -> list[Group]:
+        """Plays the groups of a step; sampling noise is a function of seed, step and episode alone."""
+        config = self._stage.config
+        return self._collector.collect(
+            self.starts(step),
+            max_turns=horizon,
+            sampling=sampling(config, self._stage.chat),
+            noise=f"train {config.run.seed} {step}",
+            version=self._stage.version(),
+        )
+
+    def starts(self, step: int) -> list[Start]:
+        """Returns this process's tasks of a step, each ``group_size`` times: a function of seed and step alone."""
+        run, env, world = self._stage.config.run, self._stage.config.env, self._stage.world
+        mine = range(world.rank, env.groups, world.size)
+        return [Start(g, stable_hash(f"task {run.seed} {step} {g}") % 2**31) for g in mine for _ in range(env.group_size)]
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Of the environments, in the latest step."""
+        return self._collector.failures
+
+    def close(self) -> None:
+        """Ends the environments."""
+        self._pool.close()

@@ -1,0 +1,138 @@
+"""Episodes from files and from the policy's own successes."""
+
+import subprocess
+import sys
+from contextlib import closing
+from types import SimpleNamespace
+
+import pytest
+import small_run
+import tiny
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import record
+from agentgym_envs.pool import describe
+from agentgym_train import config as configuration
+from agentgym_train import plugins
+from agentgym_train.errors import ConfigError
+from agentgym_train.protocols import Stage
+from agentgym_train.sources.dataset import DatasetSource
+from agentgym_train.sources.kept import KeptSource
+from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.types import Group, Trajectory
+from agentgym_train.world import World
+
+MAZE = "agentgym/Maze-v0"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Results of the oracle, and of an agent that stands still, on the same six tasks."""
+    home = tmp_path_factory.mktemp("results")
+    (home / "still.py").write_text("def stand(observation, info):\n    return 'look'\n")
+    for name, agent in (("oracle", "oracle"), ("still", "still:stand")):
+        command = [sys.executable, "-m", "agentgym_envs.cli", "eval", MAZE, "--set", "rooms=[4]", "--split", "train"]
+        command += ["--agent", agent, "--episodes", "6", "--horizon", "12", "--out", str(home / name)]
+        subprocess.run(command, check=True, cwd=home, capture_output=True)
+    return home
+
+
+def stage(home, rank=0, size=1, **env):
+    raw = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": 1} | env
+    config = configuration.load(small_run.write(home, env=raw))
+    world = World()
+    world.rank, world.size = rank, size
+    chat = tiny.chat(instructions="Find it.")
+    return Stage(config, world, None, chat, describe(MAZE, rooms=[4]), version=lambda: 0)
+
+
+def build(home, options, **more):
+    source = plugins.make(plugins.SOURCE, {"name": "dataset", **options})
+    made = stage(home, **more)
+    source.check(made.config, made.training)
+    return source.build(made)
+
+
+def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
+    source = build(tmp_path, {"folders": [str(folders / "oracle")]})
+    by_task = {row["task_id"]: row for row in record.read(folders / "oracle")[0]}
+    chat = tiny.chat(instructions="Find it.")
+    for group in source.next(0, 1):
+        (t,) = group.trajectories
+        row = by_task[t.task_id]
+        assert (t.score, t.success, t.total_reward) == (1.0, True, 1.0)
+        assert [turn.observation for turn in t.turns] == [turn["observation"] for turn in row["turns"]]
+        assert [chat.text(turn.action_ids) for turn in t.turns] == [turn["response"] for turn in row["turns"]]
+        whole = chat.render(chat.messages([turn.observation for turn in t.turns], [turn.action for turn in t.turns]))
+        ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
+        assert whole.removesuffix("\n") == chat.tokenizer.decode(ids), "the template as a whole, up to what follows the last action"
+        assert all(turn.action_ids[-1] in chat.stop_ids for turn in t.turns)
+
+
+@given(st.integers(1, 7), st.integers(1, 5), st.integers(1, 3), st.integers(0, 3))
+def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, groups, processes, seed):
+    config = SimpleNamespace(run=SimpleNamespace(seed=seed), env=SimpleNamespace(groups=groups))
+    made = [[Trajectory(str(n), 0)] for n in range(units)]
+
+    def dealt(size, steps):
+        numbered = {}
+        for rank in range(size):
+            source = DatasetSource(SimpleNamespace(config=config, world=SimpleNamespace(rank=rank, size=size)), made)
+            for step in range(steps):
+                numbered |= {step * groups + g.number: g.trajectories[0].task_id for g in source.next(step, 1)}
+        return [numbered[n] for n in sorted(numbered)]
+
+    alone = dealt(1, units)
+    assert alone == dealt(processes, units)
+    for start in range(0, len(alone) - units + 1, units):
+        assert sorted(alone[start : start + units]) == [str(n) for n in range(units)]
+
+
+def test_pairs_have_the_better_one_first(folders, tmp_path):
+    source = build(tmp_path, {"folders": [str(folders / "still"), str(folders / "oracle")], "pairs": True})
+    for group in source.next(0, 1):
+        better, worse = group.trajectories
+        assert better.task_id == worse.task_id
+        assert (better.score, worse.score) == (1.0, 0.0)
+
+
+def test_actions_are_written_in_the_runs_format(folders, tmp_path):
+    source = build(tmp_path, {"folders": [str(folders / "oracle")]}, action_format="react")
+    turn = source.next(0, 1)[0].trajectories[0].turns[0]
+    assert turn.action.startswith("Thought:")
+    assert "\nAction: " in turn.action
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "error", "message"),
+    [
+        ({"folders": ["nowhere"]}, {}, ArgumentError, "nowhere holds no results"),
+        ({"folders": ["still"]}, {}, ConfigError, "not one episode with a score of 1 or more"),
+        ({"folders": ["oracle"], "pairs": True}, {}, ConfigError, "not one pair of a better and a worse episode of one task"),
+        (
+            {"folders": ["still"], "score": 0.0},
+            {"action_format": "function"},
+            ConfigError,
+            "'look' is no response in env.action_format",
+        ),
+    ],
+)
+def test_what_gives_nothing_is_refused_before_any_work(folders, tmp_path, monkeypatch, options, env, error, message):
+    monkeypatch.chdir(folders)
+    with pytest.raises(error, match=message):
+        build(tmp_path, options, **env)
+
+
+def test_only_what_scored_is_kept(monkeypatch):
+    played = [Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5)]), Group(4, [Trajectory("b", 0)])]
+    monkeypatch.setattr(RolloutSource, "__init__", lambda self, stage: None)
+    monkeypatch.setattr(RolloutSource, "next", lambda self, step, horizon: played)
+    kept = KeptSource(None, 0.5).next(0, 1)
+    assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [(3, [1.0, 0.5]), (4, [])]
+
+
+def test_a_source_is_closed(folders, tmp_path):
+    with closing(build(tmp_path, {"folders": [str(folders / "oracle")]})) as source:
+        assert list(source.failures) == []
