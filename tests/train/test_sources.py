@@ -39,9 +39,9 @@ def folders(tmp_path_factory):
     return home
 
 
-def stage(home, rank=0, size=1, **env):
+def stage(home, context=2048, rank=0, size=1, **env):
     raw = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": 1} | env
-    config = configuration.load(small_run.write(home, env=raw))
+    config = configuration.load(small_run.write(home, env=raw, model={"max_context": context}, rollout={"max_new_tokens": 5}))
     world = World()
     world.rank, world.size = rank, size
     chat = tiny.chat(instructions="Find it.")
@@ -111,12 +111,8 @@ def test_actions_are_written_in_the_runs_format(folders, tmp_path):
         ({"folders": ["nowhere"]}, {}, ArgumentError, "nowhere holds no results"),
         ({"folders": ["still"]}, {}, ConfigError, "not one episode with a score of 1 or more"),
         ({"folders": ["oracle"], "pairs": True}, {}, ConfigError, "not one pair of a better and a worse episode of one task"),
-        (
-            {"folders": ["still"], "score": 0.0},
-            {"action_format": "function"},
-            ConfigError,
-            "'look' is no response in env.action_format",
-        ),
+        ({"folders": ["still"], "score": 0.0}, {"action_format": "function"}, ConfigError, "'look' is no response in"),
+        ({"folders": ["oracle"]}, {"context": 32}, ConfigError, "not one episode fits into model.max_context=32"),
     ],
 )
 def test_what_gives_nothing_is_refused_before_any_work(folders, tmp_path, monkeypatch, options, env, error, message):
