@@ -25,7 +25,7 @@ from rich.console import Console
 from transformers import AutoTokenizer
 
 from agentgym_train import config as configuration
-from agentgym_train import evaluate, report, run, scratch
+from agentgym_train import evaluate, report, run, scratch, tasks
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.trainer import Trainer
 
@@ -67,7 +67,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     tokenizer = AutoTokenizer.from_pretrained(config.model.path)
     training, held_out = run.describe(config)
     chat = Chat(tokenizer, training.instructions)
-    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, chat=chat)
+    levels = tasks.levels(training)
+    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, chat=chat, levels=levels)
     curve, seen = [], [0]
 
     def measure(step: int, horizon: int) -> None:

@@ -23,7 +23,7 @@ from transformers.utils import logging as transformers_logging
 from agentgym_envs import baselines, pool, registry
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
-from agentgym_train import checkpoint, curricula, episodes, evaluate, metrics, plugins, report
+from agentgym_train import checkpoint, curricula, episodes, evaluate, metrics, plugins, report, tasks
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
 from agentgym_train.errors import CheckpointError, ConfigError, ModelError, RunFolderError, TrainingError
@@ -103,7 +103,7 @@ def make_init(config: Config, folder: Path, display: report.Display) -> None:
 
 
 def check(config: Config, *, processes: int = 1) -> None:
-    """Refuses what cannot work: names, options, horizons, task filters, extras, model and chat template."""
+    """Refuses what cannot work: names, options, horizons, difficulties, task filters, extras, model and chat template."""
     plugins.resolved(config)
     curricula.rehearse(config.curriculum, config.run.steps)
     if config.env.groups < processes:
@@ -123,6 +123,7 @@ def check(config: Config, *, processes: int = 1) -> None:
         check_zero(config.engine)
     check_keywords(config)
     training, _ = describe(config)
+    curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     evaluate.horizon(config)
     if config.model.path != SCRATCH:
         check_context(config)
@@ -235,7 +236,8 @@ def work(folder: Path, console: Console) -> None:
     tokenizer = load_tokenizer(model_path)
     training, held_out = describe(config)
     chat = Chat(tokenizer, training.instructions)
-    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, chat=chat)
+    levels = tasks.levels(training)
+    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, chat=chat, levels=levels)
     first = trainer.world.first
     notes = metrics.Notes(folder / "evaluation.json", write=first)
 

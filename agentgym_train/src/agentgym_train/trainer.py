@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.tasks import stable_hash
 from agentgym_train import checkpoint, curricula, evaluate, metrics, plugins, streams
+from agentgym_train import tasks as choice
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
@@ -42,10 +42,20 @@ class Trainer:
         model_path: the initial policy, in Hugging Face format.
         tokenizer: its tokenizer.
         chat: its chat template.
+        levels: the training tasks, for curricula that choose among them.
     """
 
-    def __init__(self, config: Config, folder: Path, *, model_path: str, tokenizer: PreTrainedTokenizerBase, chat: Chat):
-        self.config, self.folder, self.tokenizer, self.chat = config, folder, tokenizer, chat
+    def __init__(
+        self,
+        config: Config,
+        folder: Path,
+        *,
+        model_path: str,
+        tokenizer: PreTrainedTokenizerBase,
+        chat: Chat,
+        levels: choice.Levels | None = None,
+    ):
+        self.config, self.folder, self.tokenizer, self.chat, self.levels = config, folder, tokenizer, chat, levels
         self.algorithm = plugins.make_algorithm(config.algorithm)
         self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
         model = load_model(model_path, config.model.dtype)
@@ -58,6 +68,7 @@ class Trainer:
         )
         plugins.verify(self.generator, Generator, f"generator {config.generator['name']!r}")
         self.world = self.engine.world
+        self.groups = range(self.world.rank, config.env.groups, self.world.size)
         self.producers = self._producers(model_path)
         self.start = self._resume(newest) if newest else 0
         owner = self.world.first
@@ -79,13 +90,13 @@ class Trainer:
             on_step: sees each step's metrics and this process's groups.
 
         Raises:
-            ConfigError: no episode fits into the context.
+            ConfigError: no episode fits into the context, or no task is as difficult as the curriculum asks.
             FaultBudgetError: more episodes failed than ``env.failure_budget``.
             TrainingError: a loss or gradient is not finite.
         """
         config = self.config
         given_up = int(sum(row["given_up"] for row in self.rows.kept))
-        with make_pool(config, len(self.tasks(0)), config.env.kwargs) as pool:
+        with make_pool(config, len(self.groups) * config.env.group_size, config.env.kwargs) as pool:
             collector = make_collector(config, pool, self.generator, self.chat)
             for step in range(self.start, config.run.steps):
                 began = time.monotonic()
@@ -115,10 +126,15 @@ class Trainer:
         return collector.collect(self.tasks(step), max_turns=horizon, sampling=sampling, noise=noise, version=self.engine.steps)
 
     def tasks(self, step: int) -> list[Start]:
-        """Returns this process's tasks of a step, each ``group_size`` times: a function of seed and step alone."""
-        run, env = self.config.run, self.config.env
-        mine = range(self.world.rank, env.groups, self.world.size)
-        return [Start(g, stable_hash(f"task {run.seed} {step} {g}") % 2**31) for g in mine for _ in range(env.group_size)]
+        """Returns this process's tasks of a step, each ``group_size`` times: a function of seed, step and curriculum alone.
+
+        Raises:
+            ConfigError: the curriculum asks for a difficulty that no training task has.
+        """
+        bounds = curricula.difficulties(self.curriculum, step)
+        task_ids = None if bounds is None else choice.within(self.levels, bounds, step)
+        seed, size = self.config.run.seed, self.config.env.group_size
+        return [start for group in self.groups for start in [choice.start(seed, step, group, task_ids)] * size]
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""
