@@ -11,6 +11,7 @@ import gymnasium
 import pytest
 
 from agentgym_train import config as configuration
+from agentgym_train import plugins
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "agentgym_envs/README.md", ROOT / "agentgym_train/README.md"]
@@ -54,6 +55,8 @@ def test_toml_is_a_valid_configuration(text):
         configuration.build(configuration.Config, raw)
     else:
         assert set(raw) <= {"project", "curriculum"}
+        if "curriculum" in raw:
+            plugins.make(plugins.CURRICULUM, raw["curriculum"])
 
 
 def transcripts():

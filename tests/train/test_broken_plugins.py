@@ -24,6 +24,7 @@ STATE = """
     def state_dict(self): return {}
     def load_state_dict(self, state): pass
 """
+TURNS = "    def horizon(self, step): return 5\n"
 
 
 @pytest.fixture
@@ -90,6 +91,13 @@ def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
         (STATE + "    def horizon(self, step): return 3 - step", "its horizon at step 4 is 0"),
         (STATE + "    def horizon(self, step): return None", "its horizon at step 1 is None"),
         (STATE + "    def horizon(self, step): return self.turns", "AttributeError"),
+        (
+            STATE + TURNS + "    def difficulties(self, step): return 3",
+            "its difficulties at step 1 are 3, neither None nor two whole",
+        ),
+        (STATE + TURNS + "    def difficulties(self, step): return (step, 2)", r"its difficulties at step 4 are (3, 2)"),
+        (STATE + TURNS + "    def difficulties(self, step): return self.easy", "AttributeError"),
+        (STATE + TURNS + "    difficulties = (1, 2)", "TypeError"),
         (STATE.replace("pass", "metrics['x'].y", 1) + "    def horizon(self, step): return 5", "AttributeError"),
         (STATE.replace("{}", "{1, 2}") + "    def horizon(self, step): return 5", "not JSON serializable"),
         (STATE.replace("state): pass", "state): state['gone']") + "    def horizon(self, step): return 5", "KeyError"),

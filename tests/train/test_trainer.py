@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import gymnasium
 import pytest
 import small_run
 import tiny
@@ -146,6 +147,37 @@ def test_tasks_are_a_function_of_seed_and_step(trainer):
         assert len(source.starts(0)) == 16
         assert len(set(source.starts(0))) == 4
         assert [start.group for start in source.starts(0)] == [g for g in range(4) for _ in range(4)]
+
+
+CHOOSING = {
+    "env": {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3, 5]}, "groups": 4, "group_size": 2, "workers": 1},
+    "curriculum": {
+        "name": "composed",
+        "parts": [
+            {"name": "fixed", "turns": 2},
+            {"name": "task_difficulty", "stages": [[3, 3], [5, 9], [3, 5]], "every": 1},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("special", [CHOOSING], indirect=True)
+def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
+    world = gymnasium.make("agentgym/Maze-v0", rooms=[3, 5]).unwrapped
+    source = special.make_source()
+    for step, allowed in ((0, {3}), (1, {5}), (2, {3, 5})):
+        groups = source.next(step, 2)
+        assert [len(group.trajectories) for group in groups] == [2] * 4
+        played = [{t.task_id for t in group.trajectories} for group in groups]
+        assert all(len(ids) == 1 for ids in played), "a group plays one task"
+        assert {world.task_set.get(i).difficulty for ids in played for i in ids} <= allowed
+        assert [start.task_id for start in source.starts(step)] == [t.task_id for g in groups for t in g.trajectories]
+        assert len(set().union(*played)) > 1
+        whole = source.starts(step)
+        source._groups = range(1, 4, 2)
+        assert source.starts(step) == whole[2:4] + whole[6:8], "a second process plays the same tasks in its groups"
+        source._groups = range(4)
+    source.close()
 
 
 DYING = {

@@ -16,7 +16,7 @@ AgentGymError
 ├── ProviderError      the server of a model failed, however often it was asked
 │   ├── ProviderRefused   it refuses what it is asked: an unknown model, a wrong key, a bad request
 │   └── ContextExceeded   the conversation is too long for the model: an episode ends with it
-└── ConformanceError   an environment that breaks the contract
+└── ConformanceError   an environment, or a plugin of the trainer, that breaks its contract
 """
 
 import difflib
@@ -116,7 +116,7 @@ class ContextExceeded(ProviderError):
 
 
 class ConformanceError(AgentGymError, AssertionError):
-    """An environment breaks the contract of :mod:`agentgym_envs.core`."""
+    """An environment breaks the contract of :mod:`agentgym_envs.core`, or a plugin of the trainer that of its protocol."""
 
 
 def message_of(error: BaseException) -> str:

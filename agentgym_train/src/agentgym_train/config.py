@@ -199,7 +199,7 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "") -> T:
 
 def dumps(config: Config) -> str:
     """Returns the configuration as TOML, every default written out; TOML has no word for None, which is left out."""
-    return tomli_w.dumps(_without_none(asdict(config)))
+    return tomli_w.dumps(without_none(asdict(config)))
 
 
 def difference(old: Config, new: Config, *, ignore: Collection[str] = ()) -> str | None:
@@ -210,12 +210,13 @@ def difference(old: Config, new: Config, *, ignore: Collection[str] = ()) -> str
     return "; ".join(shown) or None
 
 
+def without_none(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns nested tables without the keys whose value is None."""
+    return {k: without_none(v) if isinstance(v, Mapping) else v for k, v in tree.items() if v is not None}
+
+
 def _shown(flat: Mapping[str, Any], key: str) -> str:
     return repr(flat[key]) if key in flat else "not set"
-
-
-def _without_none(tree: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: _without_none(v) if isinstance(v, Mapping) else v for k, v in tree.items() if v is not None}
 
 
 def _check_values(raw: Mapping[str, Any], section: str) -> None:

@@ -13,6 +13,8 @@ _MONTH = 2_592_000  # seconds; the system calls that wait cannot take much more
 
 Count = Annotated[int, Field(ge=1, le=_INT32)]
 """At least one."""
+Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
+"""One or more of them, such as stages of turns."""
 Whole = Annotated[int, Field(ge=0, le=_INT32)]
 """Zero or more."""
 Seed = Annotated[int, Field(ge=0, le=_INT64)]

@@ -10,7 +10,7 @@ import pydantic
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, load
-from agentgym_train.config import Config, build
+from agentgym_train.config import Config, build, without_none
 from agentgym_train.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -106,12 +106,19 @@ def resolved(config: Config) -> Config:
     """Returns the configuration with every option of its plugins written out."""
     return replace(
         config,
-        algorithm=_options(config.algorithm, make_algorithm(config.algorithm)),
-        curriculum=_options(config.curriculum, make(CURRICULUM, config.curriculum)),
-        generator=_options(config.generator, make(GENERATOR, config.generator)),
-        source=_options(config.source, make(SOURCE, config.source)),
-        tracker=[_options(options, make(TRACKER, options)) for options in config.tracker],
+        algorithm=options(config.algorithm, make_algorithm(config.algorithm)),
+        curriculum=options(config.curriculum, make(CURRICULUM, config.curriculum)),
+        generator=options(config.generator, make(GENERATOR, config.generator)),
+        source=options(config.source, make(SOURCE, config.source)),
+        tracker=[options(table, make(TRACKER, table)) for table in config.tracker],
     )
+
+
+def options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
+    """Returns a section with every option of its plugin, defaults too, as plain data without None, for which TOML has no word."""
+    names = {f.name for f in fields(made) if f.init}
+    plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(made, mode="json", include=names)
+    return {"name": section["name"], **without_none(plain)}
 
 
 def title(plugin: object) -> str:
@@ -140,10 +147,3 @@ def _title(plugin: Plugin) -> str:
 
 def _module(plugin: Plugin) -> str:
     return plugin.target.partition(":")[0]
-
-
-def _options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
-    """Returns a section with all options of its plugin, defaults included, as plain data."""
-    names = {f.name for f in fields(made) if f.init}
-    plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(made, mode="json", include=names)
-    return {"name": section["name"], **plain}

@@ -153,6 +153,8 @@ class Stage:
     """The environment, its tasks and their difficulties."""
     version: Callable[[], int]
     """Optimizer steps behind the policy."""
+    difficulties: Callable[[int], tuple[int, int] | None]
+    """Of the tasks of a step, as the curriculum has it; None: of all."""
 
 
 class Source(Protocol):

@@ -91,7 +91,7 @@ class Trainer:
             evaluate: plays held-out tasks after a step (counted from 1).
 
         Raises:
-            ConfigError: no episode fits into the context.
+            ConfigError: no episode fits into the context, or no task is as difficult as the curriculum asks.
             FaultBudgetError: more episodes failed than ``env.failure_budget``.
             TrainingError: a loss or gradient is not finite.
         """
@@ -123,7 +123,15 @@ class Trainer:
 
     def make_source(self) -> Source:
         """Builds what gives the episodes."""
-        stage = Stage(self.config, self.world, self.generator, self.chat, self.training, version=lambda: self.engine.steps)
+        stage = Stage(
+            self.config,
+            self.world,
+            self.generator,
+            self.chat,
+            self.training,
+            version=lambda: self.engine.steps,
+            difficulties=lambda step: curricula.difficulties(self.curriculum, step),
+        )
         source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
         plugins.verify(source, Source, f"source {self.config.source['name']!r}")
         return source

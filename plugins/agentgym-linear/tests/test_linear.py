@@ -8,6 +8,7 @@ import tomli_w
 
 from agentgym_train import plugins
 from agentgym_train.errors import ConfigError
+from agentgym_train.testing import check_curriculum
 
 
 def make(**options):
@@ -16,6 +17,10 @@ def make(**options):
 
 def test_the_schedule():
     assert [make(delta=2, every=2).horizon(s) for s in range(8)] == [3, 3, 5, 5, 7, 7, 8, 8]
+
+
+def test_it_is_what_the_trainer_relies_on():
+    assert check_curriculum({"name": "linear", "start": 3, "limit": 8, "delta": 2, "every": 2})
 
 
 @pytest.mark.parametrize("options", [{"start": 0}, {"every": 0}, {"limit": 2}, {"delta": -1}, {"delta": 0.5}])

@@ -1,21 +1,41 @@
 """ScalingInter-RL (Xi et al., 2025): few turns first, so that the agent learns to exploit; then more, so that it explores."""
 
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
 
 from agentgym_train.curricula.stateless import Stateless
-from agentgym_train.limits import Count
+from agentgym_train.limits import Count, Counts
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScalingInter(Stateless):
-    """``rounds[0]`` turns for the first ``every`` steps, ``rounds[1]`` for the next, the last one to the end."""
+    """Another stage after every ``every`` steps: ``rounds`` lists their turns, or they are ``start``, ``start + delta``, ….
 
-    rounds: Annotated[tuple[Count, ...], Field(min_length=1)]
+    Raises:
+        ValueError: neither form, both, or a limit below the start.
+    """
+
     every: Count
+    rounds: Counts | None = None
+    """The turns of each stage; the last one stays."""
+    start: Count | None = None
+    delta: Count | None = None
+    """The paper's increment δ."""
+    limit: Count | None = None
+    """With ``start`` and ``delta``: never more turns than this."""
+
+    def __post_init__(self) -> None:
+        forms = {"rounds": self.rounds, "start": self.start, "delta": self.delta, "limit": self.limit}
+        given = {name: value for name, value in forms.items() if value is not None}
+        if given.keys() - {"limit"} not in ({"rounds"}, {"start", "delta"}) or {"rounds", "limit"} <= given.keys():
+            shown = ", ".join(f"{name}={list(v) if isinstance(v, tuple) else v}" for name, v in given.items()) or "none of them"
+            raise ValueError(f"set either rounds, or start and delta and perhaps limit, not {shown}")
+        if self.start and self.limit and self.limit < self.start:
+            raise ValueError(f"limit={self.limit} is below start={self.start}")
 
     def horizon(self, step: int) -> int:
         """Returns the turns of the stage that ``step`` lies in."""
-        return self.rounds[min(step // self.every, len(self.rounds) - 1)]
+        stage = step // self.every
+        if self.rounds is not None:
+            return self.rounds[min(stage, len(self.rounds) - 1)]
+        turns = (self.start or 0) + (self.delta or 0) * stage
+        return min(turns, self.limit or turns)

@@ -9,7 +9,7 @@ from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import pool, registry
 from agentgym_envs.pool import Description
-from agentgym_train import checkpoint, curricula, evaluate, plugins, report
+from agentgym_train import checkpoint, curricula, evaluate, plugins, report, tasks
 from agentgym_train.config import SCRATCH, Config
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.files import Lock, publish, writing
@@ -69,7 +69,7 @@ def make_init(config: Config, folder: Path, display: report.Display) -> None:
 
 
 def check(config: Config, *, processes: int = 1) -> None:
-    """Refuses what cannot work: names, options, horizons, task filters, extras, model and chat template."""
+    """Refuses what cannot work: names, options, horizons, difficulties, task filters, extras, model and chat template."""
     plugins.resolved(config)
     curricula.rehearse(config.curriculum, config.run.steps)
     if config.env.groups < processes:
@@ -89,6 +89,7 @@ def check(config: Config, *, processes: int = 1) -> None:
         check_zero(config.engine)
     check_keywords(config)
     training, _ = describe(config)
+    curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
     evaluate.horizon(config)
     if config.model.path != SCRATCH:

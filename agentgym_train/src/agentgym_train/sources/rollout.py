@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agentgym_envs.pool import Description
-from agentgym_envs.tasks import stable_hash
+from agentgym_train import tasks
 from agentgym_train.config import Config
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
@@ -27,8 +27,10 @@ class RolloutSource:
     """Plays this process's groups."""
 
     def __init__(self, stage: Stage):
-        self._stage = stage
-        self._pool = make_pool(stage.config, len(self.starts(0)), stage.config.env.kwargs)
+        env, world = stage.config.env, stage.world
+        self._stage, self._levels = stage, tasks.levels(stage.training)
+        self._groups = range(world.rank, env.groups, world.size)
+        self._pool = make_pool(stage.config, len(self._groups) * env.group_size, env.kwargs)
         self._collector = make_collector(stage.config, self._pool, stage.generator, stage.chat)
 
     def next(self, step: int, horizon: int) -> list[Group]:
@@ -43,10 +45,15 @@ class RolloutSource:
         )
 
     def starts(self, step: int) -> list[Start]:
-        """Returns this process's tasks of a step, each ``group_size`` times: a function of seed and step alone."""
-        run, env, world = self._stage.config.run, self._stage.config.env, self._stage.world
-        mine = range(world.rank, env.groups, world.size)
-        return [Start(g, stable_hash(f"task {run.seed} {step} {g}") % 2**31) for g in mine for _ in range(env.group_size)]
+        """Returns this process's tasks of a step, each ``group_size`` times: a function of seed, step and curriculum alone.
+
+        Raises:
+            ConfigError: the curriculum asks for a difficulty that no training task has.
+        """
+        bounds = self._stage.difficulties(step)
+        task_ids = None if bounds is None else tasks.within(self._levels, bounds, step)
+        seed, size = self._stage.config.run.seed, self._stage.config.env.group_size
+        return [start for group in self._groups for start in [tasks.start(seed, step, group, task_ids)] * size]
 
     @property
     def failures(self) -> list[Failure]:

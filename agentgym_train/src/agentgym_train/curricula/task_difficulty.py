@@ -1,0 +1,44 @@
+"""Tasks by their difficulty, in the environment's own unit: the easy ones first."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from agentgym_train.curricula.stateless import Stateless
+from agentgym_train.errors import ConfigError
+from agentgym_train.limits import Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskDifficulty(Stateless):
+    """Tasks of ``stages[0]`` for the first ``every`` steps, of ``stages[1]`` for the next, of the last one to the end.
+
+    Raises:
+        ValueError: a stage whose least difficulty is above its greatest.
+    """
+
+    stages: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
+    """The least and the greatest difficulty of each stage."""
+    every: Count
+    turns: Count | None = None
+    """The horizon; not needed in a part of ``composed`` that is not the first."""
+
+    def __post_init__(self) -> None:
+        for number, (least, greatest) in enumerate(self.stages):
+            if least > greatest:
+                raise ValueError(f"stages.{number}: the least difficulty, {least}, is above the greatest, {greatest}")
+
+    def horizon(self, step: int) -> int:
+        """Returns ``turns``.
+
+        Raises:
+            ConfigError: they are not set.
+        """
+        if self.turns is None:
+            raise ConfigError("task_difficulty sets no horizon: set its turns, or compose it with a curriculum before it that does")
+        return self.turns
+
+    def difficulties(self, step: int) -> tuple[int, int]:
+        """Returns the range of the stage that ``step`` lies in."""
+        return self.stages[min(step // self.every, len(self.stages) - 1)]

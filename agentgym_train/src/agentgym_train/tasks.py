@@ -1,0 +1,53 @@
+"""Which tasks a step plays: a function of the run's seed, the step and the group alone, whichever process plays the group."""
+
+from collections.abc import Mapping, Sequence
+
+from agentgym_envs.pool import Description
+from agentgym_envs.tasks import stable_hash
+from agentgym_train.errors import ConfigError
+from agentgym_train.rollout.collector import Start
+
+Levels = Mapping[str, int]
+"""Task ids of the training environment, in its order, and how difficult each is."""
+
+
+def levels(training: Description) -> Levels | None:
+    """Returns the tasks of an environment, or None where it lists none or does not say how difficult they are."""
+    if training.task_ids is None or training.difficulties is None:
+        return None
+    return dict(zip(training.task_ids, training.difficulties, strict=True))
+
+
+def within(known: Levels | None, bounds: tuple[int, int], step: int) -> list[str]:
+    """Returns the tasks of a range of difficulties, in their order.
+
+    Args:
+        known: the training tasks.
+        bounds: the least and the greatest difficulty.
+        step: for the message, counted from 0.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    least, greatest = bounds
+    wanted = f"the curriculum asks for tasks of difficulty {least} to {greatest} at step {step + 1}"
+    if known is None:
+        raise ConfigError(f"{wanted}, and the environment lists no tasks with difficulties: use a curriculum of horizons alone")
+    ids = [task_id for task_id, difficulty in known.items() if least <= difficulty <= greatest]
+    if not ids:
+        there = sorted(set(known.values()))
+        raise ConfigError(f"{wanted}, and no training task lies there: their difficulties go from {there[0]} to {there[-1]}")
+    return ids
+
+
+def start(seed: int, step: int, group: int, task_ids: Sequence[str] | None = None) -> Start:
+    """Returns what a group plays.
+
+    Args:
+        seed: the run's.
+        step: counted from 0.
+        group: its number among those of all processes.
+        task_ids: to draw one from; None leaves the choice to the environment.
+    """
+    drawn = None if task_ids is None else task_ids[stable_hash(f"difficulty {seed} {step} {group}") % len(task_ids)]
+    return Start(group, stable_hash(f"task {seed} {step} {group}") % 2**31, drawn)
