@@ -11,6 +11,7 @@ import gymnasium
 import pytest
 
 from agentgym_train import config as configuration
+from agentgym_train import plugins
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "agentgym_envs/README.md", ROOT / "agentgym_train/README.md"]
@@ -48,12 +49,15 @@ def test_python_runs(code, tmp_path):
 
 
 @pytest.mark.parametrize("text", [*blocks("toml")])
-def test_toml_is_a_valid_configuration(text):
+def test_toml_is_a_valid_configuration(text, monkeypatch):
+    monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
     raw = tomllib.loads(text)
     if "run" in raw:
         configuration.build(configuration.Config, raw)
     else:
-        assert set(raw) <= {"project", "curriculum"}
+        assert set(raw) <= {"project", "curriculum", "tracker"}
+        for options in raw.get("tracker", []):
+            plugins.make(plugins.TRACKER, options)
 
 
 def transcripts():
