@@ -49,14 +49,17 @@ def test_python_runs(code, tmp_path):
 
 
 @pytest.mark.parametrize("text", [*blocks("toml")])
-def test_toml_is_a_valid_configuration(text):
+def test_toml_is_a_valid_configuration(text, monkeypatch):
+    monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
     raw = tomllib.loads(text)
     if "run" in raw:
         configuration.build(configuration.Config, raw)
     else:
-        assert set(raw) <= {"project", "curriculum"}
+        assert set(raw) <= {"project", "curriculum", "tracker"}
         if "curriculum" in raw:
             plugins.make(plugins.CURRICULUM, raw["curriculum"])
+        for options in raw.get("tracker", []):
+            plugins.make(plugins.TRACKER, options)
 
 
 def transcripts():

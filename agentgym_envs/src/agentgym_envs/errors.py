@@ -5,7 +5,7 @@ AgentGymError
 ├── UnknownName        a name that is registered nowhere; says what exists and the nearest
 ├── DuplicateName      two distributions claim one name
 ├── BrokenPlugin       an installed plugin that does not import, lacks a method, or is registered wrongly
-├── MissingExtra       an environment whose extra is not installed; names the pip command
+├── MissingExtra       an environment or a plugin whose extra is not installed; names the pip command
 ├── MissingBrowser     no browser for an environment that needs one
 ├── TaskError          an unknown task id, or a filter that leaves no task
 ├── EnvFailure         an environment raised, hung or died; never a reward
@@ -52,10 +52,10 @@ class BrokenPlugin(AgentGymError, ImportError):
 
 
 class MissingExtra(AgentGymError, ImportError):
-    """An environment needs an optional dependency that is not installed."""
+    """An environment or a plugin needs an optional dependency that is not installed."""
 
-    def __init__(self, env: str, extra: str):
-        super().__init__(f"{env} needs an extra that is not installed. Run: {pip_command(extra)}")
+    def __init__(self, who: str, extra: str, distribution: str = "agentgym-envs"):
+        super().__init__(f"{who} needs an extra that is not installed. Run: {pip_command(extra, distribution)}")
         self.extra = extra
 
 

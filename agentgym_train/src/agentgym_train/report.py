@@ -115,14 +115,16 @@ def _shade(axes: Any, metrics: Sequence[dict[str, Any]]) -> None:
 
 def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
     """Writes episodes as Markdown."""
-    parts = ["# Episodes on held-out tasks after training\n"]
-    for t in trajectories:
-        head = f"{t.status.value}, {'success' if t.success else 'no success'}, score {t.score:.2f}, {len(t.turns)} turns"
-        parts.append(f"## {t.task_id or f'seed {t.seed}'}: {head}\n")
-        for number, turn in enumerate(t.turns, 1):
-            shown = turn.observation.replace("\n", "\n    ")
-            reward = f"  (reward {turn.reward:+.2f})" if turn.reward else ""
-            parts.append(
-                f"    {shown}\n\n**{number}.** `{turn.action or ' '}`{reward}{' (not understood)' if turn.invalid else ''}\n"
-            )
+    parts = ["# Episodes on held-out tasks after training\n", *(as_text(t) for t in trajectories)]
     path.write_text("\n".join(parts), encoding="utf-8")
+
+
+def as_text(t: Trajectory) -> str:
+    """Returns an episode as Markdown, to be read."""
+    head = f"{t.status.value}, {'success' if t.success else 'no success'}, score {t.score:.2f}, {len(t.turns)} turns"
+    parts = [f"## {t.task_id or f'seed {t.seed}'}: {head}\n"]
+    for number, turn in enumerate(t.turns, 1):
+        shown = turn.observation.replace("\n", "\n    ")
+        reward = f"  (reward {turn.reward:+.2f})" if turn.reward else ""
+        parts.append(f"    {shown}\n\n**{number}.** `{turn.action or ' '}`{reward}{' (not understood)' if turn.invalid else ''}\n")
+    return "\n".join(parts)

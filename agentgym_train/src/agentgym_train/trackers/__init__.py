@@ -1,0 +1,1 @@
+"""Trackers: a run shown by other programs while it lasts."""

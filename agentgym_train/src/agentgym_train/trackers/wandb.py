@@ -1,0 +1,56 @@
+"""Weights & Biases."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentgym_train.errors import ConfigError
+from agentgym_train.files import write_whole
+from agentgym_train.limits import Name
+from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
+from agentgym_train.types import Trajectory
+
+ID = "wandb-id"
+"""The file in the run folder that says which run goes on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WandB:
+    """Logs to the account of ``wandb login``, or with ``WANDB_MODE=offline`` into ``wandb/`` of the run folder."""
+
+    project: Name = "agentgym"
+    run: Name | None = None
+    """What the run is called; the run folder's name unless given."""
+    state: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require("wandb")
+
+    def start(self, config: Mapping[str, Any], folder: Path) -> None:
+        """Begins a run, or goes on with the one that the folder names.
+
+        Raises:
+            ConfigError: wandb refuses; says why.
+        """
+        import wandb
+
+        kept = folder / ID
+        old = kept.read_text(encoding="utf-8") if kept.exists() else None
+        name = self.run or folder.resolve().name
+        try:
+            run = wandb.init(project=self.project, name=name, id=old, resume="allow", dir=folder, config=dict(config))
+        except wandb.errors.Error as error:
+            raise ConfigError(f"tracker wandb: {' '.join(str(error).split())} (WANDB_MODE=offline needs no account)") from error
+        write_whole(kept, run.id)
+        self.state["run"], self.state["table"] = run, wandb.Table
+
+    def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
+        """Logs numbers and, as a table, episodes. wandb leaves out steps that a run has already."""
+        table = {SAMPLES: self.state["table"](columns=COLUMNS, data=rows(step, episodes))} if episodes else {}
+        self.state["run"].log({**flat(metrics), **table}, step=step)
+
+    def finish(self) -> None:
+        """Waits until everything is sent, or written."""
+        if run := self.state.pop("run", None):
+            run.finish()

@@ -1,0 +1,40 @@
+"""A part of a run that is tracked: makes a tracker, logs some steps, and ends or dies."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from agentgym_train import plugins
+from agentgym_train.types import Trajectory, Turn
+
+TURN = Turn("You see a door.\nIt is shut.", [1], [2], [-0.5], action="open <door>", reward=0.25)
+EPISODES = [Trajectory("maze 7", 3, [TURN], score=0.5), Trajectory("", 4, [TURN, TURN], success=True)]
+
+
+def row(step: int, part: int) -> dict:
+    """What the trainer logs, in small: ``episodes`` is a metric."""
+    return {
+        "step": step,
+        "horizon": 4,
+        "part": part,
+        "success": step / 8,
+        "episodes": 64,
+        "time": {"collect": 1.5},
+        "note": "no number",
+    }
+
+
+def main(options: dict, folder: str, steps: list[int], part: int, dies: bool) -> None:
+    tracker = plugins.make(plugins.TRACKER, options)
+    tracker.start({"run": {"folder": folder, "steps": 9}, "tracker": [options]}, Path(folder))
+    for step in steps:
+        tracker.log(step, row(step, part), EPISODES if step % 2 else [])
+    if dies:
+        os._exit(9)
+    tracker.finish()
+    tracker.finish()
+
+
+if __name__ == "__main__":
+    main(*json.loads(sys.argv[1]))
