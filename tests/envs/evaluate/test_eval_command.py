@@ -121,6 +121,13 @@ def wait_for(holds, process):
         time.sleep(0.01)
 
 
+def test_what_is_whole_needs_no_server(tmp_path):
+    with StubModel(lambda request: stub_model.ok(RULE)) as stub:
+        ask(stub)
+        assert [r.path for r in stub.requests].count("/v1/models") == 1, "the server is asked once what it has"
+    assert "6 of 6 episodes" in ask(stub.url).output
+
+
 def test_a_key_appears_nowhere(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-marker")
     with StubModel(lambda request: stub_model.status(403, body="sk-marker is a fine key")) as stub:

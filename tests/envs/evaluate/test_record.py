@@ -29,6 +29,16 @@ def test_what_was_added_is_there_again(tmp_path):
     assert [Key.of(row).task_id for row in episodes(read(tmp_path / "run")[0])] == ["t", "u"]
 
 
+def test_a_line_is_on_the_disk_before_the_next_episode(tmp_path, monkeypatch):
+    """Not only in the system's memory, which a power cut empties."""
+    synced = []
+    opened = Record(tmp_path / "run", SAMPLE)
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.pread(file, 9999, 0)))
+    opened.add(line("a"))
+    opened.close()
+    assert synced == [(tmp_path / "run" / EPISODES).read_bytes()]
+
+
 def test_half_a_last_line_is_dropped_and_nothing_else(tmp_path):
     opened = Record(tmp_path, SAMPLE) if not list(tmp_path.iterdir()) else None
     opened.add(line("a"))
