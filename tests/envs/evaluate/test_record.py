@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -62,11 +63,20 @@ def test_half_a_last_line_is_dropped_and_nothing_else(tmp_path):
     ],
 )
 def test_results_of_other_settings_are_not_mixed(tmp_path, change, message):
-    Record(tmp_path, SAMPLE).close()
+    opened = Record(tmp_path, SAMPLE)
+    opened.add(line())
+    opened.close()
     before = (tmp_path / SETTINGS).read_bytes()
     with pytest.raises(ArgumentError, match=message):
         Record(tmp_path, Settings(**{"agent": "react", "model": "small", "sampling": {"temperature": 0.5}, **change}))
     assert (tmp_path / SETTINGS).read_bytes() == before
+
+
+def test_settings_without_a_line_claim_nothing(tmp_path):
+    """A slip that was refused after the folder was made does not stand in the way of the corrected command."""
+    Record(tmp_path, SAMPLE).close()
+    Record(tmp_path, replace(SAMPLE, model="large")).close()
+    assert json.loads((tmp_path / SETTINGS).read_text())["model"] == "large"
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

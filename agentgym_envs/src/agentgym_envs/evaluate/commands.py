@@ -3,6 +3,7 @@
 import asyncio
 import re
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -23,6 +24,7 @@ from agentgym_envs.evaluate.record import Key, Record
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.keywords import keywords
+from agentgym_envs.suite import suites
 from agentgym_envs.wrappers import FORMATS
 
 Target = Annotated[str, typer.Argument(help='A suite such as agentgym-rl, a registered id, or "module:id".')]
@@ -56,7 +58,7 @@ def evaluate(
     temperature: Annotated[float, typer.Option(min=0.0)] = 1.0,
     max_tokens: Annotated[int, typer.Option(min=1, help="Of a response.")] = 512,
     send: Annotated[Pairs, typer.Option("--send", help="More of the request's body, such as top_p=0.9.")] = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="The results' folder; results/TARGET-AGENT without it.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The results' folder; results/TARGET-MODEL-AGENT without it.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,
     workers: Annotated[int | None, typer.Option(min=1, help="Environment processes; at most two a core without it.")] = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that one call of an environment may take.")] = 60.0,
@@ -73,8 +75,10 @@ def evaluate(
     maker = load(agent or "react", keywords(option))
     asked = Sampling(temperature, max_tokens, keywords(send))
     settings, endpoint = _settings(maker, model, form, horizon, {**keywords(set_), **keywords(data)}, asked)
-    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{target}-{model or maker.name}").strip("-")
-    families = only.split(",") if only else []
+    settings = replace(settings, target=target, split="" if target in suites else split)
+    named = "-".join(filter(None, [target, model, maker.name]))
+    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", named).strip("-")
+    families = [name.strip() for name in only.split(",")] if only else []
     items = _planned(
         target,
         split=split,
@@ -91,7 +95,9 @@ def evaluate(
     if endpoint:
         address: dict[str, Any] = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
         client = Client(Endpoint(**endpoint, **address), connections=concurrency)
-    fresh = not folder.exists()
+        maker.make(client)  # an option that cannot be is told before anything is written
+    lines = folder / records.EPISODES
+    fresh = not lines.exists() or not lines.stat().st_size
     if client and fresh:  # a server that is not there leaves no folder behind
         asyncio.run(_checked(Client(client.endpoint)))
     limits = Limits(concurrency=concurrency, workers=workers, timeout=timeout, screenshots=screenshots)
@@ -106,17 +112,17 @@ def evaluate(
             budget.used.add(row["usage"])
         runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget)
         _carry_out(runner, items, target, check=not fresh)
-        _print(opened.rows, f"{model or maker.name} on {target}")
+        planned = {runner.key(item) for item in items}
+        _print([row for row in opened.rows if Key.of(row) in planned], f"{model or maker.name} on {target}")
         out.print(tables.LEGEND, style="dim")
         left = runner.missing(items)
     finally:
         opened.close()
     out.print(f"{folder}: {len(items) - len(left)} of {len(items)} episodes", markup=False, highlight=False, soft_wrap=True)
     if left:
-        why = f": {runner.stopped}" if runner.stopped else ", which failed each time"
-        err.print(
-            f"{len(left)} episodes are missing{why}. The same command plays them", style="yellow", markup=False, soft_wrap=True
-        )
+        why = runner.stopped or f"each of their tries failed, the last with: {runner.last_error}"
+        again = "" if budget.spent else ". The same command plays them"
+        err.print(f"{len(left)} episodes are missing: {why}{again}", style="yellow", markup=False, soft_wrap=True)
         raise typer.Exit(1)
 
 
@@ -163,6 +169,8 @@ def _settings(
     """Returns what determines results, and how the model is asked where one is."""
     if form is not None and form not in FORMATS:
         raise UnknownName("format", form, FORMATS)
+    if form not in (None, maker.format) and maker.format in (None, "function"):
+        raise ArgumentError(f"agent {maker.name!r} has no choice of how its responses hold actions: leave --format out")
     common: dict[str, Any] = {"agent": maker.name, "options": maker.options, "format": form or maker.format, "horizon": horizon}
     if not maker.needs_client:
         if model:
@@ -170,6 +178,8 @@ def _settings(
         return Settings(**common, kwargs=kwargs), None
     if not model:
         raise ArgumentError(f"agent {maker.name!r} acts through a model: name one with --model")
+    if clash := sorted({"temperature", "max_tokens"} & sampling.extra.keys()):
+        raise ArgumentError(f"--send {clash[0]}=…: use --{clash[0].replace('_', '-')}")
     asked = sampling._asdict()
     return Settings(**common, model=model, sampling=asked, kwargs=kwargs), {"model": model, **asked}
 

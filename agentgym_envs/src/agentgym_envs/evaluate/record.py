@@ -139,12 +139,13 @@ def episodes(rows: Sequence[Row]) -> list[Row]:
 
 
 def _claim(folder: Path, settings: Settings) -> None:
-    """Writes the settings into a new folder, or compares them with those of an old one."""
-    path = folder / SETTINGS
-    if path.exists():
+    """Writes the settings into a new folder, or into one without a line, or compares them with those of an old one."""
+    path, lines = folder / SETTINGS, folder / EPISODES
+    begun = lines.exists() and lines.stat().st_size > 0
+    if path.exists() and begun:
         if different := settings.difference(read_settings(folder)):
             raise ArgumentError(f"{folder} holds results of other settings: {different}. Give another --out")
-    elif any(folder.iterdir()):
+    elif begun or {item.name for item in folder.iterdir()} - {SETTINGS, EPISODES}:
         raise ArgumentError(f"{folder} is not empty and holds no results of an evaluation. Give another --out")
     else:
         draft = folder / f".{SETTINGS}"
