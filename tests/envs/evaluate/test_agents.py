@@ -159,6 +159,19 @@ def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, 
     assert all(r == {"role": "tool", "tool_call_id": r["tool_call_id"], "content": row["turns"][1]["observation"]} for r in results)
 
 
+def test_garbled_arguments_are_not_sent_back_and_words_beside_a_call_are_kept(tmp_path):
+    class Garbled(Calling):
+        async def complete(self, messages, *, tools=None):
+            reply = await super().complete(messages, tools=tools)
+            reply.tool_calls[0].arguments, reply.text = '{"where": nor', "I had better go."
+            return reply
+
+    model = Garbled(lambda m: json.dumps([["act", {}]]))
+    (row,) = evaluate(tmp_path, mazes(1), "function", client=model, horizon=2).record.rows
+    assert model.asked[1][2]["tool_calls"][0]["function"]["arguments"] == "{}", "servers refuse what is no JSON"
+    assert [(turn["invalid"], turn["thought"]) for turn in row["turns"]] == [(True, "I had better go.")] * 2
+
+
 def test_admissible_actions_are_shown_where_they_are_asked_for(tmp_path):
     items = mazes(1, kwargs={"admissible": True})
     _, asked = play(tmp_path, "chat", lambda m: "look", items)

@@ -165,6 +165,8 @@ def refused(message, *arguments):
         (["eval", MAZE, "--model", "x", "--budget-cost", "1"], "--budget-cost needs --prices"),
         (["eval", MAZE, "--agent", "random", "--option", "window"], "key=value"),
         (["report", "nothing-here"], "nothing-here holds no results"),
+        (["eval", MAZE, "--agent", "random", "--format", "react"], "has no choice of how its responses hold actions"),
+        (["eval", MAZE, "--model", "m", "--send", "temperature=0.5"], "--send temperature=…: use --temperature"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_no_folder(tmp_path, arguments, message):
@@ -187,6 +189,42 @@ def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
         file.write("garbage\n")
     for command in (["eval", MAZE, "--agent", "random", "--out", "out"], ["report", "out"]):
         refused("line 3 of out/episodes.jsonl is no episode", *command)
+
+
+def test_results_of_another_target_or_split_are_not_mixed():
+    call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
+    refused("split is 'test' there and 'dev' here", "eval", MAZE, "--agent", "random", "--split", "dev", "--out", "out")
+    refused(f"target is '{MAZE}' there", "eval", "agentgym/TextCraft-v1", "--agent", "random", "--out", "out")
+
+
+def test_the_table_is_of_what_was_asked_for():
+    """Five tasks, then three others at even distances: the folder holds more than the second table shows."""
+    call("eval", MAZE, "--agent", "random", "--episodes", 5, "--out", "out")
+    output = call("eval", MAZE, "--agent", "random", "--episodes", 3, "--out", "out").output
+    assert "3 of 3 episodes" in output
+    (line,) = [words for words in map(str.split, output.splitlines()) if words[:1] == [MAZE] and len(words) > 3]
+    assert line[1] == "3"
+
+
+def test_a_slip_does_not_claim_the_folder(tmp_path):
+    (tmp_path / "out").mkdir()
+    with StubModel(lambda request: stub_model.ok(RULE)) as stub:
+        for slip in (("--option", "window=0"), ("--model", "stbu"), ("--format", "yaml"), ("--prices", "nan", "1")):
+            ask(stub, *slip, status=2)
+            assert list((tmp_path / "out").iterdir()) == []
+        assert "6 of 6 episodes" in ask(stub, "--option", "window=2").output
+
+
+def test_the_oracle_needs_an_environment_that_has_one():
+    refused("support/Hash-v0 has no oracle", "eval", "hash_env:support/Hash-v0", "--agent", "oracle", "--episodes", 1)
+
+
+def test_why_episodes_are_missing_is_told(tmp_path):
+    (tmp_path / "waver.py").write_text("def wave(observation, info):\n    return 'wave'\n")
+    faulty = ("eval", "faulty_envs:support/Faulty-v0", "--set", "fault=raise", "--set", "at=1", "--agent", "waver:wave")
+    output = " ".join(call(*faulty, "--episodes", 1, "--out", "out", status=1).output.split())
+    assert "1 episodes are missing: each of their tries failed, the last with:" in output
+    assert "broken on purpose" in output
 
 
 def test_half_a_last_line_is_told_and_its_episode_played_again(tmp_path):

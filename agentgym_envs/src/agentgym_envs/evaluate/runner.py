@@ -17,6 +17,7 @@ from typing import Any
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError, EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
 from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.agents.baselines import Oracle
 from agentgym_envs.evaluate.budget import Budget, Meter
 from agentgym_envs.evaluate.client import Client
 from agentgym_envs.evaluate.episode import Place, play
@@ -160,10 +161,12 @@ class Runner:
 
     def _listing(self, world: World) -> dict[str, Any]:
         """Returns the keyword that makes an environment list its admissible actions, where the agent needs them."""
+        name = registry.named(world.env_id)
+        if self.maker.target is Oracle and not world.text_env:
+            raise ArgumentError(f"{name} has no oracle")
         if not self.maker.lists_actions:
             return {}
         if not registry.takes(world.env_id, "admissible"):
-            name = registry.named(world.env_id)
             raise ArgumentError(f"{name} has no keyword 'admissible', and random play needs its admissible actions")
         return {"admissible": True}
 
