@@ -30,9 +30,10 @@ IN_PAGE = {"name": [("scenario", "scenario"), ("family", "family")], "low": [("i
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
 LEGEND = (
     "success and score: means over tasks, of a task over its attempts. 95 %: over tasks; Wilson's interval with one attempt at "
-    "each, else the bootstrap's. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the paper's Pass@k, tasks with an attempt "
-    "that scored. turns, tokens: means over episodes. invalid: share of all turns whose action was not understood. cut: share of "
-    "episodes that ran out of turns or context. A mean of families or scenarios counts each the same. Faults are never scored."
+    "each or where all tasks have the same mean, else the bootstrap's. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the "
+    "paper's Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes. invalid: share of all turns whose "
+    "action was not understood. cut: share of episodes that ran out of turns or context. A mean of families or scenarios counts "
+    "each the same. Faults are never scored."
 )
 COMMONEST = 3  # errors that are told
 LONG = 140  # characters of an error
