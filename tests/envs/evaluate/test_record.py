@@ -16,7 +16,9 @@ SAMPLE = Settings(agent="react", model="small", sampling={"temperature": 0.5})
 
 
 def line(task="t", attempt=0, row="episode", **more):
-    return {"row": row, "suite": "", "family": "F", "task_id": task, "attempt": attempt, "settings": SAMPLE.key, **more}
+    named = {"row": row, "suite": "", "scenario": "", "family": "F", "env_id": "e", "task_id": task, "difficulty": 1}
+    ended = {"success": True, "score": 1.0, "end": "terminated", "turns": [], "usage": {}}
+    return {**named, "attempt": attempt, "settings": SAMPLE.key, **ended, **more}
 
 
 def test_what_was_added_is_there_again(tmp_path):

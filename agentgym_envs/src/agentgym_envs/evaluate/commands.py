@@ -5,7 +5,7 @@ import re
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -18,7 +18,6 @@ from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.client import Client
 from agentgym_envs.evaluate.display import Display, show
 from agentgym_envs.evaluate.endpoint import Endpoint
-from agentgym_envs.evaluate.paper import NOTE
 from agentgym_envs.evaluate.plan import Item, plan
 from agentgym_envs.evaluate.record import Key, Record
 from agentgym_envs.evaluate.runner import Limits, Runner
@@ -27,10 +26,14 @@ from agentgym_envs.keywords import keywords
 from agentgym_envs.suite import suites
 from agentgym_envs.wrappers import FORMATS
 
+if TYPE_CHECKING:
+    from agentgym_envs.evaluate.report import Run, Section
+
 Target = Annotated[str, typer.Argument(help='A suite such as agentgym-rl, a registered id, or "module:id".')]
 Pairs = list[str] | None
-out = Console()
-err = Console(stderr=True)
+PAIRED, PUBLISHED = "the same tasks in both", "success in percent"  # titles of tables
+out = Console(markup=False, emoji=False, highlight=False)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def evaluate(
@@ -131,23 +134,20 @@ def report(
     page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path("report.html"),
 ) -> None:
     """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
-    from agentgym_envs.evaluate.report import Run, write_report
+    from agentgym_envs.evaluate.report import expanded, named, write_report
 
-    runs = []
-    for folder in folders:
-        rows, cut = records.read(folder)
-        if cut:
-            err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
-        if not records.episodes(rows):
-            raise ArgumentError(f"{folder} holds no episode yet")
-        runs.append((folder, rows))
-        _print(rows, str(folder))
-    compared = tables.pairings([(folder.name, rows) for folder, rows in runs])
+    found = expanded(folders)
+    runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
+    named_rows = [(name, rows) for name, _, rows in runs]
+    compared = tables.pairings(named_rows)
+    sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
+    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), legend=tables.LEGEND)
+    for name, rows in named_rows:
+        _print(rows, name)
     if compared:
-        show(out, compared, "the same tasks in both")
+        show(out, compared, PAIRED)
     out.print(tables.LEGEND, style="dim")
-    write_report(page, [_run(Run, folder, rows) for folder, rows in runs])
-    out.print(f"wrote {page}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"wrote {page}", soft_wrap=True)
 
 
 class Sampling(NamedTuple):
@@ -224,20 +224,39 @@ def _carry_out(runner: Runner, items: list[Item], title: str, *, check: bool) ->
 
 
 def _print(rows: list[records.Row], title: str) -> None:
-    """Prints the tables of a run that has episodes."""
-    if not records.episodes(rows):
+    """Prints the tables of a run that has episodes or faults."""
+    if not rows:
         return
     show(out, tables.results(rows), title)
     for note in tables.notes(rows):
         out.print(note, style="dim")
-    beside = tables.published(rows)
+    beside = tables.published([("this run", rows)])
     if beside:
-        show(out, beside, "success in percent")
-        out.print(NOTE, style="dim")
+        show(out, beside, PUBLISHED)
 
 
-def _run(kind: Any, folder: Path, rows: list[records.Row]) -> Any:
+def _read(folder: Path) -> list[records.Row]:
+    """Reads a run that is to be reported."""
+    rows, cut = records.read(folder)
+    if cut:
+        err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
+    if not rows:
+        raise ArgumentError(f"{folder} holds no episode yet")
+    return rows
+
+
+def _run(name: str, folder: Path, rows: list[records.Row]) -> "Run":
+    """Returns what the page shows of a run: its table in numbers."""
+    from agentgym_envs.evaluate.report import Run
+
     table = tables.results(rows)
-    return kind(
-        name=str(folder), settings=records.read_settings(folder), rows=rows, columns=table.columns, table=table.lines, folder=folder
-    )
+    columns = [column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])]
+    notes = [*table.notes, *tables.notes(rows)]
+    settings = records.read_settings(folder)
+    return Run(name=name, settings=settings, rows=rows, table=table.lines, columns=columns, notes=notes, folder=folder)
+
+
+def _sections(found: dict[str, tables.Table | None]) -> "list[Section]":
+    from agentgym_envs.evaluate.report import Section
+
+    return [Section(title.capitalize(), table.columns, table.lines, table.notes) for title, table in found.items() if table]
