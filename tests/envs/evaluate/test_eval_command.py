@@ -346,9 +346,8 @@ def test_lines_that_lack_what_is_needed(change):
 
 
 def test_a_run_does_not_go_on_with_lines_that_lack_what_is_needed():
-    folder(
-        "out", {key: value for key, value in line("t").items() if key != "usage"}, **asdict(Settings(agent="random", format=None))
-    )
+    settings = Settings(target=MAZE, split="test", agent="random", format=None)
+    folder("out", {key: value for key, value in line("t").items() if key != "usage"}, **asdict(settings))
     refused("line 1 of out/episodes.jsonl is no episode", "eval", MAZE, "--agent", "random", "--out", "out")
 
 

@@ -520,10 +520,11 @@ def test_an_episode_is_read_turn_by_turn(opened):
 def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
     """Episodes of an agent without a model, which use no tokens, and faults."""
     folder = tmp_path / "out"
-    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", env_id, "--agent", "oracle", "--out", str(folder)]
+    (tmp_path / "waver.py").write_text("def wave(observation, info):\n    return 'wave'\n")
+    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", env_id, "--agent", "waver:wave", "--out", str(folder)]
     command += ["--episodes", "2", "--horizon", "3", *([] if status == 0 else ["--set", "fault=raise", "--set", "at=1"])]
     found = {**os.environ, "PYTHONPATH": os.path.dirname(faulty_envs.__file__)}
-    assert subprocess.run(command, env=found, check=False, capture_output=True).returncode == status
+    assert subprocess.run(command, env=found, cwd=tmp_path, check=False, capture_output=True).returncode == status
     rows, _ = record.read(folder)
     page = opened(Run("a", record.read_settings(folder), rows))
     for number, row in enumerate(rows):
