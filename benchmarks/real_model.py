@@ -25,15 +25,15 @@ import typer
 RESULT = Path(__file__).parent / "results" / "real_model.md"
 PORT = 8931
 ENVIRONMENTS = {
-    "agentgym/Maze-v0": ["--set", "rooms=[4]"],
-    "agentgym/TextCraft-v1": [],
-    "agentgym/BabyAI-v1": [],
-    "agentgym/Search-v0": [],
+    "agentgym/Maze-v0": ["--set", "rooms=[4]", "--episodes", "6"],
+    "agentgym/TextCraft-v1": ["--episodes", "3"],
+    "agentgym/BabyAI-v1": ["--episodes", "3"],
+    "agentgym/Search-v0": ["--episodes", "3"],
 }
 AGENTS = {"random": 1, "chat": 1, "react": 2, "function": 1, "plan": 1, "correct": 1, "reflect": 2}
 """Agent → attempts at each task."""
 SEARCHES_WITHOUT = "random"  # a question has no list of admissible actions
-HORIZON, EPISODES, MAX_TOKENS = 6, 6, 48
+HORIZON, MAX_TOKENS = 6, 48
 app = typer.Typer()
 
 
@@ -74,7 +74,7 @@ def play(model: Path, work: Path = Path("runs/real_model")) -> None:
 
 def evaluated(env_id: str, options: list[str], agent: str, attempts: int, model: Path, folder: Path) -> list[dict]:
     """Runs ``agentgym eval``; returns the lines that it wrote."""
-    counts = {"horizon": HORIZON, "episodes": EPISODES, "attempts": attempts, "max-tokens": MAX_TOKENS}
+    counts = {"horizon": HORIZON, "attempts": attempts, "max-tokens": MAX_TOKENS}
     asked = ["--model", str(model), "--base-url", f"http://localhost:{PORT}/v1"] if agent != "random" else []
     given = [f"--{name}={value}" for name, value in counts.items()]
     command = ["agentgym", "eval", env_id, *options, *given, "--agent", agent, *asked, "--out", str(folder)]

@@ -328,10 +328,11 @@ def test_starting_has_a_limit_of_its_own():
 def test_an_environment_is_described_as_it_says_itself():
     env = gymnasium.make("agentgym/Maze-v0", split="dev")
     described = describe("agentgym/Maze-v0", split="dev")
-    assert described == (env.unwrapped.instructions, list(env.unwrapped.task_ids), dict(env.unwrapped.tools), True)
+    difficulties = [env.unwrapped.task_set.get(i).difficulty for i in env.unwrapped.task_ids]
+    assert described == (env.unwrapped.instructions, list(env.unwrapped.task_ids), difficulties, dict(env.unwrapped.tools), True)
     react = describe("agentgym/Maze-v0", split="dev", action_format="react")
     assert react.instructions == ActionFormat(env, "react").instructions != described.instructions
-    assert describe(FAULTY) == ("", None, {}, False)
+    assert describe(FAULTY) == ("", None, None, {}, False)
 
 
 @pytest.mark.parametrize(

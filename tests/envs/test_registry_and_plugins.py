@@ -222,7 +222,7 @@ def test_a_plugin_in_the_working_directory_can_be_used_in_a_pool(site, monkeypat
     dist(site, "acme-echo", "acme/Echo-v0 = acme_echo:EchoEnv [horizon-2]\n")
     registry.register_all()
     monkeypatch.chdir(site)
-    played = CliRunner().invoke(app, ["rollout", "acme/Echo-v0", "--split", "test"])
+    played = CliRunner().invoke(app, ["eval", "acme/Echo-v0", "--agent", "random", "--episodes", "2", "--out", "out"])
     assert played.exit_code == 0, played.output
     with EnvPool("acme/Echo-v0", 1) as pool:
         pool.reset(0)

@@ -93,6 +93,15 @@ def test_keywords_for_a_family_that_is_not_there(small):
         plan("agentgym/Maze-v0", data={"NQ": {}})
 
 
+@pytest.mark.parametrize("option", [["--set", "split=train"], ["--data", "NQ.split=train"]])
+def test_a_suite_has_splits_of_its_own(small, tmp_path, option):
+    done = CliRunner().invoke(app, ["eval", "small", "--agent", "oracle", "--out", str(tmp_path / "out"), *option])
+    assert done.exit_code == 2, done.output
+    (line,) = done.output.splitlines()
+    assert "split='train' cannot be set for " in line
+    assert "a suite has its own splits. Leave it out" in line
+
+
 def test_the_command_prints_families_scenarios_and_the_papers_figures(small, tmp_path):
     (tmp_path / "nq.jsonl").write_text('{"question": "who?", "answer": ["me"]}\n')
     args = ["eval", "small", "--agent", "oracle", "--out", str(tmp_path / "out"), "--data", f"NQ.questions={tmp_path / 'nq.jsonl'}"]

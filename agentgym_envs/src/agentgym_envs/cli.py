@@ -18,8 +18,8 @@ from agentgym_envs.evaluate.commands import evaluate, report
 from agentgym_envs.keywords import keywords
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
-out = Console()
-err = Console(stderr=True)
+out = Console(emoji=False, highlight=False)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 EnvId = Annotated[str, typer.Argument(help='A registered id, or "module:id".')]
 Split = Annotated[str, typer.Option(help="train, dev or test.")]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs import registry
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import matching, spread
 
 STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
@@ -47,6 +48,10 @@ class Family:
         return tuple(chosen)
 
     def _world(self, kwargs: dict[str, Any]) -> Any:
+        if "split" in kwargs:
+            raise ArgumentError(
+                f"split={kwargs['split']!r} cannot be set for {self.name}: a suite has its own splits. Leave it out"
+            )
         return registry.make(self.env_id, split="test", **kwargs).unwrapped
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from evaluations import MAZE, Model, evaluate, mazes
 
+from agentgym_envs.errors import ArgumentError, BrokenPlugin
 from agentgym_envs.evaluate.agents import Ending, load
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.plan import plan
@@ -54,6 +55,23 @@ def test_a_window_keeps_the_rules_the_goal_and_the_latest_turns(tmp_path):
     assert last[3]["content"] == row["turns"][5]["observation"]
 
 
+def test_a_lesson_is_asked_for_behind_the_window(tmp_path):
+    """The latest turns end with the model's own response then."""
+
+    def answer(messages):
+        return "a lesson" if "What went wrong" in messages[-1]["content"] else REACT
+
+    (row,), asked = play(tmp_path, "reflect", answer, horizon=4, options={"window": 2})
+    assert roles(asked[-1]) == "s u a u a u"
+    assert asked[-1][1]["content"] == f"Goal: {row['goal']}\n\n{row['turns'][2]['observation']}"
+
+
+def test_without_a_goal_the_window_keeps_the_first_observation(tmp_path):
+    items = plan("hash_env:support/Hash-v0", episodes=1)[0]
+    (row,), asked = play(tmp_path, "chat", lambda m: "look", items, horizon=3, options={"window": 1})
+    assert asked[2][1]["content"] == f"{row['turns'][0]['observation']}\n\n{row['turns'][2]['observation']}"
+
+
 def test_a_second_look_replaces_the_first_response(tmp_path):
     def answer(messages):
         return "Thought: better.\nAction: go east" if "Before this is sent" in messages[-1]["content"] else REACT
@@ -64,9 +82,15 @@ def test_a_second_look_replaces_the_first_response(tmp_path):
     assert asked[2][2]["content"] == "Thought: better.\nAction: go east", "the first response is forgotten"
 
 
+@pytest.mark.parametrize("window", [0, "eight", 2.5])
+def test_a_window_is_a_whole_number(window):
+    with pytest.raises(ArgumentError, match=f"window={window!r}: must be a whole number from 1 up"):
+        load("chat", {"window": window}).make(Model())
+
+
 def test_a_plan_is_made_once_and_kept_in_view(tmp_path):
     def answer(messages):
-        return "1. go north" if "numbered plan" in messages[-1]["content"] else REACT
+        return "<think>hm</think>\n1. go north" if "numbered plan" in messages[-1]["content"] else REACT
 
     (row,), asked = play(tmp_path, "plan", answer)
     assert len(asked) == 4
@@ -135,6 +159,19 @@ def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, 
     assert all(r == {"role": "tool", "tool_call_id": r["tool_call_id"], "content": row["turns"][1]["observation"]} for r in results)
 
 
+def test_garbled_arguments_are_not_sent_back_and_words_beside_a_call_are_kept(tmp_path):
+    class Garbled(Calling):
+        async def complete(self, messages, *, tools=None):
+            reply = await super().complete(messages, tools=tools)
+            reply.tool_calls[0].arguments, reply.text = '{"where": nor', "I had better go."
+            return reply
+
+    model = Garbled(lambda m: json.dumps([["act", {}]]))
+    (row,) = evaluate(tmp_path, mazes(1), "function", client=model, horizon=2).record.rows
+    assert model.asked[1][2]["tool_calls"][0]["function"]["arguments"] == "{}", "servers refuse what is no JSON"
+    assert [(turn["invalid"], turn["thought"]) for turn in row["turns"]] == [(True, "I had better go.")] * 2
+
+
 def test_admissible_actions_are_shown_where_they_are_asked_for(tmp_path):
     items = mazes(1, kwargs={"admissible": True})
     _, asked = play(tmp_path, "chat", lambda m: "look", items)
@@ -177,5 +214,5 @@ def test_an_agent_of_ones_own_with_and_without_a_start_and_an_end(tmp_path):
 
 
 def test_a_response_that_is_no_text_is_an_error_of_the_agent(tmp_path):
-    with pytest.raises(TypeError, match="an agent's response is a str, not NoneType"):
+    with pytest.raises(BrokenPlugin, match="responded with None: a response is a str"):
         evaluate(tmp_path, mazes(1), Maker("none", lambda o, i: None, {}))

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 import stub_model
@@ -15,7 +17,8 @@ from stub_model import StubModel
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.record import EPISODES, SETTINGS, Key, read
+from agentgym_envs.evaluate.record import EPISODES, SETTINGS, Key, read, write
+from agentgym_envs.evaluate.settings import Settings
 
 MAZE = "agentgym/Maze-v0"
 RULE = "Thought: on.\nAction: go north"
@@ -121,6 +124,13 @@ def wait_for(holds, process):
         time.sleep(0.01)
 
 
+def test_what_is_whole_needs_no_server(tmp_path):
+    with StubModel(lambda request: stub_model.ok(RULE)) as stub:
+        ask(stub)
+        assert [r.path for r in stub.requests].count("/v1/models") == 1, "the server is asked once what it has"
+    assert "6 of 6 episodes" in ask(stub.url).output
+
+
 def test_a_key_appears_nowhere(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-marker")
     with StubModel(lambda request: stub_model.status(403, body="sk-marker is a fine key")) as stub:
@@ -158,6 +168,8 @@ def refused(message, *arguments):
         (["eval", MAZE, "--model", "x", "--budget-cost", "1"], "--budget-cost needs --prices"),
         (["eval", MAZE, "--agent", "random", "--option", "window"], "key=value"),
         (["report", "nothing-here"], "nothing-here holds no results"),
+        (["eval", MAZE, "--agent", "random", "--format", "react"], "has no choice of how its responses hold actions"),
+        (["eval", MAZE, "--model", "m", "--send", "temperature=0.5"], "--send temperature=…: use --temperature"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_no_folder(tmp_path, arguments, message):
@@ -182,6 +194,42 @@ def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
         refused("line 3 of out/episodes.jsonl is no episode", *command)
 
 
+def test_results_of_another_target_or_split_are_not_mixed():
+    call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
+    refused("split is 'test' there and 'dev' here", "eval", MAZE, "--agent", "random", "--split", "dev", "--out", "out")
+    refused(f"target is '{MAZE}' there", "eval", "agentgym/TextCraft-v1", "--agent", "random", "--out", "out")
+
+
+def test_the_table_is_of_what_was_asked_for():
+    """Five tasks, then three others at even distances: the folder holds more than the second table shows."""
+    call("eval", MAZE, "--agent", "random", "--episodes", 5, "--out", "out")
+    output = call("eval", MAZE, "--agent", "random", "--episodes", 3, "--out", "out").output
+    assert "3 of 3 episodes" in output
+    (line,) = [words for words in map(str.split, output.splitlines()) if words[:1] == [MAZE] and len(words) > 3]
+    assert line[1] == "3"
+
+
+def test_a_slip_does_not_claim_the_folder(tmp_path):
+    (tmp_path / "out").mkdir()
+    with StubModel(lambda request: stub_model.ok(RULE)) as stub:
+        for slip in (("--option", "window=0"), ("--model", "stbu"), ("--format", "yaml"), ("--prices", "nan", "1")):
+            ask(stub, *slip, status=2)
+            assert list((tmp_path / "out").iterdir()) == []
+        assert "6 of 6 episodes" in ask(stub, "--option", "window=2").output
+
+
+def test_the_oracle_needs_an_environment_that_has_one():
+    refused("support/Hash-v0 has no oracle", "eval", "hash_env:support/Hash-v0", "--agent", "oracle", "--episodes", 1)
+
+
+def test_why_episodes_are_missing_is_told(tmp_path):
+    (tmp_path / "waver.py").write_text("def wave(observation, info):\n    return 'wave'\n")
+    faulty = ("eval", "faulty_envs:support/Faulty-v0", "--set", "fault=raise", "--set", "at=1", "--agent", "waver:wave")
+    output = " ".join(call(*faulty, "--episodes", 1, "--out", "out", status=1).output.split())
+    assert "1 episodes are missing: each of their tries failed, the last with:" in output
+    assert "broken on purpose" in output
+
+
 def test_half_a_last_line_is_told_and_its_episode_played_again(tmp_path):
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
     path = tmp_path / "out" / EPISODES
@@ -197,3 +245,113 @@ def test_a_budget_ends_the_run_with_status_1(tmp_path):
         result = ask(stub, "--budget-tokens", 40, "--concurrency", 1, status=1)
     assert "the budget of 40 tokens is spent" in " ".join(result.output.split())
     assert "episodes are missing" in result.output
+
+
+def line(task, success=True, row="episode", **changes):
+    named = {"row": row, "suite": "", "scenario": "", "family": "F", "env_id": "e", "task_id": task, "difficulty": 1, "attempt": 0}
+    turn = {"observation": "here", "response": "go", "thought": "", "action": "go", "reward": 0.0, "invalid": False}
+    ended = {"success": success, "score": float(success), "end": "terminated", "last": "there", "turns": [turn]}
+    failed = {"fault": "environment", "try": 1, "error": "envs:Boom: [/b] no answer", "turns": 1}
+    return {**named, "settings": "x", "usage": {}, **(ended if row == "episode" else failed), **changes}
+
+
+def folder(name, *rows, **settings):
+    write(Path(name), settings, rows)
+
+
+def told(*arguments, status=0):
+    return " ".join(call(*arguments, status=status).output.split())
+
+
+def test_folders_of_the_same_name_are_told_apart_by_their_paths(tmp_path, monkeypatch):
+    folder("a/r", line("t"))
+    folder("b/r", line("t"), line("u"))
+    assert "b/r − a/r" in told("report", "a/r", "b/r")
+    monkeypatch.chdir(tmp_path / "a" / "r")
+    assert "r − s" not in told("report", ".", "../../b/r")
+    assert call("report", ".").output.split()[0] == "r"
+
+
+def test_a_run_of_the_trainer_is_reported_as_its_evaluations():
+    folder("run/episodes/before", line("t", False), step=0)
+    folder("run/episodes/after", line("t"), step=9)
+    assert "after − before 1 +1.000" in told("report", "run")
+    Path("empty/episodes").mkdir(parents=True)
+    refused("empty holds no results: no evaluation is in empty/episodes yet", "report", "empty")
+
+
+def test_runs_that_share_no_task_say_so():
+    folder("one", line("t"))
+    folder("two", line("u"))
+    output = call("report", "one", "two").output
+    assert "two and one have no task in common" in output.splitlines()
+    assert "the same tasks in both" not in output
+
+
+def test_a_folder_of_faults_alone_is_shown_with_the_commonest_errors():
+    folder("out", *(line(task, row="fault") for task in "abc"), line("d", row="fault", error="other"))
+    shown = call("report", "out").output.splitlines()
+    assert ["F", "0", "4"] in [text.split() for text in shown]
+    assert "3 faults, environment: envs:Boom: [/b] no answer" in shown, "neither markup nor an emoji"
+    folder("nothing")
+    refused("nothing holds no episode yet", "report", "nothing")
+
+
+@pytest.mark.parametrize("name", ["run[bold]", "[red]", "x:boom:y"])
+def test_names_in_brackets_are_names(name):
+    family = f"{name}[/b]"
+    folder(name, line("t", family=family))
+    folder("other", line("t", family=family), line("u", family=family))
+    output = call("report", name, "other", "--html", f"{name}.html").output
+    assert f"other − {name} " in output
+    assert f"wrote {name}.html" in output
+    assert [text.strip() for text in output.splitlines()].count(name) == 1, "the title"
+    assert output.count(family) == 2
+
+
+def test_a_model_in_brackets_is_a_name():
+    with StubModel(lambda request: stub_model.ok(RULE), models=["m[/b]"]) as stub:
+        assert f"m[/b] on {MAZE}" in told("eval", MAZE, "--model", "m[/b]", "--base-url", stub.url, "--horizon", 2, "--episodes", 2)
+
+
+def test_an_error_is_printed_as_it_is():
+    refused("error: envs:Boom: x[bold]: module", "eval", "envs:Boom: x[bold]", "--agent", "random")
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [("none/page.html", "cannot write none/page.html: No such file"), ("out", "cannot write out: it is a folder"), (".", "folder")],
+)
+def test_a_page_that_cannot_be_written(tmp_path, page, message):
+    folder("out", line("t"))
+    refused(message, "report", "out", "--html", page)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["out", f"out/{EPISODES}", f"out/{SETTINGS}"]
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", "[" * 100_000])
+def test_settings_that_are_no_object(text):
+    folder("out", line("t"))
+    Path("out", SETTINGS).write_text(text)
+    for command in (["report", "out"], ["eval", MAZE, "--agent", "random", "--out", "out"]):
+        refused("out holds no results: settings.json", *command)
+
+
+WRONG = [{"turns": 3}, {"turns": [3]}, {"turns": [{}]}, {"usage": []}, {"success": "yes"}, {"score": "1"}]
+
+
+@pytest.mark.parametrize("change", [*({key: ...} for key in line("t") if key != "last"), *WRONG])
+def test_lines_that_lack_what_is_needed(change):
+    folder("out", line("t"), {key: value for key, value in {**line("u"), **change}.items() if value is not ...})
+    refused("line 2 of out/episodes.jsonl is no episode", "report", "out")
+
+
+def test_a_run_does_not_go_on_with_lines_that_lack_what_is_needed():
+    settings = Settings(target=MAZE, split="test", agent="random", format=None)
+    folder("out", {key: value for key, value in line("t").items() if key != "usage"}, **asdict(settings))
+    refused("line 1 of out/episodes.jsonl is no episode", "eval", MAZE, "--agent", "random", "--out", "out")
+
+
+@pytest.mark.parametrize("key", ["fault", "try", "turns", "usage", "family"])
+def test_faults_that_lack_what_is_needed(key):
+    folder("out", {name: value for name, value in line("t", row="fault").items() if name != key})
+    refused("line 1 of out/episodes.jsonl is no episode", "report", "out")

@@ -61,8 +61,56 @@ def test_means_are_over_tasks_and_not_over_episodes():
     found = metrics.summarise(rows)
     assert (found.tasks, found.attempts, found.success) == (2, 4, 0.625)
     assert found.interval == metrics.bootstrap([0.25, 1.0])
-    assert found.pass_at == {1: 0.625}, "no more attempts than every task has"
-    assert metrics.summarise(rows[:4]).pass_at == {1: 0.25, 2: 0.5, 3: 0.75, 4: 1.0}
+    assert found.pass_at == {1: 0.25, 2: 0.5, 3: 0.75, 4: 1.0}, "task b has no four attempts"
+    assert metrics.summarise(rows[:4]).pass_at == found.pass_at
+
+
+def test_the_tasks_of_an_interrupted_run_have_different_numbers_of_attempts():
+    """Tasks a and b have two attempts, of which one succeeds; c to f have one, and fail with a score above 0."""
+    rows = [row(task, n == 0, attempt=n) for task in "ab" for n in range(2)] + [row(task, False, 0.5) for task in "cdef"]
+    found = metrics.summarise(rows)
+    assert (found.tasks, found.fewest, found.attempts) == (6, 1, 2)
+    assert (found.pass_at, found.any_score) == ({1: 0.5, 2: 1.0}, 1.0)
+    table = tables.results(rows)
+    assert [(line["tasks"], line["pass"], line["k"], line["any"]) for line in table.lines] == [("6×1–2", 1.0, 2, 1.0)]
+    assert [note.partition(";")[0] for note in table.notes] == ["4 of 6 tasks have fewer attempts"]
+    assert tables.results([row(task, attempt=n) for task in "ab" for n in range(2)]).notes == []
+
+
+@pytest.mark.parametrize(
+    ("succeeds", "expected"),
+    [
+        (lambda task, n: False, (0.0, 0.2775)),  # Wilson's of 0 of 10
+        (lambda task, n: True, (0.7225, 1.0)),
+        (lambda task, n: n == 0, (0.2366, 0.7634)),  # of 5 of 10
+    ],
+)
+def test_tasks_with_the_same_mean_leave_an_interval(succeeds, expected):
+    """Every resampling of ten equal means is the same, which makes nobody certain."""
+    rows = [row(f"t{task}", succeeds(task, n), attempt=n) for task in range(10) for n in range(2)]
+    assert metrics.summarise(rows).interval == pytest.approx(expected, abs=1e-4)
+    rows[0] = {**rows[0], "success": not rows[0]["success"]}
+    means = [sum(r["success"] for r in rows[i : i + 2]) / 2 for i in range(0, 20, 2)]
+    assert metrics.summarise(rows).interval == metrics.bootstrap(means)
+
+
+def test_a_difference_that_is_the_same_on_all_tasks_has_no_interval():
+    first, second = [[row(task, success) for task in "abc"] for success in (False, True)]
+    assert metrics.compare(first, second).interval is None
+    assert tables.pairings([("one", first), ("two", second)]).lines[0]["95 %"] == ""
+    second[0]["success"] = False
+    assert metrics.compare(first, second).interval == metrics.bootstrap([0.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), -float("inf"), None])
+def test_a_score_that_is_no_number_counts_as_0_and_is_told(score):
+    rows = [row("a", True, 1.0), row("b", False, 0.5), {**row("c", False), "score": score}, {**row("d", False), "score": score}]
+    table = tables.results(rows)
+    assert [line["score"] for line in table.lines] == [0.375]
+    assert table.notes == ["2 episodes have no finite score and count as 0"]
+    assert tables.results(rows[:3]).notes == ["1 episode has no finite score and counts as 0"]
+    twice = [*rows, *({**r, "attempt": 1} for r in rows)]
+    assert metrics.summarise(twice).any_score == 0.5
 
 
 def test_the_papers_measures_are_of_scores():
@@ -93,32 +141,78 @@ def test_two_runs_are_compared_on_the_tasks_that_both_played():
 def test_a_table_has_families_scenarios_and_both_averages():
     rows = [row("a", True, family="GoTo", scenario="babyai"), row("b", False, family="GoTo", scenario="babyai")]
     rows += [row("c", True, family="Pickup", scenario="babyai"), row("d", False, family="Depth 1", scenario="textcraft")]
-    assert {line["name"]: float(line["success"]) for line in tables.results(rows).lines} == {
+    assert {line["name"]: line["success"] for line in tables.results(rows).lines} == {
         "GoTo": 0.5,
         "Pickup": 1.0,
         "Depth 1": 0.0,
-        "all of babyai": 0.667,
+        "all of babyai": pytest.approx(2 / 3),
         "all of textcraft": 0.0,
-        "mean of families": 0.5,
-        "mean of scenarios": 0.333,
+        "mean of 3 families": 0.5,
+        "mean of 2 scenarios": pytest.approx(1 / 3),
     }
-    beside = tables.published(rows)
-    assert beside.lines[0] == {"who": "this run", "textcraft": "0.0", "babyai": "66.7"}
-    assert beside.lines[3]["babyai"] == "96.7"
+    beside = tables.published([("one", rows), ("two", rows[:2])])
+    assert beside.lines[:2] == [{"who": "one", "textcraft": "0.0", "babyai": "66.7"}, {"who": "two", "babyai": "50.0"}]
+    assert beside.lines[4]["babyai"] == "96.7"
+
+
+def fault(task="b", error="EnvTimeout: no answer", **changes):
+    return {**row(task, **changes), "row": "fault", "fault": "environment", "error": error, "try": 1, "turns": 2}
 
 
 def test_faults_are_counted_and_score_nothing():
-    fault = {**row("b"), "row": "fault", "fault": "environment"}
-    (line,) = tables.results([row("a", False), fault, fault]).lines
-    assert (line["tasks"], line["success"], line["faults"]) == ("1", "0.000", "2")
+    (line,) = tables.results([row("a", False), fault(), fault()]).lines
+    assert (line["tasks"], line["success"], line["faults"]) == ("1", 0.0, 2)
+
+
+def test_a_family_that_has_only_faults_keeps_its_line():
+    rows = [row("a", True, family="A"), row("b", False, family="B"), fault(family="C"), fault(family="C")]
+    lines = {line["name"]: line for line in tables.results(rows).lines}
+    assert list(lines) == ["A", "B", "C", "mean of 2 of 3 families"]
+    assert lines["C"] == {"kind": "family", "name": "C", "scenario": "s", "family": "C", "tasks": "0", "faults": 2}
+    assert lines["mean of 2 of 3 families"]["success"] == 0.5
+    apart = [row("a", True), fault(family="C", scenario="t")]
+    names = ["F", "C", "all of s", "all of t", "mean of 1 of 2 families", "mean of 1 of 2 scenarios"]
+    assert [line["name"] for line in tables.results(apart).lines] == names
+
+
+def test_the_commonest_errors_are_told():
+    rows = [fault(error=error) for error in ["slow"] * 3 + ["two\nlines"] * 2 + ["x" * 500] * 2 + ["rare", "rarer"]]
+    table = tables.results(rows)
+    assert [line["name"] for line in table.lines] == ["F"]
+    assert table.notes == [
+        "3 faults, environment: slow",
+        "2 faults, environment: two lines",
+        f"2 faults, environment: {'x' * 127}…",
+        "2 faults with other errors",
+    ]
+
+
+def test_runs_without_a_common_task_are_told():
+    table = tables.pairings([("one", [row("a")]), ("two", [row("b")]), ("three", [row("a", False)])])
+    assert [line["runs"] for line in table.lines] == ["three − one"]
+    assert table.notes == ["two and one have no task in common"]
+    assert tables.pairings([("one", [row("a")])]) is None
+
+
+def test_the_legend_says_what_each_column_is_a_mean_of():
+    """Task a has two attempts with three turns each, task b one with a single turn that is not understood."""
+    rows = [row("a", attempt=n, turns=(False,) * 3) for n in range(2)] + [row("b", False, turns=(True,), end="truncated")]
+    (line,) = tables.results(rows).lines
+    assert line["success"] == 0.5, "a mean over tasks"
+    assert line["turns"] == pytest.approx(7 / 3), "a mean over episodes"
+    assert line["truncated"] == pytest.approx(1 / 3), "a share of episodes"
+    assert line["invalid"] == pytest.approx(1 / 7), "a share of turns"
+    for told in ("success and score: means over tasks", "turns, tokens: means over episodes", "invalid: share of all turns"):
+        assert told in tables.LEGEND
+    assert "cut: share of episodes" in tables.LEGEND
 
 
 def test_an_episode_that_was_played_twice_counts_once_with_its_last_line():
     (line,) = tables.results([row("a", False), row("a", True)]).lines
-    assert (line["tasks"], line["success"]) == ("1", "1.000")
+    assert (line["tasks"], line["success"]) == ("1", 1.0)
 
 
 def test_difficulties_of_a_single_family():
     rows = [{**row(f"t{n}", n > 2), "difficulty": n % 2} for n in range(6)]
     assert [line["name"] for line in tables.results(rows).lines] == ["difficulty 0", "difficulty 1", "F"]
-    assert fmean(float(line["success"]) for line in tables.results(rows).lines[:2]) == pytest.approx(0.5)
+    assert fmean(line["success"] for line in tables.results(rows).lines[:2]) == pytest.approx(0.5)

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,9 @@ SAMPLE = Settings(agent="react", model="small", sampling={"temperature": 0.5})
 
 
 def line(task="t", attempt=0, row="episode", **more):
-    return {"row": row, "suite": "", "family": "F", "task_id": task, "attempt": attempt, "settings": SAMPLE.key, **more}
+    named = {"row": row, "suite": "", "scenario": "", "family": "F", "env_id": "e", "task_id": task, "difficulty": 1}
+    ended = {"success": True, "score": 1.0, "end": "terminated", "turns": [], "usage": {}}
+    return {**named, "attempt": attempt, "settings": SAMPLE.key, **ended, **more}
 
 
 def test_what_was_added_is_there_again(tmp_path):
@@ -27,6 +30,16 @@ def test_what_was_added_is_there_again(tmp_path):
     again.add(line("u"))
     again.close()
     assert [Key.of(row).task_id for row in episodes(read(tmp_path / "run")[0])] == ["t", "u"]
+
+
+def test_a_line_is_on_the_disk_before_the_next_episode(tmp_path, monkeypatch):
+    """Not only in the system's memory, which a power cut empties."""
+    synced = []
+    opened = Record(tmp_path / "run", SAMPLE)
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.pread(file, 9999, 0)))
+    opened.add(line("a"))
+    opened.close()
+    assert synced == [(tmp_path / "run" / EPISODES).read_bytes()]
 
 
 def test_half_a_last_line_is_dropped_and_nothing_else(tmp_path):
@@ -52,11 +65,20 @@ def test_half_a_last_line_is_dropped_and_nothing_else(tmp_path):
     ],
 )
 def test_results_of_other_settings_are_not_mixed(tmp_path, change, message):
-    Record(tmp_path, SAMPLE).close()
+    opened = Record(tmp_path, SAMPLE)
+    opened.add(line())
+    opened.close()
     before = (tmp_path / SETTINGS).read_bytes()
     with pytest.raises(ArgumentError, match=message):
         Record(tmp_path, Settings(**{"agent": "react", "model": "small", "sampling": {"temperature": 0.5}, **change}))
     assert (tmp_path / SETTINGS).read_bytes() == before
+
+
+def test_settings_without_a_line_claim_nothing(tmp_path):
+    """A slip that was refused after the folder was made does not stand in the way of the corrected command."""
+    Record(tmp_path, SAMPLE).close()
+    Record(tmp_path, replace(SAMPLE, model="large")).close()
+    assert json.loads((tmp_path / SETTINGS).read_text())["model"] == "large"
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

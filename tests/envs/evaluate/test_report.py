@@ -17,10 +17,13 @@ from html.parser import HTMLParser
 import faulty_envs
 import gymnasium
 import pytest
+from typer.testing import CliRunner
 
+from agentgym_envs.cli import app
 from agentgym_envs.envs.web import chromium
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
-from agentgym_envs.evaluate.report import Run, write_report
+from agentgym_envs.evaluate.report import Run, Section, expanded, named, write_report
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -112,9 +115,10 @@ def opened(browser, tmp_path):
     """Opens a report; whatever it complains of, or asks for besides itself, fails the test."""
     contexts, complaints = [], []
 
-    def build(*runs, fragment="", width=1280):
-        path = tmp_path / "report.html"
-        write_report(path, runs)
+    def build(*runs, fragment="", width=1280, written=None, **more):
+        path = written or tmp_path / "report.html"
+        if not written:
+            write_report(path, runs, **more)
         context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
         contexts.append(context)
         context.add_init_script(
@@ -351,6 +355,143 @@ def test_the_table_has_a_line_for_each_run(opened):
     assert page.input_value("[name=family]") == "maze · Maze"
 
 
+def table(page, place):
+    rows = page.locator(f"{place} tr")
+    return rows.evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent).join('|'))")
+
+
+def played(scenario, family, task_id, *successes):
+    """A task with an attempt for each result, of two turns each, the first of which is not understood."""
+    named = {"suite": "small", "scenario": scenario, "family": family, "env_id": f"{scenario}-v0"}
+    turns = [turn(1, invalid=True), turn(2)]
+    return [episode(task_id, turns, success, attempt=n, **named) for n, success in enumerate(successes)]
+
+
+def reported(tmp_path, **runs):
+    """Writes runs and has the command report them; returns its page."""
+    for name, rows in runs.items():
+        record.write(tmp_path / name, {"agent": name}, rows)
+    arguments = ["report", *(str(tmp_path / name) for name in runs), "--html", str(tmp_path / "page.html")]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return tmp_path / "page.html"
+
+
+def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals(opened, tmp_path):
+    """Wilson's intervals of 1 of 2, 2 of 2 and 0 of 1 are 9.5–90.5, 34.2–100 and 0–79.3 percent."""
+    one = [*played("babyai", "GoTo", "a", True), *played("babyai", "GoTo", "b", False), *played("textcraft", "Depth 1", "c", False)]
+    lost = fault("d", scenario="babyai", family="Pickup", suite="small", usage={})
+    two = [*played("babyai", "GoTo", "a", True), *played("babyai", "GoTo", "b", True), lost]
+    page = opened(written=reported(tmp_path, one=one, two=two))
+    shown = [
+        "scenario|family|Run||tasks|success|95 %|score|turns|invalid|cut|tokens|faults",
+        "babyai|GoTo|one||2|50.0 %|9.5 % – 90.5 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
+        "||two||2|100.0 %|34.2 % – 100.0 %|1.000|2.0|50.0 %|0.0 %|1,234|–",
+        "textcraft|Depth 1|one||1|0.0 %|0.0 % – 79.3 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
+        "babyai|Pickup|two||0|–|–|–|–|–|–|–|1",
+        "babyai|all|one||2|50.0 %|9.5 % – 90.5 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
+        "textcraft|all|one||1|0.0 %|0.0 % – 79.3 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
+        "|mean of 2 families|one||–|25.0 %|–|0.250|–|50.0 %|0.0 %|–|–",
+        "|mean of 1 of 2 families|two||–|100.0 %|–|1.000|–|50.0 %|0.0 %|–|–",
+        "|mean of 2 scenarios|one||–|25.0 %|–|0.250|–|50.0 %|0.0 %|–|–",
+    ]
+    assert table(page, "#table") == shown
+    intervals = page.locator("#table svg").evaluate_all("(all) => all.map((e) => e.getAttribute('aria-label'))")
+    assert intervals[:3] == ["9.5 % to 90.5 %", "34.2 % to 100.0 %", "0.0 % to 79.3 %"]
+    line = page.locator("#table svg").first.locator("line.curve")
+    assert float(line.get_attribute("x1")) == pytest.approx(5 + 90 * 0.0945, abs=0.05)
+    assert float(line.get_attribute("x2")) == pytest.approx(5 + 90 * 0.9055, abs=0.05)
+    assert texts(page, "#table button") == ["GoTo", "Depth 1", "Pickup"]
+    page.locator("#table button").nth(2).click()
+    assert page.input_value("[name=family]") == "babyai · Pickup"
+    assert tasks(page) == ["d"]
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figures(opened, tmp_path):
+    one = [*played("babyai", "GoTo", "a", True, False), *played("babyai", "GoTo", "b", False)]
+    two = [*played("babyai", "GoTo", "a", True, True), *played("babyai", "GoTo", "b", True)]
+    two[0]["score"] = float("nan")
+    page = opened(written=reported(tmp_path, one=one, two=two))
+    cells = [line.split("|") for line in table(page, "#table")]
+    assert [(line[2], line[4], line[8]) for line in cells] == [
+        ("Run", "tasks", "Pass@k"),
+        ("one", "2×1–2", "100.0 % @2"),
+        ("two", "2×1–2", "100.0 % @2"),
+    ]
+    fewer = "1 of 2 tasks have fewer attempts; Pass@k and score > 0 are of those that have the most of their line"
+    notes = texts(page, "#notes p")
+    assert notes[:2] == [f"one two: {fewer}", "two: 1 episode has no finite score and counts as 0"]
+    assert notes[2].startswith("success and score: means over tasks")
+    assert texts(page, "#sections h2") == ["The same tasks in both", "Success in percent"]
+    assert table(page, "#sections section:nth-child(1)") == [
+        "runs|tasks|difference|95 %|better|worse|p",
+        "two − one|2|+0.750|+0.50 to +1.00|2|0|0.5",
+    ]
+    assert table(page, "#sections section:nth-child(2)") == [
+        "|babyai",
+        "one|25.0",
+        "two|100.0",
+        "Qwen2.5-7B, untrained|66.7",
+        "7B, RL at a fixed horizon|92.2",
+        "7B, ScalingInter-RL|96.7",
+    ]
+    assert texts(page, "#sections p") == ["Published figures are of the paper's own tasks, which are others than these."]
+
+
+def test_difficulties_of_a_family_come_first_and_filter_nothing(opened, tmp_path):
+    rows = [episode("a", difficulty=1), episode("b", success=False, difficulty=2)]
+    page = opened(written=reported(tmp_path, one=rows))
+    families = [line.split("|")[1] for line in table(page, "#table")]
+    assert families == ["family", "Maze, difficulty 1", "Maze, difficulty 2", "Maze"]
+    assert texts(page, "#table button") == ["Maze"]
+
+
+def test_hostile_sections_and_notes_are_text_too(opened):
+    sections = [Section(text, [("a", text)], [{"a": text}], [text]) for text in HOSTILE]
+    page = opened(Run("a", {}, [episode("t-1")], notes=HOSTILE), sections=sections, legend=HOSTILE[0])
+    assert texts(page, "#notes p") == [*HOSTILE, HOSTILE[0]]
+    for place in ("h2", "th", "td", "p"):
+        assert texts(page, f"#sections {place}") == HOSTILE
+    assert page.evaluate("[window.ran, document.querySelectorAll('iframe, #overview img').length]") == [None, 0]
+
+
+def test_a_page_that_cannot_be_written_leaves_no_draft(tmp_path):
+    run = Run("a", {}, [episode("t-1")])
+    for path, why in ((tmp_path / "none" / "page.html", "No such file or directory"), (tmp_path, "it is a folder")):
+        with pytest.raises(ArgumentError, match=f"cannot write {re.escape(str(path))}: {why}"):
+            write_report(path, [run])
+    with pytest.raises(KeyError):
+        write_report(tmp_path / "page.html", [Run("a", {}, [{"row": "fault"}])])
+    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.parent.glob("*.new")) == []
+
+
+def test_folders_can_be_told_apart(tmp_path, monkeypatch):
+    for name in ("a/r", "b/r", "b/s"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "b" / "r")
+    paths = {name: type(tmp_path)(name) for name in (".", "..", "../s", "../../a/r", "../r")}
+
+    def names(*chosen):
+        return named([paths[name] for name in chosen])
+
+    assert names(".", "../s") == ["r", "s"]
+    assert names("..") == ["b"]
+    assert names("../r", "../../a/r") == ["../r", "../../a/r"]
+    assert names(".", "../../a/r") == [str(tmp_path / "b" / "r"), "../../a/r"]
+    assert expanded([paths["../s"], paths["."], paths["../r"]]) == [paths["../s"], paths["."]]
+
+
+def test_a_run_of_the_trainer_stands_for_its_evaluations(tmp_path):
+    for name, step in (("step-10", 10), ("before", 0), ("after", 12), ("step-9", 9)):
+        record.write(tmp_path / "run" / "episodes" / name, {"step": step}, [episode("a")])
+    assert [path.name for path in expanded([tmp_path / "run"])] == ["before", "step-9", "step-10", "after"]
+    (tmp_path / "new" / "episodes").mkdir(parents=True)
+    with pytest.raises(ArgumentError, match=r"no evaluation is in .*new/episodes yet"):
+        expanded([tmp_path / "new"])
+
+
 def test_an_episode_is_read_turn_by_turn(opened):
     env = gymnasium.make("agentgym/Maze-v0", split="test", max_episode_steps=-1)
     observation, info = env.reset(seed=3)
@@ -379,10 +520,11 @@ def test_an_episode_is_read_turn_by_turn(opened):
 def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
     """Episodes of an agent without a model, which use no tokens, and faults."""
     folder = tmp_path / "out"
-    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", env_id, "--agent", "oracle", "--out", str(folder)]
+    (tmp_path / "waver.py").write_text("def wave(observation, info):\n    return 'wave'\n")
+    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", env_id, "--agent", "waver:wave", "--out", str(folder)]
     command += ["--episodes", "2", "--horizon", "3", *([] if status == 0 else ["--set", "fault=raise", "--set", "at=1"])]
     found = {**os.environ, "PYTHONPATH": os.path.dirname(faulty_envs.__file__)}
-    assert subprocess.run(command, env=found, check=False, capture_output=True).returncode == status
+    assert subprocess.run(command, env=found, cwd=tmp_path, check=False, capture_output=True).returncode == status
     rows, _ = record.read(folder)
     page = opened(Run("a", record.read_settings(folder), rows))
     for number, row in enumerate(rows):

@@ -9,12 +9,13 @@ from agentgym_envs.errors import (
     ArgumentError,
     BrokenPlugin,
     ContextExceeded,
+    EnvFailure,
     ProviderError,
     ProviderRefused,
     TaskError,
     UnknownName,
 )
-from agentgym_envs.evaluate.agents import load
+from agentgym_envs.evaluate.agents import ASK_ORACLE, load
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.plan import plan
@@ -146,15 +147,115 @@ def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
     assert (row["row"], row["end"], len(row["turns"]), row["success"]) == ("episode", "context", 2, False)
 
 
-@pytest.mark.parametrize(("budget", "calls"), [(Budget(tokens=1000), 10), (Budget(cost=2.0), 8)])
-def test_a_budget_ends_the_run_and_counts_what_earlier_runs_used(tmp_path, budget, calls):
+@pytest.mark.parametrize(("budget", "calls"), [(Budget(tokens=1000), 12), (Budget(cost=2.0), 9)])
+def test_a_budget_begins_no_more_episodes_and_counts_what_earlier_runs_used(tmp_path, budget, calls):
+    """110 tokens and a cost of 0.25 a call, three calls an episode: those under way end, and nothing is paid for in vain."""
     model, items = Model(), mazes(20)
     runner = evaluate(tmp_path, items, client=model, budget=budget, concurrency=1)
     assert len(model.asked) == calls
     assert "is spent" in runner.stopped
     assert len(episodes(runner.record.rows)) == calls // 3
+    assert sum(row["usage"]["calls"] for row in runner.record.rows) == calls
     evaluate(tmp_path, items, client=model, budget=budget)
     assert len(model.asked) == calls
+
+
+def test_a_budget_needs_a_server_that_counts(tmp_path):
+    class Silent(Model):
+        async def complete(self, messages, *, tools=None):
+            reply = await super().complete(messages)
+            reply.usage = None
+            return reply
+
+    with pytest.raises(ArgumentError, match="does not say how many tokens"):
+        evaluate(tmp_path, mazes(1), client=Silent(), budget=Budget(tokens=10))
+    assert evaluate(tmp_path / "free", mazes(1), client=Silent()).record.rows[0]["usage"]["calls"] == 3
+
+
+def test_one_request_that_is_refused_costs_its_episode_and_not_the_run(tmp_path):
+    items = mazes(4)
+    filtered = items[2].task_id
+
+    def answer(messages):
+        refusal = ProviderRefused("400: content_filter", 400)
+        return refusal if calls[-1] == filtered else "go north"
+
+    class Named(Model):
+        async def complete(self, messages, *, tools=None):
+            calls.append(goals[messages[1]["content"]])
+            return await super().complete(messages)
+
+    calls, goals = [], {}
+    for item in items:
+        env = gymnasium.make(MAZE, split="test")
+        goals[env.reset(options={"task_id": item.task_id})[0]] = item.task_id
+    assert len(goals) == 4
+    runner = evaluate(tmp_path, items, client=Named(answer), retries=1, concurrency=1)
+    assert [item.task_id for item in runner.missing(items)] == [filtered]
+    assert [row["task_id"] for row in runner.record.rows if row["row"] == "fault"] == [filtered] * 2
+    assert runner.stopped == ""
+
+
+def test_a_lesson_that_cannot_be_had_costs_no_episode(tmp_path):
+    def answer(messages):
+        if "What went wrong" in messages[-1]["content"]:
+            return ProviderRefused("429 for a day", 429)
+        return "Thought: x\nAction: go north"
+
+    (row,) = evaluate(tmp_path, mazes(1), "reflect", client=Model(answer)).record.rows
+    assert (row["row"], row["memory"], len(row["turns"])) == ("episode", None, 3)
+
+
+def test_what_an_end_returns_reaches_the_next_attempt(tmp_path):
+    """No more is needed of an agent that learns than an ``end``."""
+    seen = []
+
+    class Mine:
+        def start(self, opening):
+            self.memory = list(opening.memory)
+            seen.append((opening.attempt, self.memory))
+
+        def act(self, observation, info):
+            return "look"
+
+        def end(self, ending):
+            return len(self.memory)
+
+    evaluate(tmp_path, mazes(1, attempts=3), Maker("mine", Mine, {}))
+    assert seen == [(0, []), (1, [0]), (2, [0, 1])]
+
+
+def test_agents_that_wait_do_not_wait_for_each_other(tmp_path):
+    """Eight episodes of two turns that block for 0.3 s: 4.8 s one after the other."""
+
+    def act(observation, info):
+        waiting.append(1)
+        most.append(len(waiting))
+        time.sleep(0.3)
+        waiting.pop()
+        return "look"
+
+    waiting, most = [], []
+    evaluate(tmp_path, mazes(8), Maker("waits", act, {}), horizon=2, concurrency=8)
+    assert max(most) >= 6
+
+
+def test_a_model_cannot_call_the_oracle(tmp_path):
+    (row,) = evaluate(tmp_path, mazes(1), client=Model(lambda m: str(ASK_ORACLE))).record.rows
+    assert [turn["response"] for turn in row["turns"]] == ["oracle"] * 3
+    assert not row["success"]
+
+
+def test_an_end_that_leaves_no_json_is_the_agents_error(tmp_path):
+    class Mine:
+        def act(self, observation, info):
+            return "look"
+
+        def end(self, ending):
+            return {1, 2}
+
+    with pytest.raises(BrokenPlugin, match="'end' of the agent Mine returned what is no JSON"):
+        evaluate(tmp_path, mazes(1), Maker("mine", Mine, {}))
 
 
 def test_tokens_and_cost_are_written_down(tmp_path):
@@ -171,7 +272,8 @@ def test_what_cannot_be_planned():
         (MAZE, {"only": ["babyai"]}, ArgumentError, "narrows a suite"),
         (MAZE, {"attempts": 0}, ArgumentError, "attempts=0"),
         (MAZE, {"tasks": ["nothing-*"]}, TaskError, "nothing-"),
-        (MAZE, {"split": "tset"}, UnknownName, "Did you mean 'test'"),
+        (MAZE, {"split": "tset"}, EnvFailure, "unknown split 'tset'. Did you mean 'test'"),
+        ("hash_env:support/Hash-v0", {"tasks": ["*"]}, ArgumentError, "lists no tasks"),
     ]:
         with pytest.raises(error, match=message):
             plan(target, **options)

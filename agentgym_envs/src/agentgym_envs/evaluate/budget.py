@@ -4,12 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.errors import AgentGymError
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.client import Client, Message, Reply
-
-
-class BudgetSpent(AgentGymError):
-    """No more calls may be made."""
 
 
 @dataclass
@@ -36,22 +32,23 @@ class Usage:
 
 @dataclass
 class Budget:
-    """Limits, and what was used so far by all episodes of a folder, earlier runs included."""
+    """Limits, and what was used so far by all episodes of a folder, earlier runs included.
+
+    A limit that is reached lets the episodes under way end, so that nothing that was paid for is lost: it is passed by a little.
+    """
 
     tokens: int | None = None
     cost: float | None = None
     used: Usage = field(default_factory=Usage)
 
-    def check(self) -> None:
-        """Refuses the next call.
-
-        Raises:
-            BudgetSpent: a limit is reached.
-        """
+    @property
+    def spent(self) -> str:
+        """Says which limit is reached; empty if none is."""
         if self.tokens is not None and self.used.tokens >= self.tokens:
-            raise BudgetSpent(f"the budget of {self.tokens:,} tokens is spent ({self.used.tokens:,} were used)")
+            return f"the budget of {self.tokens:,} tokens is spent ({self.used.tokens:,} were used): raise --budget-tokens to go on"
         if self.cost is not None and self.used.cost >= self.cost:
-            raise BudgetSpent(f"the budget of {self.cost:g} is spent ({self.used.cost:.4f} was used)")
+            return f"the budget of {self.cost:g} is spent ({self.used.cost:.4f} was used): raise --budget-cost to go on"
+        return ""
 
 
 class Meter:
@@ -70,12 +67,13 @@ class Meter:
         """Asks the model.
 
         Raises:
-            BudgetSpent: before the call.
+            ArgumentError: there is a budget, and the server does not say what it used.
             ProviderError: see :class:`~agentgym_envs.evaluate.client.Client`.
         """
-        self._budget.check()
         reply = await self._client.complete(messages, tools=tools)
         told = reply.usage
+        if told is None and (self._budget.tokens is not None or self._budget.cost is not None):
+            raise ArgumentError("the model's server does not say how many tokens it used, so that no budget can be kept")
         used = Usage(1, told.prompt_tokens if told else 0, told.completion_tokens if told else 0, reply.cost or 0.0)
         self.usage.add(used)
         self._budget.used.add(used)

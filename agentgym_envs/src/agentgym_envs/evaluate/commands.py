@@ -3,8 +3,9 @@
 import asyncio
 import re
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -17,18 +18,22 @@ from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.client import Client
 from agentgym_envs.evaluate.display import Display, show
 from agentgym_envs.evaluate.endpoint import Endpoint
-from agentgym_envs.evaluate.paper import NOTE
 from agentgym_envs.evaluate.plan import Item, plan
 from agentgym_envs.evaluate.record import Key, Record
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.keywords import keywords
+from agentgym_envs.suite import suites
 from agentgym_envs.wrappers import FORMATS
+
+if TYPE_CHECKING:
+    from agentgym_envs.evaluate.report import Run, Section
 
 Target = Annotated[str, typer.Argument(help='A suite such as agentgym-rl, a registered id, or "module:id".')]
 Pairs = list[str] | None
-out = Console()
-err = Console(stderr=True)
+PAIRED, PUBLISHED = "the same tasks in both", "success in percent"  # titles of tables
+out = Console(markup=False, emoji=False, highlight=False)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def evaluate(
@@ -56,7 +61,7 @@ def evaluate(
     temperature: Annotated[float, typer.Option(min=0.0)] = 1.0,
     max_tokens: Annotated[int, typer.Option(min=1, help="Of a response.")] = 512,
     send: Annotated[Pairs, typer.Option("--send", help="More of the request's body, such as top_p=0.9.")] = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="The results' folder; results/TARGET-AGENT without it.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The results' folder; results/TARGET-MODEL-AGENT without it.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,
     workers: Annotated[int | None, typer.Option(min=1, help="Environment processes; at most two a core without it.")] = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that one call of an environment may take.")] = 60.0,
@@ -73,8 +78,10 @@ def evaluate(
     maker = load(agent or "react", keywords(option))
     asked = Sampling(temperature, max_tokens, keywords(send))
     settings, endpoint = _settings(maker, model, form, horizon, {**keywords(set_), **keywords(data)}, asked)
-    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{target}-{model or maker.name}").strip("-")
-    families = only.split(",") if only else []
+    settings = replace(settings, target=target, split="" if target in suites else split)
+    named = "-".join(filter(None, [target, model, maker.name]))
+    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", named).strip("-")
+    families = [name.strip() for name in only.split(",")] if only else []
     items = _planned(
         target,
         split=split,
@@ -91,7 +98,9 @@ def evaluate(
     if endpoint:
         address: dict[str, Any] = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
         client = Client(Endpoint(**endpoint, **address), connections=concurrency)
-    fresh = not folder.exists()
+        maker.make(client)  # an option that cannot be is told before anything is written
+    lines = folder / records.EPISODES
+    fresh = not lines.exists() or not lines.stat().st_size
     if client and fresh:  # a server that is not there leaves no folder behind
         asyncio.run(_checked(Client(client.endpoint)))
     limits = Limits(concurrency=concurrency, workers=workers, timeout=timeout, screenshots=screenshots)
@@ -106,17 +115,17 @@ def evaluate(
             budget.used.add(row["usage"])
         runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget)
         _carry_out(runner, items, target, check=not fresh)
-        _print(opened.rows, f"{model or maker.name} on {target}")
+        planned = {runner.key(item) for item in items}
+        _print([row for row in opened.rows if Key.of(row) in planned], f"{model or maker.name} on {target}")
         out.print(tables.LEGEND, style="dim")
         left = runner.missing(items)
     finally:
         opened.close()
     out.print(f"{folder}: {len(items) - len(left)} of {len(items)} episodes", markup=False, highlight=False, soft_wrap=True)
     if left:
-        why = f": {runner.stopped}" if runner.stopped else ", which failed each time"
-        err.print(
-            f"{len(left)} episodes are missing{why}. The same command plays them", style="yellow", markup=False, soft_wrap=True
-        )
+        why = runner.stopped or f"each of their tries failed, the last with: {runner.last_error}"
+        again = "" if budget.spent else ". The same command plays them"
+        err.print(f"{len(left)} episodes are missing: {why}{again}", style="yellow", markup=False, soft_wrap=True)
         raise typer.Exit(1)
 
 
@@ -125,23 +134,20 @@ def report(
     page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path("report.html"),
 ) -> None:
     """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
-    from agentgym_envs.evaluate.report import Run, write_report
+    from agentgym_envs.evaluate.report import expanded, named, write_report
 
-    runs = []
-    for folder in folders:
-        rows, cut = records.read(folder)
-        if cut:
-            err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
-        if not records.episodes(rows):
-            raise ArgumentError(f"{folder} holds no episode yet")
-        runs.append((folder, rows))
-        _print(rows, str(folder))
-    compared = tables.pairings([(folder.name, rows) for folder, rows in runs])
+    found = expanded(folders)
+    runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
+    named_rows = [(name, rows) for name, _, rows in runs]
+    compared = tables.pairings(named_rows)
+    sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
+    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), legend=tables.LEGEND)
+    for name, rows in named_rows:
+        _print(rows, name)
     if compared:
-        show(out, compared, "the same tasks in both")
+        show(out, compared, PAIRED)
     out.print(tables.LEGEND, style="dim")
-    write_report(page, [_run(Run, folder, rows) for folder, rows in runs])
-    out.print(f"wrote {page}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"wrote {page}", soft_wrap=True)
 
 
 class Sampling(NamedTuple):
@@ -163,6 +169,8 @@ def _settings(
     """Returns what determines results, and how the model is asked where one is."""
     if form is not None and form not in FORMATS:
         raise UnknownName("format", form, FORMATS)
+    if form not in (None, maker.format) and maker.format in (None, "function"):
+        raise ArgumentError(f"agent {maker.name!r} has no choice of how its responses hold actions: leave --format out")
     common: dict[str, Any] = {"agent": maker.name, "options": maker.options, "format": form or maker.format, "horizon": horizon}
     if not maker.needs_client:
         if model:
@@ -170,6 +178,8 @@ def _settings(
         return Settings(**common, kwargs=kwargs), None
     if not model:
         raise ArgumentError(f"agent {maker.name!r} acts through a model: name one with --model")
+    if clash := sorted({"temperature", "max_tokens"} & sampling.extra.keys()):
+        raise ArgumentError(f"--send {clash[0]}=…: use --{clash[0].replace('_', '-')}")
     asked = sampling._asdict()
     return Settings(**common, model=model, sampling=asked, kwargs=kwargs), {"model": model, **asked}
 
@@ -214,20 +224,39 @@ def _carry_out(runner: Runner, items: list[Item], title: str, *, check: bool) ->
 
 
 def _print(rows: list[records.Row], title: str) -> None:
-    """Prints the tables of a run that has episodes."""
-    if not records.episodes(rows):
+    """Prints the tables of a run that has episodes or faults."""
+    if not rows:
         return
     show(out, tables.results(rows), title)
     for note in tables.notes(rows):
         out.print(note, style="dim")
-    beside = tables.published(rows)
+    beside = tables.published([("this run", rows)])
     if beside:
-        show(out, beside, "success in percent")
-        out.print(NOTE, style="dim")
+        show(out, beside, PUBLISHED)
 
 
-def _run(kind: Any, folder: Path, rows: list[records.Row]) -> Any:
+def _read(folder: Path) -> list[records.Row]:
+    """Reads a run that is to be reported."""
+    rows, cut = records.read(folder)
+    if cut:
+        err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
+    if not rows:
+        raise ArgumentError(f"{folder} holds no episode yet")
+    return rows
+
+
+def _run(name: str, folder: Path, rows: list[records.Row]) -> "Run":
+    """Returns what the page shows of a run: its table in numbers."""
+    from agentgym_envs.evaluate.report import Run
+
     table = tables.results(rows)
-    return kind(
-        name=str(folder), settings=records.read_settings(folder), rows=rows, columns=table.columns, table=table.lines, folder=folder
-    )
+    columns = [column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])]
+    notes = [*table.notes, *tables.notes(rows)]
+    settings = records.read_settings(folder)
+    return Run(name=name, settings=settings, rows=rows, table=table.lines, columns=columns, notes=notes, folder=folder)
+
+
+def _sections(found: dict[str, tables.Table | None]) -> "list[Section]":
+    from agentgym_envs.evaluate.report import Section
+
+    return [Section(title.capitalize(), table.columns, table.lines, table.notes) for title, table in found.items() if table]

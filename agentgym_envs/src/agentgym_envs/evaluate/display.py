@@ -1,6 +1,9 @@
-"""The live display of a run, and tables in the terminal."""
+"""The live display of a run, and tables in the terminal.
 
-from collections.abc import Sequence
+Names of models and folders, and errors, are shown as they are, never as markup.
+"""
+
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -8,20 +11,32 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Row
-from agentgym_envs.evaluate.tables import Table
+from agentgym_envs.evaluate.tables import Line, Table
 
 COLUMNS = (
-    TextColumn("{task.description}"),
+    TextColumn("{task.description}", markup=False),
     BarColumn(bar_width=24),
     MofNCompleteColumn(),
-    TextColumn("{task.fields[news]}"),
+    TextColumn("{task.fields[news]}", markup=False),
     TimeElapsedColumn(),
     TimeRemainingColumn(),
 )
+FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
+    "success": "{success:.3f}",
+    "low": "{low:.2f}–{high:.2f}",
+    "score": "{score:.3f}",
+    "pass": "{pass:.3f} @{k}",
+    "turns": "{turns:.1f}",
+    "invalid": "{invalid:.2f}",
+    "truncated": "{truncated:.2f}",
+    "tokens": "{tokens:,.0f}",
+    "any": "{any:.3f}",
+}
 
 
 class Display:
@@ -78,7 +93,14 @@ class Display:
 
 
 def show(console: Console, table: Table, title: str) -> None:
-    """Prints a table, without the columns at its end that the terminal has no room for."""
+    """Prints a table, without the columns at its end that the terminal has no room for, and its notes."""
+    if table.lines:
+        _show_lines(console, table, title)
+    for note in table.notes:
+        console.print(Text(note, style="dim"))
+
+
+def _show_lines(console: Console, table: Table, title: str) -> None:
     for number in range(len(table.columns), 0, -1):
         drawn = _drawn(table, table.columns[:number], title)
         if console.measure(drawn, options=console.options.update(max_width=10_000)).maximum <= console.width:
@@ -86,13 +108,20 @@ def show(console: Console, table: Table, title: str) -> None:
     console.print(drawn)
     if number < len(table.columns):
         left_out = ", ".join(head for _, head in table.columns[number:])
-        console.print(f"{left_out}: in a wider terminal, and in the page of agentgym report", style="dim")
+        console.print(Text(f"{left_out}: in a wider terminal, and in the page of agentgym report", style="dim"))
 
 
 def _drawn(table: Table, columns: Sequence[tuple[str, str]], title: str) -> RichTable:
-    drawn = RichTable(title=title, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    drawn = RichTable(title=Text(title, style="italic"), box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for number, (_, head) in enumerate(columns):
-        drawn.add_column(head, justify="right" if number else "left", no_wrap=True)
+        drawn.add_column(Text(head), justify="right" if number else "left", no_wrap=True)
     for line in table.lines:
-        drawn.add_row(*(str(line.get(key, "")) for key, _ in columns))
+        drawn.add_row(*(Text(_written(line, key)) for key, _ in columns))
     return drawn
+
+
+def _written(line: Line, key: str) -> str:
+    """Returns a line's value as text; empty where it has none."""
+    if line.get(key) is None:
+        return ""
+    return FORMATS[key].format_map(line) if key in FORMATS else str(line[key])

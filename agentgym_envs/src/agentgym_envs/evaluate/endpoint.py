@@ -55,6 +55,8 @@ class Endpoint:
             raise ArgumentError(f"retries must be at least 0, not {self.retries}")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise ArgumentError(f"max_tokens must be at least 1, not {self.max_tokens}")
+        if self.prices is not None and not all(0 <= price < float("inf") for price in self.prices):
+            raise ArgumentError(f"prices must be numbers from 0 up, not {self.prices}")
         if clash := sorted(OURS & set(self.extra)):
             raise ArgumentError(f"extra must not set {', '.join(clash)}")
         try:

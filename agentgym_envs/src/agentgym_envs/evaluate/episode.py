@@ -1,11 +1,14 @@
 """One episode: an agent in an environment, written down turn by turn."""
 
+import asyncio
 import inspect
+import json
+import logging
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from agentgym_envs.errors import ContextExceeded
+from agentgym_envs.errors import BrokenPlugin, ContextExceeded, ProviderError
 from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
 from agentgym_envs.evaluate.plan import Item
 from agentgym_envs.evaluate.record import Row
@@ -13,6 +16,9 @@ from agentgym_envs.pool import AsyncEnvPool, Result
 from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format, FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
+
+MARKS = ("<think>", "</think>", "<thinking>", "</thinking>", "<action>", "</action>", "Thought:", "Action:")  # around thoughts
+log = logging.getLogger(__name__)
 
 
 class Place(NamedTuple):
@@ -52,11 +58,11 @@ async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memo
         except ContextExceeded:
             end = "context"
             break
-        after = await _taken(place, response)
+        after = await _taken(agent, place, response)
         if after.info is None:  # the oracle had nothing more to say
             end = "truncated"
             break
-        said = (after.action or "") if response == ASK_ORACLE else response
+        said = (after.action or "") if response is ASK_ORACLE else response
         turns.append(turn(result.observation, said, reader, after.reward, bool((after.info or {}).get("invalid", False))))
         result = after
         end = "terminated" if result.terminated else "truncated" if result.truncated else ""
@@ -77,24 +83,33 @@ def _opening(item: Item, goal: str, form: str | None, memory: Sequence[Any]) -> 
 
 
 async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
-    """Calls a method of an agent, which may be asynchronous, and may be missing but for ``act``."""
-    answer = getattr(agent, method, lambda *_: None)(*arguments)
+    """Calls a method of an agent, which may be missing but for ``act``; in a thread, unless it is asynchronous."""
+    function = getattr(agent, method, None)
+    if function is None:
+        return None
+    answer = function(*arguments) if inspect.iscoroutinefunction(function) else await asyncio.to_thread(function, *arguments)
     return await answer if inspect.isawaitable(answer) else answer
 
 
 async def _lesson(agent: Agent, ending: Ending) -> Any:
-    """Returns what an agent leaves to its next attempt; one whose context is spent leaves nothing."""
+    """Returns what an agent leaves to its next attempt: nothing, where its model cannot be asked. The episode counts anyway."""
     try:
-        return await _called(agent, "end", ending)
-    except ContextExceeded:
+        lesson = await _called(agent, "end", ending)
+    except ProviderError as error:
+        log.warning("no lesson was learned: %s", error)
         return None
+    try:
+        json.dumps(lesson, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BrokenPlugin(f"the 'end' of the agent {type(agent).__name__} returned what is no JSON: {error}") from error
+    return lesson
 
 
-async def _taken(place: Place, response: Any) -> Result:
+async def _taken(agent: Agent, place: Place, response: Any) -> Result:
     if not isinstance(response, str):
-        raise TypeError(f"an agent's response is a str, not {type(response).__name__}")
+        raise BrokenPlugin(f"the agent {type(agent).__name__} responded with {response!r}: a response is a str")
     pool, slot = place
-    return _checked(await (pool.ask_oracle(slot) if response == ASK_ORACLE else pool.send(slot, response)))
+    return _checked(await (pool.ask_oracle(slot) if response is ASK_ORACLE else pool.send(slot, response)))
 
 
 def _checked(result: Result) -> Result:
@@ -115,14 +130,16 @@ def turn(observation: str, response: str, reader: Format | None, reward: float, 
     try:
         action = reader.parse(response) if reader else response
     except FormatError:
-        action = ""
+        action, invalid = "", True
     told = {"observation": observation, "response": response, "thought": thought(response, action), "action": action}
     return {**told, "reward": reward, "invalid": invalid}
 
 
 def thought(response: str, action: str) -> str:
     """Returns what a response says before its action, without the marks around both."""
-    before = response.rpartition(action)[0] if action and action in response else "" if action else response
-    for mark in ("<think>", "</think>", "<action>", "Thought:", "Action:", "<tool_call>"):
+    before, call, _ = response.partition("<tool_call>")
+    if not call:
+        before = response.rpartition(action)[0] if action and action in response else "" if action else response
+    for mark in MARKS:
         before = before.replace(mark, "")
     return before.strip()

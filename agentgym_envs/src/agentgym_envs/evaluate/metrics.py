@@ -1,6 +1,7 @@
 """What episodes add up to: pure functions over the lines of a record.
 
-A task's success is the mean over its attempts; all means and intervals are over tasks, which are what was drawn from the world.
+A task's success and score are means over its attempts; their means and intervals are over tasks, which are what was drawn from the
+world. Turns, cuts and tokens are means over episodes, invalid actions a share of all turns.
 """
 
 import math
@@ -30,15 +31,17 @@ class Summary:
     tasks: int
     attempts: int
     """At a task, at most."""
+    fewest: int
+    """Attempts at a task, at least."""
     success: float
     interval: Interval
     """Of the success, over tasks."""
     score: float
     """The paper's Avg@k."""
     pass_at: Mapping[int, float]
-    """k to the unbiased chance that one of k attempts at a task succeeds."""
+    """k to the unbiased chance that one of k attempts at a task succeeds; of the tasks with the most attempts."""
     any_score: float
-    """The paper's Pass@k: the share of tasks with an attempt that scored more than 0."""
+    """The paper's Pass@k: the share of tasks with an attempt that scored more than 0; of the tasks with the most attempts."""
     turns: float
     """An episode."""
     invalid: float
@@ -57,7 +60,8 @@ class Pairing(NamedTuple):
     tasks: int
     difference: float
     """Mean success of the second less that of the first."""
-    interval: Interval
+    interval: Interval | None
+    """Of the difference; None where it is the same on all tasks, from which resampling learns nothing."""
     better: int
     """Tasks on which the second succeeds more often."""
     worse: int
@@ -92,6 +96,22 @@ def bootstrap(values: Sequence[float], *, seed: int = 0) -> Interval:
     return Interval(means[tail], means[RESAMPLES - 1 - tail])
 
 
+def success_interval(means: Sequence[float], attempts: int) -> Interval:
+    """Returns the interval of a mean success over tasks.
+
+    It is Wilson's where every task has one attempt, and else the bootstrap over tasks. Where all tasks have the same mean (all
+    failed, all solved) every resampling is the same, and the bootstrap's interval would have no width: there it is Wilson's, with
+    a task as one trial.
+
+    Args:
+        means: success, one a task.
+        attempts: at a task, at most.
+    """
+    if attempts == 1 or min(means) == max(means):
+        return wilson(min(sum(means), len(means)), len(means))
+    return bootstrap(means)
+
+
 def pass_at_k(n: int, c: int, k: int) -> float:
     """Returns the chance that k of n attempts, drawn without replacement, hold one of the c successes (Chen et al., 2021).
 
@@ -103,23 +123,35 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
 
+def score_of(row: Row) -> float:
+    """Returns an episode's score; one that is no finite number counts as 0."""
+    return 0.0 if unscored(row) else float(row["score"])
+
+
+def unscored(row: Row) -> bool:
+    """Whether an episode's score is no finite number."""
+    return not (isinstance(row["score"], int | float) and math.isfinite(row["score"]))
+
+
 def summarise(rows: Sequence[Row]) -> Summary:
     """Returns the summary of some episodes, at least one."""
     tasks = list(by_task(rows).values())
     successes = [fmean(row["success"] for row in attempts) for attempts in tasks]
-    most, fewest = max(map(len, tasks)), min(map(len, tasks))
+    most = max(map(len, tasks))
+    complete = [attempts for attempts in tasks if len(attempts) == most]
     turns = [turn for row in rows for turn in row["turns"]]
     return Summary(
         tasks=len(tasks),
         attempts=most,
+        fewest=min(map(len, tasks)),
         success=fmean(successes),
-        interval=wilson(sum(successes), len(tasks)) if most == 1 else bootstrap(successes),
-        score=fmean(fmean(row["score"] for row in attempts) for attempts in tasks),
+        interval=success_interval(successes, most),
+        score=fmean(fmean(map(score_of, attempts)) for attempts in tasks),
         pass_at={
-            k: fmean(pass_at_k(len(attempts), sum(row["success"] for row in attempts), k) for attempts in tasks)
-            for k in range(1, fewest + 1)
+            k: fmean(pass_at_k(most, sum(row["success"] for row in attempts), k) for attempts in complete)
+            for k in range(1, most + 1)
         },
-        any_score=fmean(any(row["score"] > 0 for row in attempts) for attempts in tasks),
+        any_score=fmean(any(score_of(row) > 0 for row in attempts) for attempts in complete),
         turns=len(turns) / len(rows),
         invalid=sum(turn["invalid"] for turn in turns) / max(len(turns), 1),
         truncated=fmean(row["end"] != "terminated" for row in rows),
@@ -136,7 +168,8 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
         return None
     differences = [theirs[task] - mine[task] for task in shared]
     better, worse = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-    return Pairing(len(shared), fmean(differences), bootstrap(differences), better, worse, sign_test(better, worse))
+    interval = bootstrap(differences) if min(differences) < max(differences) else None
+    return Pairing(len(shared), fmean(differences), interval, better, worse, sign_test(better, worse))
 
 
 def sign_test(better: int, worse: int) -> float:

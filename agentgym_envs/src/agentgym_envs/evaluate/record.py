@@ -26,6 +26,18 @@ from agentgym_envs.evaluate.settings import Settings
 
 Row = dict[str, Any]
 EPISODES, SETTINGS = "episodes.jsonl", "settings.json"
+NUMBER = (int, float)
+HEAD = {
+    **dict.fromkeys(("suite", "scenario", "family", "env_id", "task_id", "settings"), str),
+    "difficulty": NUMBER,
+    "attempt": int,
+    "usage": dict,
+}
+KINDS: Mapping[str, Mapping[str, Any]] = {  # what a line must have, and of which types
+    "episode": {**HEAD, "success": bool, "score": (*NUMBER, type(None)), "end": str, "turns": list},
+    "fault": {**HEAD, "fault": str, "try": int, "turns": int},
+}
+TURN = {"observation": str, "action": str, "reward": (*NUMBER, type(None)), "invalid": bool}
 
 
 class Key(NamedTuple):
@@ -127,9 +139,13 @@ def read_settings(folder: Path) -> dict[str, Any]:
         ArgumentError: there are none.
     """
     try:
-        found: dict[str, Any] = json.loads((folder / SETTINGS).read_bytes())
-    except (OSError, ValueError) as error:
+        found = json.loads((folder / SETTINGS).read_bytes())
+    except OSError as error:
+        raise ArgumentError(f"{folder} holds no results: {SETTINGS} cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f"{folder} holds no results: {SETTINGS} cannot be read ({error})") from error
+    if not isinstance(found, dict):
+        raise ArgumentError(f"{folder} holds no results: {SETTINGS} is no JSON object")
     return found
 
 
@@ -139,12 +155,13 @@ def episodes(rows: Sequence[Row]) -> list[Row]:
 
 
 def _claim(folder: Path, settings: Settings) -> None:
-    """Writes the settings into a new folder, or compares them with those of an old one."""
-    path = folder / SETTINGS
-    if path.exists():
+    """Writes the settings into a new folder, or into one without a line, or compares them with those of an old one."""
+    path, lines = folder / SETTINGS, folder / EPISODES
+    begun = lines.exists() and lines.stat().st_size > 0
+    if path.exists() and begun:
         if different := settings.difference(read_settings(folder)):
             raise ArgumentError(f"{folder} holds results of other settings: {different}. Give another --out")
-    elif any(folder.iterdir()):
+    elif begun or {item.name for item in folder.iterdir()} - {SETTINGS, EPISODES}:
         raise ArgumentError(f"{folder} is not empty and holds no results of an evaluation. Give another --out")
     else:
         draft = folder / f".{SETTINGS}"
@@ -155,9 +172,13 @@ def _claim(folder: Path, settings: Settings) -> None:
 def _row(line: bytes, path: Path, number: int) -> Row:
     try:
         row: Row = json.loads(line)
-        Key.of(row)
-        if row["row"] in ("episode", "fault"):
+        if _has(row, KINDS[row["row"]]) and (row["row"] == "fault" or all(_has(turn, TURN) for turn in row["turns"])):
             return row
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         pass
     raise ArgumentError(f"line {number} of {path} is no episode: {line[:40]!r}. Delete the line to go on without it")
+
+
+def _has(value: Any, types: Mapping[str, Any]) -> bool:
+    """Whether an object has these keys, with values of these types."""
+    return isinstance(value, dict) and all(isinstance(value[key], kind) for key, kind in types.items())

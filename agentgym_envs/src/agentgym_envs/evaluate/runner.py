@@ -9,6 +9,7 @@ import logging
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from typing import Any
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError, EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
 from agentgym_envs.evaluate.agents.base import Maker
-from agentgym_envs.evaluate.budget import Budget, BudgetSpent, Meter
+from agentgym_envs.evaluate.agents.baselines import Oracle
+from agentgym_envs.evaluate.budget import Budget, Meter
 from agentgym_envs.evaluate.client import Client
 from agentgym_envs.evaluate.episode import Place, play
 from agentgym_envs.evaluate.plan import Item, World
@@ -32,6 +34,14 @@ OUTAGE = 8  # provider errors in a row, each after all of the client's own retri
 DISTURBANCES = 20  # times that an episode may be disturbed by others in its process
 
 
+WORKERS = 8  # environments in one process wait for each other
+HOPELESS = (None, 401, 403, 404)  # of a refusal: whatever else is asked will be refused too
+
+
+class _Outage(Exception):
+    """Ends all players."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """How a run is carried out; nothing here changes a result."""
@@ -39,7 +49,7 @@ class Limits:
     concurrency: int = 8
     """Episodes at a time."""
     workers: int | None = None
-    """Environment processes a world; None: at most two a core."""
+    """Environment processes a world; None: one an episode, up to ``WORKERS`` or two a core."""
     timeout: float = 60.0
     """Seconds that one call of an environment may take."""
     retries: int = 2
@@ -83,6 +93,8 @@ class Runner:
     """The first failure of an environment is raised."""
     stopped: str = ""
     """Why the run ended before everything was played; empty if it did not."""
+    last_error: str = ""
+    """Of the latest fault."""
 
     def __post_init__(self) -> None:
         self._arenas: dict[int, _Arena] = {}
@@ -101,19 +113,22 @@ class Runner:
         """Plays them, but for those that the record holds; returns early, with ``stopped`` set, where it cannot go on.
 
         Raises:
-            ProviderRefused: the model's server refuses what it is asked for.
+            ProviderRefused: the model's server refuses everything: the key, the model or the address is wrong.
             Exception: whatever an agent raises, or an environment's refusal.
         """
         # Pictures are named by their task, so that only one attempt at it may be under way.
         chains = _chains(self.missing(items), by_task=self.maker.learns or self.limits.screenshots)
         waiting = deque(chains)
         self._chains_left = Counter(id(chain[0].world) for chain in chains)
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(self.limits.concurrency + 1))  # agents that wait
         try:
             async with asyncio.TaskGroup() as players:
                 for _ in range(min(self.limits.concurrency, len(chains))):
                     players.create_task(self._player(waiting))
-        except ExceptionGroup as group:
-            raise group.exceptions[0] from None
+        except* _Outage:
+            pass
+        except* Exception as group:
+            raise _first(group) from None
         finally:
             for arena in self._arenas.values():
                 await arena.pool.close()
@@ -124,11 +139,8 @@ class Runner:
             chain = waiting.popleft()
             arena = self._arena(chain[0].world)
             slot = arena.free.pop()
-            try:
-                for item in chain:
-                    await self._try(item, Place(arena.pool, slot))
-            except BudgetSpent as error:
-                self.stopped = str(error)
+            for item in chain:
+                await self._try(item, Place(arena.pool, slot))
             arena.free.append(slot)
             arena.left -= 1
             if not arena.left:
@@ -139,7 +151,7 @@ class Runner:
         if id(world) not in self._arenas:
             left = self._chains_left[id(world)]
             count = min(self.limits.concurrency, left)
-            workers = min(self.limits.workers or 2 * (os.cpu_count() or 1), count)
+            workers = min(self.limits.workers or max(WORKERS, 2 * (os.cpu_count() or 1)), count)
             listing = self._listing(world)
             options: dict[str, Any] = {"workers": workers, "timeout": self.limits.timeout, "action_format": self.settings.format}
             pictures = {"screenshots": str(self._pictures(world))} if self._pictured(world) else {}
@@ -149,26 +161,29 @@ class Runner:
 
     def _listing(self, world: World) -> dict[str, Any]:
         """Returns the keyword that makes an environment list its admissible actions, where the agent needs them."""
+        name = registry.named(world.env_id)
+        if self.maker.target is Oracle and not world.text_env:
+            raise ArgumentError(f"{name} has no oracle")
         if not self.maker.lists_actions:
             return {}
         if not registry.takes(world.env_id, "admissible"):
-            name = registry.named(world.env_id)
             raise ArgumentError(f"{name} has no keyword 'admissible', and random play needs its admissible actions")
         return {"admissible": True}
 
     async def _try(self, item: Item, place: Place) -> None:
         """Plays an episode until it succeeds or is given up; what fails is no result."""
         tries = disturbed = 0
+        meter = Meter(self.client, self.budget) if self.client else None
         while tries <= self.limits.retries and not self.stopped:
-            meter = Meter(self.client, self.budget) if self.client else None
+            if self.budget.spent:
+                self.stopped = self.budget.spent
+                return
             turns: list[Row] = []
             try:
                 agent = self.maker.make(meter)
                 played = await play(item, agent, place, form=self.settings.format, memory=self._memory(item), turns=turns)
-            except ProviderRefused:
-                raise
             except (EnvFailure, ProviderError) as error:
-                if self.strict:
+                if self.strict or (isinstance(error, ProviderRefused) and error.status in HOPELESS):
                     raise
                 disturbed += isinstance(error, NeighbourFailed)
                 if isinstance(error, NeighbourFailed) and disturbed <= DISTURBANCES:
@@ -176,6 +191,7 @@ class Runner:
                     continue
                 tries += 1
                 self._fault(item, error, tries, turns, meter)
+                meter = Meter(self.client, self.budget) if self.client else None
             else:
                 self._outage = 0
                 self._keep_pictures(item, turns)
@@ -214,9 +230,11 @@ class Runner:
         provider = isinstance(error, ProviderError)
         said = {"fault": "provider" if provider else "environment", "try": tries, "error": str(error), "turns": len(turns)}
         self._add({**self._head("fault", item), **said, "usage": vars(meter.usage) if meter else {}})
+        self.last_error = str(error)
         self._outage = self._outage + 1 if provider else 0
         if self._outage >= OUTAGE:
             self.stopped = f"the model's server failed {OUTAGE} times in a row, the last time with: {error}"
+            raise _Outage
 
     def _head(self, row: str, item: Item) -> Row:
         named = {"suite": item.suite, "scenario": item.scenario, "family": item.family, "env_id": item.world.env_id}
@@ -226,6 +244,14 @@ class Runner:
     def _add(self, row: Row) -> None:
         self.record.add(row)
         self.on_row(row)
+
+
+def _first(group: BaseExceptionGroup[Any]) -> BaseException:
+    """Returns the first exception of nested groups."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _chains(items: Sequence[Item], *, by_task: bool) -> list[Chain]:

@@ -11,6 +11,10 @@ from typing import Any
 class Settings:
     """What an episode's result depends on, but for its task and the luck of sampling. Holds no key and no address."""
 
+    target: str = ""
+    """The suite or environment."""
+    split: str = ""
+    """Of an environment; a suite has its own."""
     agent: str
     """A registered agent, or "module:name"."""
     options: Mapping[str, Any] = field(default_factory=dict)

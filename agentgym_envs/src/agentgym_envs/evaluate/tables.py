@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from agentgym_envs.evaluate.metrics import Pairing, Summary, compare, grouped, summarise
-from agentgym_envs.evaluate.paper import PUBLISHED
+from agentgym_envs.evaluate.metrics import Pairing, Summary, by_task, compare, grouped, summarise, unscored
+from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
 from agentgym_envs.evaluate.record import Row, episodes
 from agentgym_envs.suite import suites
 
@@ -16,7 +16,7 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
     ("name", ""),
     ("tasks", "tasks"),
     ("success", "success"),
-    ("interval", "95 %"),
+    ("low", "95 %"),
     ("score", "score"),
     ("pass", "Pass@k"),
     ("faults", "faults"),
@@ -26,11 +26,17 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
     ("tokens", "tokens"),
     ("any", "score > 0"),
 )
+IN_PAGE = {"name": [("scenario", "scenario"), ("family", "family")], "low": [("interval", "95 %")]}
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
 LEGEND = (
-    "Means and intervals are over tasks. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the paper's Pass@k, tasks with an "
-    "attempt that scored. invalid: actions that were not understood. cut: episodes that ran out of turns or context."
+    "success and score: means over tasks, of a task over its attempts. 95 %: over tasks; Wilson's interval with one attempt at "
+    "each or where all tasks have the same mean, else the bootstrap's. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the "
+    "paper's Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes. invalid: share of all turns whose "
+    "action was not understood. cut: share of episodes that ran out of turns or context. A mean of families or scenarios counts "
+    "each the same. Faults are never scored."
 )
+COMMONEST = 3  # errors that are told
+LONG = 140  # characters of an error
 
 
 @dataclass(frozen=True)
@@ -40,24 +46,39 @@ class Table:
     columns: Sequence[tuple[str, str]]
     """Keys of the lines, and what stands above them."""
     lines: Sequence[Line]
+    """Numbers; what a line has no value for, it lacks."""
+    notes: Sequence[str] = ()
+    """What a reader must know of the numbers."""
 
 
 def results(rows: Sequence[Row]) -> Table:
-    """Returns a line a family (a difficulty, where there is one family), a line a scenario, and the averages over both."""
-    played = sorted(episodes(rows), key=_place)
-    lost = Counter((row["scenario"], row["family"]) for row in rows if row["row"] == "fault")
-    families = {key: summarise(group) for key, group in grouped(played, lambda r: (r["scenario"], r["family"])).items()}
-    scenarios = {name: summarise(group) for name, group in grouped(played, lambda r: r["scenario"]).items()}
-    lines = [] if len(families) > 1 else _by_difficulty(played)
-    lines += [_line(family, s, lost[scenario, family]) for (scenario, family), s in families.items()]
+    """Returns a line a family (a difficulty, where there is one family), a line a scenario, and the averages over both.
+
+    A family that has only faults has a line too. ``kind`` says what a line is of. ``name`` names it in the terminal, ``scenario``
+    and ``family`` in the page, where lines of several runs stand together that agree in kind, scenario and family (or ``group``).
+    """
+    ordered = sorted([*episodes(rows), *(row for row in rows if row["row"] == "fault")], key=_place)
+    families = {key: _group(group) for key, group in grouped(ordered, lambda r: (r["scenario"], r["family"])).items()}
+    scenarios = {name: _group(group) for name, group in grouped(ordered, lambda r: r["scenario"]).items()}
+    lines = [] if len(families) > 1 else _by_difficulty(episodes(rows))
+    lines += [_line("family", name, scenario, name, *found) for (scenario, name), found in families.items()]
     if len(scenarios) > 1:
-        lost_in = {name: sum(n for (scenario, _), n in lost.items() if scenario == name) for name in scenarios}
-        lines += [_line(f"all of {name}", s, lost_in[name]) for name, s in scenarios.items()]
+        lines += [_line("scenario", f"all of {name}", name, "all", *found) for name, found in scenarios.items()]
     if len(families) > 1:
-        lines.append(_average("mean of families", list(families.values())))
+        lines += _average("families", [s for s, _ in families.values()])
     if len(scenarios) > 1:
-        lines.append(_average("mean of scenarios", list(scenarios.values())))
-    return Table([(key, head) for key, head in COLUMNS if any(line.get(key) for line in lines)], lines)
+        lines += _average("scenarios", [s for s, _ in scenarios.values()])
+    columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
+    return Table(columns, lines, [*_fewer(episodes(rows)), *_unscored(episodes(rows)), *errors(rows)])
+
+
+def errors(rows: Sequence[Row]) -> list[str]:
+    """Returns the commonest errors of a run's faults, and how often each was met."""
+    faults = [row for row in rows if row["row"] == "fault"]
+    met = Counter(f"{row['fault']}: {' '.join(str(row.get('error', '')).split())}" for row in faults)
+    told = [f"{_counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}" for text, n in met.most_common(COMMONEST)]
+    rest = len(faults) - sum(n for _, n in met.most_common(COMMONEST))
+    return [*told, *([f"{_counted(rest, 'fault')} with other errors"] if rest else [])]
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
@@ -67,41 +88,71 @@ def notes(rows: Sequence[Row]) -> list[str]:
     return [f"{', '.join(name for n, name in told if n == note)}: {note}" for note in dict.fromkeys(note for note, _ in told)]
 
 
-def published(rows: Sequence[Row]) -> Table | None:
-    """Returns the run's success by scenario beside the paper's figures, in percent; None where no scenario is the paper's."""
-    by_scenario = {name: summarise(g) for name, g in grouped(episodes(rows), lambda r: r["scenario"]).items()}
-    names = [name for name in next(iter(PUBLISHED.values())) if name in by_scenario]
+def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
+    """Returns the success of runs by scenario beside the paper's figures, in percent; None where no scenario is the paper's."""
+    found = {run: grouped(episodes(rows), lambda r: r["scenario"]) for run, rows in runs}
+    names = [name for name in next(iter(PUBLISHED.values())) if any(name in scenarios for scenarios in found.values())]
     if not names:
         return None
-    here: Line = {"who": "this run", **{name: f"{100 * by_scenario[name].success:.1f}" for name in names}}
+    here = [
+        {"who": run, **{name: f"{100 * summarise(scenarios[name]).success:.1f}" for name in names if name in scenarios}}
+        for run, scenarios in found.items()
+    ]
     there = [{"who": who, **{name: f"{figures[name]:.1f}" for name in names}} for who, figures in PUBLISHED.items()]
-    return Table([("who", ""), *[(name, name) for name in names]], [here, *there])
+    return Table([("who", ""), *[(name, name) for name in names]], [*here, *there], [NOTE])
 
 
 def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
-    """Compares each further run with the first, on the tasks that both played; None where there is nothing to compare."""
+    """Compares each further run with the first, on the tasks that both played; None where there is one run."""
     (base, first), *others = [(name, episodes(rows)) for name, rows in runs]
     pairs = [(name, compare(first, rows)) for name, rows in others]
     lines = [_paired(f"{name} − {base}", pairing) for name, pairing in pairs if pairing]
-    return Table([(head, head) for head in PAIRED], lines) if lines else None
+    apart = [f"{name} and {base} have no task in common" for name, pairing in pairs if not pairing]
+    return Table([(head, head) for head in PAIRED], lines, apart) if others else None
 
 
-def _line(name: str, s: Summary, faults: int) -> Line:
-    tokens, several = s.prompt_tokens + s.completion_tokens, s.attempts > 1
-    return {
-        "name": name,
-        "tasks": f"{s.tasks}×{s.attempts}" if several else str(s.tasks),
-        "success": f"{s.success:.3f}",
-        "interval": f"{s.interval.low:.2f}–{s.interval.high:.2f}",
-        "score": f"{s.score:.3f}",
-        "pass": f"{s.pass_at[max(s.pass_at)]:.3f} @{max(s.pass_at)}" if several else "",
-        "any": f"{s.any_score:.3f}" if several else "",
-        "turns": f"{s.turns:.1f}",
-        "invalid": f"{s.invalid:.2f}",
-        "truncated": f"{s.truncated:.2f}",
-        "tokens": f"{tokens:,.0f}" if tokens else "",
-        "faults": str(faults) if faults else "",
-    }
+def _group(rows: Sequence[Row]) -> tuple[Summary | None, int]:
+    """Returns the summary of a group's episodes, if it has any, and its faults."""
+    played = [row for row in rows if row["row"] == "episode"]
+    return summarise(played) if played else None, len(rows) - len(played)
+
+
+def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, faults: int) -> Line:
+    line: Line = {"kind": kind, "name": name, "scenario": scenario, "family": family, "tasks": "0"}
+    if s:
+        line |= {"tasks": _tasks(s), "success": s.success, "low": s.interval.low, "high": s.interval.high, "score": s.score}
+        line |= {"turns": s.turns, "invalid": s.invalid, "truncated": s.truncated}
+        line |= {"pass": s.pass_at[s.attempts], "k": s.attempts, "any": s.any_score} if s.attempts > 1 else {}
+        line |= {"tokens": tokens} if (tokens := s.prompt_tokens + s.completion_tokens) else {}
+    return line | ({"faults": faults} if faults else {})
+
+
+def _tasks(s: Summary) -> str:
+    """Returns a number of tasks, and of attempts at each where there are several: 10, 10×2, 10×1–2."""
+    if s.attempts == 1:
+        return str(s.tasks)
+    return f"{s.tasks}×{s.attempts}" if s.fewest == s.attempts else f"{s.tasks}×{s.fewest}–{s.attempts}"
+
+
+def _fewer(played: Sequence[Row]) -> list[str]:
+    """Tells that attempts are missing."""
+    attempts = [len(rows) for rows in by_task(played).values()]
+    fewer = sum(n < max(attempts) for n in attempts)
+    told = (
+        f"{fewer} of {len(attempts)} tasks have fewer attempts; Pass@k and score > 0 are of those that have the most of their line"
+    )
+    return [told] if fewer else []
+
+
+def _unscored(played: Sequence[Row]) -> list[str]:
+    """Tells that scores are no numbers."""
+    n = sum(map(unscored, played))
+    has, counts = ("has", "counts") if n == 1 else ("have", "count")
+    return [f"{_counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _place(row: Row) -> int:
@@ -111,17 +162,25 @@ def _place(row: Row) -> int:
 
 def _by_difficulty(played: Sequence[Row]) -> list[Line]:
     """Returns a line a difficulty of a single family, if it has several."""
-    levels = sorted(grouped(played, lambda r: r["difficulty"]).items())
-    return [_line(f"difficulty {level}", summarise(group), 0) for level, group in levels] if len(levels) > 1 else []
+    levels = sorted(grouped(played, lambda r: (r["difficulty"], r["scenario"], r["family"])).items())
+    lines = [
+        _line("difficulty", f"difficulty {level}", scenario, f"{family}, difficulty {level}", *_group(group))
+        for (level, scenario, family), group in levels
+    ]
+    return lines if len(lines) > 1 else []
 
 
-def _average(name: str, summaries: Sequence[Summary]) -> Line:
-    digits = {"success": 3, "score": 3, "invalid": 2, "truncated": 2}
-    means = {key: f"{fmean(getattr(s, key) for s in summaries):.{n}f}" for key, n in digits.items()}
-    return {"name": name, **means}
+def _average(what: str, summaries: Sequence[Summary | None]) -> list[Line]:
+    """Returns a line with the means of what has results, if anything has."""
+    there = [s for s in summaries if s]
+    number = str(len(there)) if len(there) == len(summaries) else f"{len(there)} of {len(summaries)}"
+    name = f"mean of {number} {what}"
+    named = {"kind": "mean", "name": name, "scenario": "", "family": name, "group": what}
+    means = {key: fmean(getattr(s, key) for s in there) for key in ("success", "score", "invalid", "truncated")} if there else {}
+    return [{**named, **means}] if there else []
 
 
 def _paired(name: str, p: Pairing) -> Line:
-    interval = f"{p.interval.low:+.2f} to {p.interval.high:+.2f}"
+    interval = f"{p.interval.low:+.2f} to {p.interval.high:+.2f}" if p.interval else ""
     values = (name, str(p.tasks), f"{p.difference:+.3f}", interval, str(p.better), str(p.worse), f"{p.p:.2g}")
     return dict(zip(PAIRED, values, strict=True))

@@ -12,7 +12,9 @@ An agent is a class; one object plays one episode. All of its methods may be ``a
             return "go north"
         def end(self, ending): ...          # may return what the next attempt at this task should know, JSON-able
 
-``start`` and ``end`` may be left out. A plain function ``(observation, info) -> response`` is an agent too.
+``start`` and ``end`` may be left out; attempts at a task are played one after the other where there is an ``end``. A plain
+function ``(observation, info) -> response`` is an agent too. What is not ``async`` is called in threads, several at a time, so that
+it may wait.
 """
 
 import importlib
@@ -28,7 +30,13 @@ from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin
 from agentgym_envs.wrappers import FORMATS
 
 AGENTS = "agentgym_envs.agents"
-ASK_ORACLE = "\0oracle"
+
+
+class _AskOracle(str):
+    """No model can write it: it is told by what it is, not by its letters."""
+
+
+ASK_ORACLE = _AskOracle("oracle")
 """A response that stands for what the environment's own oracle would do."""
 
 
@@ -68,12 +76,10 @@ class Ending:
 
 
 class Agent:
-    """Base class: does nothing at the start and at the end."""
+    """Base class: does nothing at the start. A subclass may have an ``end``: see above."""
 
     format: ClassVar[str | None] = "plain"
     """How its responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``; None: they are actions."""
-    learns: ClassVar[bool] = False
-    """Its attempts at a task build on each other, and so are played one after the other."""
     lists_actions: ClassVar[bool] = False
     """It needs ``info["admissible_actions"]``."""
 
@@ -83,9 +89,6 @@ class Agent:
     def act(self, observation: str, info: Mapping[str, Any]) -> Awaitable[str] | str:
         """Returns the whole response to an observation."""
         raise NotImplementedError
-
-    def end(self, ending: Ending) -> Awaitable[Any] | Any:
-        """Returns what the next attempt should know, or None."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,8 @@ class Maker:
 
     @property
     def learns(self) -> bool:
-        """See :class:`Agent`."""
-        return bool(getattr(self.target, "learns", False))
+        """It has an ``end``: attempts at a task build on each other, and so are played one after the other."""
+        return hasattr(self.target, "end")
 
     @property
     def lists_actions(self) -> bool:
@@ -153,7 +156,7 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> Maker:
         raise BrokenPlugin(f"agent {name!r} is neither a function nor a class with a method 'act': {target!r}")
     maker = Maker(name, target, dict(options or {}))
     known = _keywords(target) - {"client"} if inspect.isclass(target) else set()
-    if unknown := sorted(set(maker.options) - known):
+    if not _takes_all(target) and (unknown := sorted(set(maker.options) - known)):
         raise ArgumentError(
             f"agent {name!r} does not take the option {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}"
         )
@@ -164,6 +167,10 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> Maker:
 
 def _keywords(target: Callable[..., Any]) -> set[str]:
     return {p.name for p in inspect.signature(target).parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+
+
+def _takes_all(target: Callable[..., Any]) -> bool:
+    return inspect.isclass(target) and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(target).parameters.values())
 
 
 def _import(name: str) -> Any:

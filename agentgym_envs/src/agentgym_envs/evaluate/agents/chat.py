@@ -6,6 +6,7 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.agents.base import Agent, Opening
 from agentgym_envs.evaluate.client import Client, Message
+from agentgym_envs.wrappers.responses import FormatError, split_thought
 
 
 class Chat(Agent):
@@ -13,12 +14,13 @@ class Chat(Agent):
 
     Args:
         client: the model.
-        window: keeps that many of the latest turns, behind the rules and the goal; None keeps all.
+        window: keeps that many of the latest turns, behind the rules and the goal (or the first observation, where there is no
+            goal); None keeps all.
     """
 
     def __init__(self, *, client: Client, window: int | None = None):
-        if window is not None and window < 1:
-            raise ArgumentError(f"window={window}: must be at least 1")
+        if window is not None and (not isinstance(window, int) or window < 1):
+            raise ArgumentError(f"window={window!r}: must be a whole number from 1 up")
         self.client, self.window = client, window
         self.messages: list[Message] = []
         self.reasoning = ""
@@ -47,11 +49,13 @@ class Chat(Agent):
 
     def visible(self) -> list[Message]:
         """Returns what the model sees: all, or the rules and the latest turns, the goal before them."""
-        first, kept = 1, [] if self.window is None else self.messages[1:][-(2 * self.window - 1) :]
-        if self.window is None or len(kept) == len(self.messages) - first:
+        rules, *turns = self.messages
+        kept = len(turns) if self.window is None else 2 * self.window - len(turns) % 2  # the latest may not be answered yet
+        if len(turns) <= kept:
             return self.messages
-        goal = {"role": "user", "content": f"Goal: {self.opening.goal}\n\n{kept[0]['content']}"}
-        return [self.messages[0], goal, *kept[1:]]
+        first, *rest = turns[-kept:]
+        goal = f"Goal: {self.opening.goal}" if self.opening.goal else turns[0]["content"]
+        return [rules, {"role": "user", "content": f"{goal}\n\n{first['content']}"}, *rest]
 
 
 class React(Chat):
@@ -63,6 +67,14 @@ class React(Chat):
 def thinking(reasoning: str, response: str) -> str:
     """Returns a response with the reasoning that a server reports apart from it, as models without such a server write it."""
     return f"<think>{reasoning}</think>{response}" if reasoning else response
+
+
+def spoken(response: str) -> str:
+    """Returns what a response says after its thought, which may not end."""
+    try:
+        return split_thought(response)[1].strip()
+    except FormatError:
+        return ""
 
 
 def shown(observation: str, info: Mapping[str, Any]) -> str:

@@ -32,10 +32,25 @@ class Function(Chat):
         self.messages.append(_said(reply))
         self._called = [call.id for call in reply.tool_calls]
         written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in reply.tool_calls]
-        return thinking(reply.reasoning, "\n".join(f"<tool_call>{call}</tool_call>" for call in written) or reply.text)
+        if not written:
+            return thinking(reply.reasoning, reply.text)
+        said = "\n".join(filter(None, [reply.reasoning, reply.text]))
+        return thinking(said, "\n".join(f"<tool_call>{call}</tool_call>" for call in written))
+
+
+def arguments(given: Any) -> dict[str, Any]:
+    """Returns arguments as an object, which servers insist on; what a model garbled is none."""
+    try:
+        read = json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def _said(reply: Reply) -> Message:
     """Returns the assistant's message that a reply was."""
-    calls = [{"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.tool_calls]
+    calls = [
+        {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": json.dumps(arguments(c.arguments))}}
+        for c in reply.tool_calls
+    ]
     return {"role": "assistant", "content": reply.text, **({"tool_calls": calls} if calls else {})}

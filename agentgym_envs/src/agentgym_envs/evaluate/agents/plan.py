@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentgym_envs.evaluate.agents.chat import React, shown
+from agentgym_envs.evaluate.agents.chat import React, shown, spoken
 
-QUESTION = "First write a short numbered plan that reaches the goal. Do not act yet.\n\n{observation}"
+QUESTION = (
+    "First write a short numbered plan that reaches the goal: plain text, this once without any other form. Do not act yet."
+    "\n\n{observation}"
+)
 
 
 class Plan(React):
@@ -17,5 +20,5 @@ class Plan(React):
             question = QUESTION.format(observation=shown(observation, info))
             plan = await self.ask({"role": "user", "content": question})
             rules = self.messages[0]["content"]
-            self.messages[0] = {"role": "system", "content": f"{rules}\n\nYour plan:\n{plan.strip()}"}
+            self.messages[0] = {"role": "system", "content": f"{rules}\n\nYour plan:\n{spoken(plan)}"}
         return await super().act(observation, info)

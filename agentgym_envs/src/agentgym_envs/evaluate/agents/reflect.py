@@ -3,19 +3,18 @@
 from typing import Any
 
 from agentgym_envs.evaluate.agents.base import Ending, Opening
-from agentgym_envs.evaluate.agents.chat import React
+from agentgym_envs.evaluate.agents.chat import React, spoken
 from agentgym_envs.evaluate.client import Message
 
 QUESTION = (
     "The attempt is over and the task was not solved. The last observation was:\n{observation}\n\n"
-    "What went wrong, and what should be done differently in the next attempt at this task? Answer in two or three sentences."
+    "What went wrong, and what should be done differently in the next attempt at this task? Answer in two or three sentences of "
+    "plain text, this once without any other form."
 )
 
 
 class Reflect(React):
     """ReAct with lessons; useful from the second attempt on."""
-
-    learns = True
 
     async def start(self, opening: Opening) -> None:
         """Says the rules and the lessons."""
@@ -31,4 +30,4 @@ class Reflect(React):
         if ending.success:
             return None
         question: Message = {"role": "user", "content": QUESTION.format(observation=ending.observation)}
-        return (await self.ask(question)).strip() or None
+        return spoken(await self.ask(question)) or None

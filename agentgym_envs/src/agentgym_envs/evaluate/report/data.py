@@ -35,8 +35,11 @@ class Run:
         name: what readers know it by.
         settings: what it was started with; shown.
         rows: the lines of its ``episodes.jsonl``.
-        table: a row a family, computed from ``rows``; success, low, high, invalid and paper are shares in [0, 1].
-        columns: the keys of ``table`` that are shown, and their labels.
+        table: a row a family, computed from ``rows``; success, low, high, pass (at ``k`` attempts), any, invalid, truncated and
+            paper are shares in [0, 1]. ``kind`` is "family", or says what else the row is of; rows of several runs that agree in
+            it, in scenario and in family (or in ``group``) stand together.
+        columns: the keys of ``table`` that are shown, and their labels; "interval" shows low and high.
+        notes: what a reader must know of the table.
         folder: where the screenshots are that ``rows`` name; None leaves them out.
     """
 
@@ -45,16 +48,37 @@ class Run:
     rows: Sequence[Row]
     table: Sequence[Mapping[str, str | float | int | None]] = ()
     columns: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
     folder: Path | None = None
 
 
-def write_blocks(runs: Sequence[Run], write: Callable[[str, str], None]) -> None:
+@dataclass(frozen=True)
+class Section:
+    """A table of texts below the results.
+
+    Attributes:
+        title: what it is.
+        columns: the keys of ``lines`` that are shown, and their labels.
+        lines: texts by key.
+        notes: what a reader must know of it.
+    """
+
+    title: str
+    columns: Sequence[tuple[str, str]]
+    lines: Sequence[Mapping[str, str]]
+    notes: Sequence[str] = ()
+
+
+def write_blocks(
+    runs: Sequence[Run], write: Callable[[str, str], None], *, sections: Sequence[Section] = (), legend: str = ""
+) -> None:
     """Writes the data of a report, one block at a time: ``write(id, base64)``; the index comes last."""
     parts = _Parts(write)
     entries = [_entry(number, row) | parts.add(row, run.folder) for number, run in enumerate(runs) for row in run.rows]
     parts.flush()
-    shown = [{"name": r.name, "settings": r.settings, "table": r.table, "columns": r.columns} for r in runs]
-    write("index", _packed(_dumped({"runs": shown, "entries": entries})))
+    shown = [{"name": r.name, "settings": r.settings, "table": r.table, "columns": r.columns, "notes": list(r.notes)} for r in runs]
+    more = {"sections": [vars(section) for section in sections], "legend": legend}
+    write("index", _packed(_dumped({"runs": shown, **more, "entries": entries})))
 
 
 class _Parts:

@@ -3,18 +3,20 @@
 import os
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from agentgym_envs.evaluate.report.data import Run, write_blocks
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.report.data import Run, Section, write_blocks
 
 PLACE = "<!-- data -->\n"
 SCRIPTS = ("data.js", "overview.js", "charts.js", "list.js", "episode.js", "page.js")
 
 
-def write_report(path: Path, runs: Sequence[Run]) -> None:
+def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section] = (), legend: str = "") -> None:
     """Writes a report of one run, or of several side by side, into one HTML file that needs nothing else.
 
     A browser runs the page's own script and nothing more: the policy in the page names the script and the style by their hashes and
@@ -24,14 +26,32 @@ def write_report(path: Path, runs: Sequence[Run]) -> None:
     Args:
         path: the file; an older one is replaced when the new one is whole.
         runs: what to show. Episodes of the same task and attempt can be read side by side.
+        sections: tables below the results.
+        legend: what the columns of the results are.
+
+    Raises:
+        ArgumentError: the file cannot be written; an older one is left as it is.
     """
+    if os.path.isdir(path):
+        raise ArgumentError(f"cannot write {path}: it is a folder. Name a file in it, such as {path / 'report.html'}")
     before, after = _page().split(PLACE)
     draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(before)
-        write_blocks(runs, lambda name, text: _block(file.write, name, text))
-        file.write(after)
-    os.replace(draft, path)
+    try:
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(before)
+            write_blocks(runs, lambda name, text: _block(file.write, name, text), sections=sections, legend=legend)
+            file.write(after)
+        os.replace(draft, path)
+    except OSError as error:
+        raise ArgumentError(f"cannot write {path}: {error.strerror}. Name a file in a folder that is there") from error
+    finally:
+        _remove(draft)
+
+
+def _remove(draft: Path) -> None:
+    """Removes what a failure left; nothing where the file took its place."""
+    with suppress(OSError):
+        draft.unlink()
 
 
 def _block(write: Callable[[str], object], name: str, text: str) -> None:

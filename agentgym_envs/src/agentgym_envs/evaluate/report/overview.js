@@ -36,35 +36,65 @@ function interval(row, run) {
   return make("td", {}, draw("svg", size, whole, draw("line", line), point));
 }
 
+const kind = (row) => row.kind ?? "family";
+const group = (row) => `${kind(row)} ${row.group ?? family(row)}`;
+
+function resultText(key, row) {
+  if (key === "interval") return typeof row.low === "number" ? `${written("low", row.low)} – ${written("high", row.high)}` : "–";
+  return written(key, row[key]) + (key === "pass" && row.k ? ` @${row.k}` : "");
+}
+
 function resultCell(key, row) {
-  const text = written(key, row[key]);
+  const text = resultText(key, row);
   const known = family(row);
-  if (key === "family" && data.entries.some((entry) => family(entry) === known))
+  if (key === "family" && kind(row) === "family" && data.entries.some((entry) => family(entry) === known))
     return make("td", {}, button(text, () => choose({ family: known }, true)));
-  return make("td", typeof row[key] === "number" || text === "–" ? { class: "number" } : {}, text);
+  const named = key === "scenario" || key === "family";
+  return make("td", named ? {} : { class: "number" }, named && row[key] === undefined ? "" : text);
 }
 
 function showTable() {
   const labels = new Map(data.runs.flatMap((run) => run.columns));
   const rows = data.runs.flatMap((run, number) => run.table.map((row) => ({ number, row })));
+  rows.sort((a, b) => KINDS.indexOf(kind(a.row)) - KINDS.indexOf(kind(b.row)));
   byId("results").hidden = !rows.length;
-  const keys = [...labels.keys()];
+  const keys = [...labels.keys()].filter((key) => key !== "scenario" || rows.some(({ row }) => row.scenario));
   const names = keys.filter((key) => key === "scenario" || key === "family");
   const others = keys.filter((key) => !names.includes(key));
   const several = data.runs.length > 1;
-  const numeric = (key) => rows.every(({ row }) => typeof (row[key] ?? 0) === "number");
-  const head = (key) => make("th", numeric(key) && !names.includes(key) ? { class: "number" } : {}, labels.get(key));
+  const head = (key) => make("th", names.includes(key) ? {} : { class: "number" }, labels.get(key));
   const ranged = rows.some(({ row }) => typeof row.low === "number");
   const extra = [several ? make("th", {}, "Run") : null, ranged ? make("th") : null];
   const table = make("table", {}, make("tr", {}, ...names.map(head), ...extra, ...others.map(head)));
-  for (const name of unique(rows.map(({ row }) => family(row)))) {
-    const group = rows.filter(({ row }) => family(row) === name);
-    group.forEach(({ number, row }, i) => {
-      const first = names.map((key) => (i ? make("td") : resultCell(key, row)));
+  for (const name of unique(rows.map(({ row }) => group(row)))) {
+    const together = rows.filter(({ row }) => group(row) === name);
+    together.forEach(({ number, row }, i) => {
+      const told = (key) => i > 0 && row[key] === together[i - 1].row[key];
+      const first = names.map((key) => (told(key) ? make("td") : resultCell(key, row)));
       const run = several ? make("td", {}, dot(number)) : null;
       const cells = [...first, run, ranged ? interval(row, number) : null, ...others.map((key) => resultCell(key, row))];
-      table.append(make("tr", i < group.length - 1 ? { class: "follows" } : {}, ...cells));
+      table.append(make("tr", i < together.length - 1 ? { class: "follows" } : {}, ...cells));
     });
   }
   byId("table").replaceChildren(table);
+}
+
+function showNotes() {
+  const told = unique(data.runs.flatMap((run) => run.notes)).map((note) => {
+    const concerned = data.runs.flatMap((run, number) => (run.notes.includes(note) ? [number] : []));
+    const names = data.runs.length > 1 ? concerned.flatMap((run, i) => [dot(run), i + 1 < concerned.length ? " " : ": "]) : [];
+    return make("p", {}, ...names, note);
+  });
+  byId("notes").replaceChildren(...told, ...(data.legend ? [make("p", {}, data.legend)] : []));
+}
+
+function showSections() {
+  const made = data.sections.map(({ title, columns, lines, notes }) => {
+    const cell = (tag) => (text, i) => make(tag, i ? { class: "number" } : {}, text ?? "");
+    const heads = make("tr", {}, ...columns.map(([, label]) => label).map(cell("th")));
+    const rows = lines.map((line) => make("tr", {}, ...columns.map(([key]) => line[key]).map(cell("td"))));
+    const table = lines.length ? make("div", { class: "wide" }, make("table", {}, heads, ...rows)) : null;
+    return make("section", {}, make("h2", {}, title), table, ...notes.map((note) => make("p", { class: "quiet" }, note)));
+  });
+  byId("sections").replaceChildren(...made);
 }

@@ -78,6 +78,8 @@ async function start() {
   offer("fault", faults, faults);
   showSettings();
   showTable();
+  showNotes();
+  showSections();
   listen();
   follow();
   document.body.dataset.ready = "yes";

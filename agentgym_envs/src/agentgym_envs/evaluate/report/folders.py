@@ -1,0 +1,41 @@
+"""Which folders a report is of, and what readers know them by."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.record import EPISODES, read_settings
+
+
+def expanded(folders: Sequence[Path]) -> list[Path]:
+    """Returns folders of results, each once: a run of agentgym-train stands for its evaluations, in their order.
+
+    Raises:
+        ArgumentError: a run of agentgym-train that has no evaluation yet.
+    """
+    listed = [found for folder in folders for found in _evaluations(folder)]
+    return list({folder.resolve(): folder for folder in reversed(listed)}.values())[::-1]
+
+
+def named(folders: Sequence[Path]) -> list[str]:
+    """Returns names by which folders can be told apart: their last, else their paths as given, else their whole paths."""
+    whole = [folder.resolve() for folder in folders]
+    last = [folder.name or str(folder) for folder in whole]
+    given = [str(folder) if folder.name not in ("", "..") else str(path) for folder, path in zip(folders, whole, strict=True)]
+    return next(names for names in (last, given, [str(path) for path in whole]) if len(set(names)) == len(names))
+
+
+def _evaluations(folder: Path) -> list[Path]:
+    inside = folder / "episodes"
+    if os.path.exists(folder / EPISODES) or not os.path.isdir(inside):
+        return [folder]
+    found = [inside / name for name in os.listdir(inside) if os.path.exists(inside / name / EPISODES)]
+    if not found:
+        raise ArgumentError(f"{folder} holds no results: no evaluation is in {inside} yet")
+    return sorted(found, key=_when)
+
+
+def _when(folder: Path) -> tuple[float, str]:
+    step = read_settings(folder).get("step")
+    return step if isinstance(step, int | float) else 0, folder.name
