@@ -55,9 +55,10 @@ def test_toml_is_a_valid_configuration(text, monkeypatch):
     if "run" in raw:
         configuration.build(configuration.Config, raw)
     else:
-        assert set(raw) <= {"project", "curriculum", "tracker"}
-        if "curriculum" in raw:
-            plugins.make(plugins.CURRICULUM, raw["curriculum"])
+        kinds = {kind.section: kind for kind in plugins.KINDS}
+        assert set(raw) <= {"project", *kinds}
+        for section in raw.keys() & kinds.keys() - {"tracker"}:
+            plugins.make(kinds[section], raw[section])
         for options in raw.get("tracker", []):
             plugins.make(plugins.TRACKER, options)
 
