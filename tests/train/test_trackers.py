@@ -160,7 +160,7 @@ def test_a_missing_library_is_the_pip_command(name, found, monkeypatch):
     [
         ({"name": "tensorboard"}, {"name": "tensorboard"}),
         ({"name": "wandb", "run": "long"}, {"name": "wandb", "project": "agentgym", "run": "long"}),
-        ({"name": "trackio", "project": "doors"}, {"name": "trackio", "project": "doors", "run": None}),
+        ({"name": "trackio", "project": "doors"}, {"name": "trackio", "project": "doors"}),
     ],
 )
 def test_options_are_written_out(options, full, monkeypatch):
