@@ -1,4 +1,4 @@
-"""What authors of plugins run in their tests."""
+"""The check for authors of curricula."""
 
 import json
 import random

@@ -1,0 +1,128 @@
+"""The check for authors of algorithms: ours pass it, and it names every fault that is planted."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+
+from agentgym_envs.errors import BrokenPlugin, ConformanceError
+from agentgym_train import plugins
+from agentgym_train.algorithms.dpo import DPO
+from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.testing import check_algorithm
+
+SHIPPED = [
+    ({"name": "grpo"}, 3),
+    ({"name": "grpo", "normaliser": "sequence", "ratio": "sequence"}, 3),
+    ({"name": "grpo", "normaliser": "constant", "surrogate": "cispo", "normalise": False}, 3),
+    ({"name": "grpo", "kl_coef": 0.1, "entropy_coef": 0.1, "importance_cap": 2.0}, 3),
+    ({"name": "rloo", "kl_coef": 0.1, "kl_in": "reward", "kl_estimator": "k1"}, 3),
+    ({"name": "reinforce_pp", "gamma": 0.9}, 3),
+    ({"name": "gigpo"}, 3),
+    ({"name": "sft"}, 1),
+    ({"name": "dpo"}, 2),
+]
+
+
+@pytest.mark.parametrize(("options", "size"), SHIPPED)
+def test_ours_pass(options, size):
+    assert len(check_algorithm(options, group_size=size)) == 5
+
+
+def test_all_that_are_shipped_are_checked():
+    shipped = {n for n, p in plugins.discover(plugins.ALGORITHM.group).items() if plugins.distribution(p) == plugins.OURS}
+    assert {options["name"] for options, _ in SHIPPED} == shipped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(GRPO):
+    def loss(self, forward, micro):
+        loss, sums = super().loss(forward, micro)
+        return loss / max(micro.action_tokens, 1), sums
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaking(GRPO):
+    def loss(self, forward, micro):
+        loss, sums = super().loss(forward, micro)
+        return loss + forward.logp_BT.sum(), sums
+
+
+@dataclass(frozen=True, kw_only=True)
+class Idle(GRPO):
+    def loss(self, forward, micro):
+        if not micro.action_tokens:
+            return torch.zeros(()), {}
+        return super().loss(forward, micro)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heavy(GRPO):
+    def weight(self, batch):
+        return super().weight(batch) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shuffling(GRPO):
+    def credit(self, batch, groups, world):
+        done = super().credit(batch, groups, world)
+        return replace(done, group_B=done.group_B.flip(0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flat(GRPO):
+    def credit(self, batch, groups, world):
+        return batch.with_streams(advantage=self.returns(batch))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Infinite(GRPO):
+    def loss(self, forward, micro):
+        loss, sums = super().loss(forward, micro)
+        return loss * torch.inf, sums
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greedy(GRPO):
+    def credit(self, batch, groups, world):
+        groups[1].trajectories[0]
+        return super().credit(batch, groups, world)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows(GRPO):
+    def loss(self, forward, micro):
+        loss, sums = super().loss(forward, micro)
+        return loss, {**sums, "rows": micro.reward_BT}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Torn(DPO):
+    whole_groups = False
+
+
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (Mean, "its loss of the whole is .* and those of its parts add up to"),
+        (Leaking, r"its loss pushes \d+ tokens that the policy did not sample"),
+        (Idle, "its loss does not depend on the log-probabilities, on an idle micro-batch perhaps"),
+        (Heavy, "its weight of the whole is .* and those of its parts"),
+        (Shuffling, "credit changed group_B"),
+        (Flat, "credit's stream 'advantage' has the shape"),
+        (Infinite, "its loss is -?(inf|nan), or its gradient is not finite"),
+        (Greedy, "credit raised IndexError"),
+        (Rows, "what it logs as 'rows' is no number"),
+        (Torn, "its loss of the whole is"),
+    ],
+)
+def test_a_planted_fault_is_named(cls, message, monkeypatch):
+    monkeypatch.setattr(plugins, "make_algorithm", lambda options: cls())
+    with pytest.raises(ConformanceError, match=f"{cls.__name__}: {message}"):
+        check_algorithm("planted", group_size=2)
+
+
+def test_a_stream_that_nobody_fills(monkeypatch):
+    monkeypatch.setattr(GRPO, "needs", frozenset({"dreams"}))
+    with pytest.raises(BrokenPlugin, match="grpo of agentgym-train needs the stream 'dreams', which nobody fills; there are: ref"):
+        check_algorithm("grpo")
