@@ -137,7 +137,8 @@ def test_gradients_flow_through_action_tokens_alone(cls):
     assert (logp.grad[batch.action_BT] != 0).any()
     assert bonus.grad[batch.action_BT].tolist() == pytest.approx([-0.01] * 21)
     assert not bonus.grad[~batch.action_BT].any()
-    assert sums.keys() == {"clip_fraction", "ratio", "kl"}
+    assert sums.keys() == {"clip_fraction", "ratio", "advantage_size", "kl"}
+    torch.testing.assert_close(sums["advantage_size"], batch.streams["advantage"].abs().sum())
 
 
 def test_truncated_importance_sampling():

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -21,6 +22,7 @@ from agentgym_train.protocols import Stage
 from agentgym_train.sources.dataset import DatasetSource
 from agentgym_train.sources.kept import KeptSource
 from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.testing import check_source
 from agentgym_train.types import Group, Trajectory
 from agentgym_train.world import World
 
@@ -88,6 +90,12 @@ def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, 
     assert alone == dealt(processes, units)
     for start in range(0, len(alone) - units + 1, units):
         assert sorted(alone[start : start + units]) == [str(n) for n in range(units)]
+
+
+def test_processes_share_the_files(folders, tmp_path):
+    made = stage(tmp_path)
+    plugin = plugins.make(plugins.SOURCE, {"name": "dataset", "folders": [str(folders / "oracle")]})
+    assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4)
 
 
 def test_pairs_have_the_better_one_first(folders, tmp_path):

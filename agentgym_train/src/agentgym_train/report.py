@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train.types import Trajectory
 
 log = logging.getLogger(__name__)
@@ -65,14 +66,15 @@ class Display:
 
 
 def table(evaluation: dict[str, dict[str, float]]) -> Table:
-    """Returns held-out success before and after, with the baselines."""
-    shown = Table("agent", "success", "score", "turns", "invalid", title="held-out tasks, full horizon")
+    """Returns held-out success before and after with its 95 % interval (Wilson's), and the baselines."""
+    shown = Table("agent", "episodes", "success (95 %)", "score", "turns", "invalid", title="held-out tasks, full horizon")
     for key, label in ROWS.items():
         if key in evaluation:
             row = evaluation[key]
-            shown.add_row(
-                label, f"{row['success']:.3f}", f"{row['score']:.3f}", f"{row['turns']:.1f}", f"{row.get('invalid', 0.0):.1%}"
-            )
+            low, high = wilson(row["success"] * row["episodes"], int(row["episodes"]))
+            success = f"{row['success']:.3f} ({low:.2f}–{high:.2f})"
+            rest = f"{row['score']:.3f}", f"{row['turns']:.1f}", f"{row.get('invalid', 0.0):.1%}"
+            shown.add_row(label, f"{row['episodes']:.0f}", success, *rest)
     return shown
 
 

@@ -32,7 +32,8 @@ def workplace(tmp_path, monkeypatch):
 
 
 def call(*arguments, status=0):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    few = ("--workers", 2) if arguments[0] == "eval" else ()  # each costs a start
+    result = CliRunner().invoke(app, [str(a) for a in (*arguments, *few)])
     assert result.exit_code == status, result.output
     return result
 
@@ -94,18 +95,18 @@ def test_run_again_it_plays_only_what_is_missing(tmp_path):
 
 
 def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path):
-    """Killed five times after different numbers of lines; at the end each episode is there once and little was played in vain."""
-    concurrency, episodes = 8, 48
+    """Killed three times after different numbers of lines; at the end each episode is there once and little was played in vain."""
+    concurrency, episodes = 8, 24
     command = [sys.executable, "-m", "agentgym_envs.cli", "eval", MAZE, "--horizon", "3", "--out", "out", "--model", "stub"]
-    command += ["--episodes", str(episodes), "--concurrency", str(concurrency), "--base-url"]
+    command += ["--episodes", str(episodes), "--concurrency", str(concurrency), "--workers", "2", "--base-url"]
     with StubModel(lambda request: stub_model.slow(0.1, stub_model.ok(RULE))) as stub:
-        for wanted in (1, 6, 13, 20, 27):
+        for wanted in (1, 6, 13):
             process = subprocess.Popen([*command, stub.url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
             wait_for(lambda wanted=wanted: lines(tmp_path) >= wanted, process)
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         before = len(stub.completions)
-        assert before <= 3 * (lines(tmp_path) + 5 * concurrency)
+        assert before <= 3 * (lines(tmp_path) + 3 * concurrency)
         subprocess.run([*command, stub.url], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     rows, cut = read(tmp_path / "out")
     assert cut == 0

@@ -86,6 +86,7 @@ class PolicyGradient:
         if self.importance_cap:
             loss_BT = loss_BT * (old_BT - micro.logp_BT).where(action_BT, 0.0).exp().clamp(max=self.importance_cap)
         sums = {"clip_fraction": (bounded_BT & action_BT).sum(), "ratio": log_ratio_BT.detach().exp().where(action_BT, 0.0).sum()}
+        sums["advantage_size"] = advantage_BT.abs().where(action_BT, 0.0).sum()
         if self.kl_coef:
             kl_BT = divergence(logp_BT, micro.streams["reference"], self.kl_estimator)
             sums["kl"] = kl_BT.detach().where(action_BT, 0.0).sum()

@@ -55,7 +55,7 @@ def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> Non
 
 
 def baseline(config: Config, agent: str) -> dict[str, float]:
-    """Returns success, score and turns of a baseline on the held-out tasks."""
+    """Returns success, score, turns and episodes of a baseline on the held-out tasks."""
     episodes = baselines.play(
         config.env.id,
         agent,
@@ -66,4 +66,4 @@ def baseline(config: Config, agent: str) -> dict[str, float]:
         **held_out_keywords(config),
     )
     means = [sum(values) / len(episodes) for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)]
-    return dict(zip(("success", "score", "turns"), means, strict=True))
+    return dict(zip(("success", "score", "turns"), means, strict=True)) | {"episodes": len(episodes)}

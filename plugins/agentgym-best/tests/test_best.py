@@ -1,0 +1,34 @@
+import pytest
+
+from agentgym_train import plugins
+from agentgym_train.batching import pack
+from agentgym_train.errors import ConfigError
+from agentgym_train.testing import check_algorithm
+from agentgym_train.types import Group, Trajectory, Turn
+from agentgym_train.world import World
+
+
+def trajectory(reward):
+    return Trajectory("", 0, [Turn("", [1], [2, 3], [-1.0, -1.0], reward=reward)])
+
+
+def chosen(returns, **options):
+    groups = [Group(number, [trajectory(reward) for reward in row]) for number, row in enumerate(returns)]
+    algorithm = plugins.make_algorithm({"name": "best", **options})
+    advantage_BT = algorithm.credit(pack(groups), groups, World()).streams["advantage"]
+    assert advantage_BT[:, 0].tolist() == [0.0] * len(advantage_BT), "the observation has none"
+    return advantage_BT[:, 1].tolist()
+
+
+def test_the_best_of_each_group():
+    assert chosen([[0.0, 1.0, 0.5], [1.0, 1.0], [0.25, 0.0]]) == [0, 1, 0, 0, 0, 1, 0]
+    assert chosen([[0.0, 1.0, 0.5], [0.25, 0.0]], least=0.5) == [0, 1, 0, 0, 0]
+
+
+def test_it_is_what_the_trainer_relies_on():
+    assert check_algorithm({"name": "best", "kl_coef": 0.1})
+
+
+def test_options_that_cannot_be_are_refused():
+    with pytest.raises(ConfigError, match=r"algorithm\.least"):
+        plugins.make_algorithm({"name": "best", "least": -1.0})

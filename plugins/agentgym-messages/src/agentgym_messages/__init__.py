@@ -1,0 +1,83 @@
+"""Conversations from a JSON Lines file as episodes."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentgym_envs.pool import Description
+from agentgym_train.config import Config
+from agentgym_train.errors import ConfigError
+from agentgym_train.limits import Name
+from agentgym_train.protocols import Stage
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.types import Failure, Group, Trajectory, Turn
+
+Exchange = tuple[str, str]
+"""What the user says, and what the assistant answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Messages:
+    """One conversation a line."""
+
+    file: Name
+
+    def check(self, config: Config, training: Description) -> None:
+        """Reads the file."""
+        self.conversations()
+
+    def build(self, stage: Stage) -> "MessagesSource":
+        """Turns the conversations into tokens."""
+        return MessagesSource(stage, [_trajectory(c, number, stage.chat) for number, c in enumerate(self.conversations())])
+
+    def conversations(self) -> list[list[Exchange]]:
+        """Returns the file's conversations.
+
+        Raises:
+            ConfigError: it cannot be read, is empty, or a line is no conversation; names it.
+        """
+        try:
+            lines = Path(self.file).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"source.file={self.file!r} cannot be read: {error}") from error
+        if not lines:
+            raise ConfigError(f"source.file={self.file!r} holds no conversation")
+        return [_exchanges(line, f"line {number} of {self.file}") for number, line in enumerate(lines, 1)]
+
+
+class MessagesSource:
+    """Deals conversations out in their order, again and again."""
+
+    failures: tuple[Failure, ...] = ()
+
+    def __init__(self, stage: Stage, episodes: list[Trajectory]):
+        self._episodes, self._world, self._count = episodes, stage.world, stage.config.env.groups
+
+    def next(self, step: int, horizon: int) -> list[Group]:
+        """Returns this process's conversations of a step."""
+        numbers = range(self._world.rank, self._count, self._world.size)
+        return [Group(n, [self._episodes[(step * self._count + n) % len(self._episodes)]]) for n in numbers]
+
+    def close(self) -> None:
+        """Has nothing to end."""
+
+
+def _exchanges(line: str, where: str) -> list[Exchange]:
+    try:
+        messages = [(m["role"], m["content"]) for m in json.loads(line)["messages"]]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ConfigError(f"{where} has no messages with role and content: {line[:40]!r}") from error
+    pairs = list(zip(messages[::2], messages[1::2], strict=False))
+    roles = [role for role, _ in messages]
+    if not pairs or roles != ["user", "assistant"] * len(pairs) or not all(isinstance(text, str) for _, text in messages):
+        raise ConfigError(f"{where}: texts of user and assistant must alternate and end with the assistant, not {roles}")
+    return [(asked, answered) for (_, asked), (_, answered) in pairs]
+
+
+def _trajectory(conversation: list[Exchange], number: int, chat: Chat) -> Trajectory:
+    turns: list[Turn] = []
+    for asked, answered in conversation:
+        ids = chat.between(turns[-1].action_ids, asked) if turns else chat.opening(asked)
+        action = chat.response(answered)
+        turns.append(Turn(asked, ids, action, [0.0] * len(action), action=answered))
+    return Trajectory(f"conversation {number}", 0, turns, score=1.0, success=True)
