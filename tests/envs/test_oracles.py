@@ -24,13 +24,16 @@ def unsolved(env_id, task_ids, **kwargs):
     return [(e.task_id, e.score) for e in played if not e.success]
 
 
-@pytest.mark.parametrize("env_id", ["agentgym/TextCraft-v1", "agentgym/Search-v0"])
-def test_all_tasks_are_solved(env_id):
-    assert unsolved(env_id, [*chain(*listed(env_id))]) == []
+@pytest.mark.parametrize(
+    ("env_id", "every"),
+    [("agentgym/TextCraft-v1", 1), ("agentgym/Search-v0", 4), pytest.param("agentgym/Search-v0", 1, marks=pytest.mark.full)],
+)
+def test_tasks_are_solved(env_id, every):
+    assert unsolved(env_id, [*chain(*listed(env_id))][::every]) == []
 
 
-def test_one_babyai_task_in_ten_is_solved():
-    sample = [i for ids in listed("agentgym/BabyAI-v1") for i in ids[::10]]
+def test_one_babyai_task_in_twenty_is_solved():
+    sample = [i for ids in listed("agentgym/BabyAI-v1") for i in ids[::20]]
     assert len({i.rpartition("-")[0] for i in sample}) == 40, "of every level"
     assert unsolved("agentgym/BabyAI-v1", sample) == []
 
@@ -40,7 +43,7 @@ def test_all_babyai_tasks_are_solved():
     assert unsolved("agentgym/BabyAI-v1", [*chain(*listed("agentgym/BabyAI-v1"))]) == []
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("env_id", FAMILIES)
 def test_games_of_each_challenge_are_solved(env_id, count):
     sample = made(env_id, count)
@@ -56,7 +59,7 @@ def test_three_variations_of_each_scienceworld_task_are_solved():
     assert unsolved("agentgym/ScienceWorld-v1", sample) == []
 
 
-def test_a_variation_of_each_scienceworld_task_that_agentgym_keeps_is_solved():
-    sample = [f"{row.name}-{row.test}" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM]
-    assert len(sample) == 23
+def test_a_variation_of_every_other_scienceworld_task_that_agentgym_keeps_is_solved():
+    sample = [f"{row.name}-{row.test}" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM][::2]
+    assert len(sample) == 12
     assert unsolved("agentgym/ScienceWorld-v1", sample) == []

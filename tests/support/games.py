@@ -15,7 +15,7 @@ FAMILIES = {
 }
 
 
-def made(env_id, count=10):
+def made(env_id, count=4):
     """Returns as many tasks of a challenge, of all splits and with the first of each, whose games are there."""
     kwargs = FAMILIES[env_id]
     shares = (count - 2 * (count * 3 // 10), count * 3 // 10, count * 3 // 10)

@@ -61,6 +61,8 @@ def test_a_model_behind_a_server_that_fails_in_every_way_leaves_no_episode_out(t
             [
                 None,
                 None,
+                None,
+                None,
                 stub_model.status(429, {"Retry-After": "0"}),
                 stub_model.status(500),
                 stub_model.half(),

@@ -63,19 +63,19 @@ def test_no_model_call_waits_for_another_nor_for_an_environment(tmp_path):
     began = time.monotonic()
     evaluate(tmp_path, mazes(12), client=model, concurrency=12)
     assert model.most == 12
-    assert time.monotonic() - began < 5.5
+    assert time.monotonic() - began < 9
 
     def slowly(observation, info):
         calls.append((time.monotonic(), observation))
         return "x"
 
     calls = []
-    items = plan(SLOW, episodes=2, kwargs={"delay": 2.0, "length": 3})[0]
+    items = plan(SLOW, episodes=2, kwargs={"delay": 1.0, "length": 3})[0]
     evaluate(tmp_path / "slow", items, Maker("slowly", slowly, {}), horizon=None, concurrency=2)
     steps = Counter(observation for _, observation in calls)
     assert steps == {"seed 0": 1, "seed 1": 1, "turn 1": 2, "turn 2": 2}
     first_done = sorted(at for at, seen in calls if seen == "turn 2")[0]
-    assert first_done < min(at for at, seen in calls if seen == "turn 1" and at > calls[0][0] + 1.5), "one had to wait"
+    assert first_done < min(at for at, seen in calls if seen == "turn 1" and at > calls[0][0] + 0.75), "one had to wait"
 
 
 def test_a_failing_environment_is_a_row_of_its_own_and_is_played_again(tmp_path):
