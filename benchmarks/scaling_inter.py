@@ -26,7 +26,7 @@ from transformers import AutoTokenizer
 
 from agentgym_train import config as configuration
 from agentgym_train import evaluate, report, scratch
-from agentgym_train.rollout.chat import Chat
+from agentgym_train.lanes import make_lanes
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
@@ -68,12 +68,12 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     folder = claim_folder(config)
     tokenizer = AutoTokenizer.from_pretrained(config.model.path)
     training, held_out = describe(config)
-    chat = Chat(tokenizer, training.instructions)
-    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, chat=chat, training=training)
+    lanes = make_lanes(config, [training], tokenizer)
+    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, lanes=lanes)
     curve, seen = [], [0]
 
     def measure(step: int, horizon: int) -> None:
-        played = evaluate.evaluate(config, trainer.generator, chat, held_out.task_ids, key=f"benchmark {len(curve)}")
+        played = evaluate.evaluate(config, trainer.generator, lanes[0].chat, held_out.task_ids, key=f"benchmark {len(curve)}")
         row = evaluate.summary(played.trajectories)
         curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **row})
 
@@ -84,7 +84,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         if seen[0] >= tokens:
             raise BudgetSpent
 
-    measure(0, trainer.curriculum.horizon(0))
+    measure(0, lanes[0].horizon(0))
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:

@@ -170,7 +170,7 @@ def check_case(home, case, model):
     assert all(torch.equal(ours[n], theirs[n]) for n in ours)
     assert any(not torch.equal(ours[n], first[n].to(ours[n].dtype)) for n in ours), "something was learned"
     for state in ((f / "checkpoints" / "step-000004" / "state.json").read_text() for f in (killed, undisturbed)):
-        assert json.loads(state)["curriculum"] == {"turns": 5}
+        assert json.loads(state)["curricula"] == {"Hash": {"turns": 5}}
 
 
 @pytest.mark.parametrize("case", FEW)

@@ -166,7 +166,7 @@ def test_a_missing_library_is_the_pip_command(name, found, monkeypatch):
 def test_options_are_written_out(options, full, monkeypatch):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: ModuleSpec(library, None, origin="there"))
     config = Config(
-        run=RunConfig(folder="x", steps=1), env=EnvConfig(id="m:e"), curriculum={"name": "fixed", "turns": 1}, tracker=[options]
+        run=RunConfig(folder="x", steps=1), envs=(EnvConfig(id="m:e"),), curriculum={"name": "fixed", "turns": 1}, tracker=[options]
     )
     assert plugins.resolved(config).tracker == [full]
     with pytest.raises(ConfigError, match=r"tracker\.state"):

@@ -18,11 +18,12 @@ from agentgym_train import checkpoint, evaluate, metrics
 from agentgym_train import config as configuration
 from agentgym_train.batching import pack
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
-from agentgym_train.rollout.chat import Chat
+from agentgym_train.lanes import make_lanes
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.trainer import Trainer
 from agentgym_train.types import Failure
+from agentgym_train.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -34,9 +35,12 @@ def make(home, options):
     prepare.check(config)
     folder = claim_folder(config)
     tokenizer = prepare.load_tokenizer(model)
-    training, _ = prepare.describe(config)
-    chat = Chat(tokenizer, training.instructions)
-    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=chat, training=training)
+    lanes = make_lanes(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
+    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)
+
+
+def opened(trainer):
+    return trainer.lanes[0].open(trainer.world, trainer.generator, lambda: trainer.engine.steps)
 
 
 def train(trainer, log=lambda row, groups: None):
@@ -60,7 +64,7 @@ def special(tmp_path, request):
 
 def collect(trainer, step=0, max_turns=4):
     trainer.generator.load(trainer.engine.weights())
-    with closing(trainer.make_source()) as source:
+    with closing(opened(trainer)) as source:
         return source.next(step, max_turns)
 
 
@@ -141,7 +145,7 @@ def test_a_context_that_fits_no_episode_is_an_error_and_not_an_empty_step(specia
 
 
 def test_tasks_are_a_function_of_seed_and_step(trainer):
-    with closing(trainer.make_source()) as source:
+    with closing(opened(trainer)) as source:
         assert source.starts(3) == source.starts(3)
         assert source.starts(3) != source.starts(4)
         assert len(source.starts(0)) == 16
@@ -164,7 +168,7 @@ CHOOSING = {
 @pytest.mark.parametrize("special", [CHOOSING], indirect=True)
 def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
     world = gymnasium.make("agentgym/Maze-v0", rooms=[3, 5]).unwrapped
-    source = special.make_source()
+    source = opened(special)
     for step, allowed in ((0, {3}), (1, {5}), (2, {3, 5})):
         groups = source.next(step, 2)
         assert [len(group.trajectories) for group in groups] == [2] * 4
@@ -174,9 +178,11 @@ def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
         assert [start.task_id for start in source.starts(step)] == [t.task_id for g in groups for t in g.trajectories]
         assert len(set().union(*played)) > 1
         whole = source.starts(step)
-        source._groups = range(1, 4, 2)
+        second = World()
+        second.rank, second.size = 1, 2
+        alone, source._stage = source._stage, replace(source._stage, world=second)
         assert source.starts(step) == whole[2:4] + whole[6:8], "a second process plays the same tasks in its groups"
-        source._groups = range(4)
+        source._stage = alone
     source.close()
 
 
@@ -228,7 +234,7 @@ def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(speci
         train(special, lambda row, groups: rows.append(row))
     assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [(4, 8, 0, 0)] * 2
     assert not any("success" in r for r in rows), "what was not played is no success of 0"
-    assert special.curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
+    assert special.lanes[0].curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
     lines = [json.loads(line) for line in (special.folder / "failures.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [1] * 8 + [2] * 8 + [3] * 8
     assert checkpoint.latest(special.folder).name == "step-000002", "a larger budget can go on from here"
@@ -284,14 +290,16 @@ def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(t
 
 @pytest.mark.parametrize("special", [FAILING | {"eval": {"kwargs": {"fault": "raise"}, "episodes": 2}}], indirect=True)
 def test_failures_of_an_evaluation_are_told_and_not_charged_to_the_budget(special):
-    played = evaluate.evaluate(special.config, special.generator, special.chat, None)
+    lane = special.lanes[0]
+    played = evaluate.evaluate(lane.config, special.generator, lane.chat, None)
     assert played.trajectories == []
-    special.note_failures(0, played.failures, evaluation=True)
+    special.note_failures(0, lane, played.failures, evaluation=True)
     rows = metrics.read(special.folder / "failures.jsonl")
     assert [(row["step"], row["evaluation"], row["given_up"]) for row in rows] == [(0, True, False)] * 2 + [(0, True, True)] * 2
-    special.note_failures(1, [Failure("", 5, 0, "while training", given_up=True)])
-    with pytest.raises(FaultBudgetError, match=r"Most often: 1 × seed 5: while training\. All are in"):
-        special.check_failures(0, given_up=10)
+    special.check_failures(0)
+    special.note_failures(1, lane, [Failure("", 5, 0, "while training", given_up=True)] * 10)
+    with pytest.raises(FaultBudgetError, match=r"10 episodes of Faulty .*Most often: 10 × seed 5: while training\. All are in"):
+        special.check_failures(0)
 
 
 def test_an_environment_that_cannot_be_played_is_no_success_of_zero():

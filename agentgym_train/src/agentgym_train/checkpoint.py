@@ -36,7 +36,8 @@ class State:
 
     step: int
     """Training steps done."""
-    curriculum: dict[str, Any]
+    curricula: dict[str, Any]
+    """The state of each environment's curriculum, by the environment's name."""
     zero_stage: int
     processes: int
     model: dict[str, Any]

@@ -1,14 +1,16 @@
 """Configuration: one TOML file, frozen dataclasses behind it, the same names everywhere.
 
 Sections ``algorithm``, ``curriculum``, ``generator``, ``source`` and ``tracker`` are a plugin's ``name`` and its own options.
+``env`` is one table, or several: ``[[env]]``.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import pydantic
 import tomli_w
@@ -29,10 +31,12 @@ class EnvConfig:
 
     id: Name
     """A registered id, or "module:id"."""
+    name: str = ""
+    """What metrics and messages call it, of letters, digits and -_.; without it the id's last part, without the version."""
     kwargs: dict[str, Any] = field(default_factory=dict)
     """For the environment's constructor."""
     groups: Count = 8
-    """Tasks a step, over all processes."""
+    """Tasks a step, over all processes: its weight among several environments."""
     group_size: Count = 8
     """Episodes a task."""
     workers: Whole = 0
@@ -45,6 +49,14 @@ class EnvConfig:
     """Fresh environments that an episode gets after a failure."""
     failure_budget: Whole = 256
     """Episodes of the whole run that may be given up, their retries spent, before it stops with a report."""
+    curriculum: dict[str, Any] = field(default_factory=dict)
+    """Its own; empty: another instance of the run's."""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", re.sub(r"-v\d+$", "", re.split("[:/]", self.id)[-1]))
+        if not re.fullmatch(r"[\w.-]+", self.name):
+            raise ValueError(f"the name {self.name!r} has characters other than letters, digits and -_.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +159,8 @@ class Config:
     """Everything a run is made of."""
 
     run: RunConfig
-    env: EnvConfig
+    envs: Annotated[tuple[EnvConfig, ...], Field(min_length=1)]
+    """``[env]``, or each ``[[env]]``."""
     model: ModelConfig = ModelConfig()
     scratch: ScratchConfig = ScratchConfig()
     rollout: RolloutConfig = RolloutConfig()
@@ -164,6 +177,24 @@ class Config:
         answer, context = self.rollout.max_new_tokens, self.model.max_context
         if answer >= context:
             raise ConfigError(f"rollout.max_new_tokens={answer} leaves no room for a prompt in model.max_context={context}")
+        names = [env.name for env in self.envs]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ConfigError(f"two environments have the name {twice!r}: set env.name of one of them")
+
+    @property
+    def env(self) -> EnvConfig:
+        """The environment, of a configuration that has but one: see :meth:`each`."""
+        (env,) = self.envs
+        return env
+
+    @property
+    def groups(self) -> int:
+        """Groups a step, of all environments and processes."""
+        return sum(env.groups for env in self.envs)
+
+    def each(self) -> list["Config"]:
+        """Returns a configuration for each environment, as if it were the only one."""
+        return [replace(self, envs=(env,), curriculum=env.curriculum or self.curriculum) for env in self.envs]
 
 
 def load(path: str | Path, overrides: Iterable[str] = ()) -> Config:
@@ -180,7 +211,15 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Config:
         raise ConfigError(f"{path} is not TOML: {error}") from error
     for item in overrides:
         _override(raw, item)
-    return build(Config, raw)
+    tables = raw.pop("env", None)
+    if "envs" in raw:
+        raise ConfigError("unknown configuration key 'envs'. Did you mean 'env'?")
+    envs = {} if tables is None else {"envs": tables if isinstance(tables, list) else [tables]}
+    try:
+        return build(Config, {**raw, **envs})
+    except ConfigError as error:
+        place = r"\1" if isinstance(tables, list) else ""
+        raise ConfigError(re.sub(r"\benvs(\.\d+)?", f"env{place}", str(error))) from error
 
 
 def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "") -> T:
@@ -199,20 +238,28 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "") -> T:
 
 def dumps(config: Config) -> str:
     """Returns the configuration as TOML, every default written out; TOML has no word for None, which is left out."""
-    return tomli_w.dumps(without_none(asdict(config)))
+    return tomli_w.dumps(without_none(tree(config)))
+
+
+def tree(config: Config) -> dict[str, Any]:
+    """Returns the configuration as nested plain data, as a file has it."""
+    plain = asdict(config)
+    envs = plain.pop("envs")
+    return {"run": plain.pop("run"), "env": envs[0] if len(envs) == 1 else list(envs), **plain}
 
 
 def difference(old: Config, new: Config, *, ignore: Collection[str] = ()) -> str | None:
     """Returns the keys in which two configurations differ, each with both values, or None."""
-    a, b = _flat(asdict(old)), _flat(asdict(new))
-    changed = sorted(key for key in a.keys() | b.keys() if key not in ignore and (key in a, a.get(key)) != (key in b, b.get(key)))
+    a, b = _flat(tree(old)), _flat(tree(new))
+    every = (key for key in a.keys() | b.keys() if re.sub(r"^env\.\d+\.", "env.", key) not in ignore)
+    changed = sorted(key for key in every if (key in a, a.get(key)) != (key in b, b.get(key)))
     shown = [f"{key} was {_shown(a, key)} and is now {_shown(b, key)}" for key in changed]
     return "; ".join(shown) or None
 
 
-def without_none(tree: Mapping[str, Any]) -> dict[str, Any]:
+def without_none(table: Mapping[str, Any]) -> dict[str, Any]:
     """Returns nested tables without the keys whose value is None."""
-    return {k: without_none(v) if isinstance(v, Mapping) else v for k, v in tree.items() if v is not None}
+    return {k: without_none(v) if isinstance(v, Mapping) else v for k, v in table.items() if v is not None}
 
 
 def _shown(flat: Mapping[str, Any], key: str) -> str:
@@ -238,7 +285,7 @@ def _refusal(error: pydantic.ValidationError, section: str) -> ConfigError:
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, ConfigError):
         return cause
-    key = ".".join(str(part) for part in ((section,) if section else ()) + first["loc"])
+    key = ".".join(map(str, ((section,) if section else ()) + first["loc"]))
     named = f"configuration key {key!r}: " if key else ""
     if cause is not None:
         return ConfigError(f"{named}{cause}")
@@ -257,9 +304,16 @@ def _check_keys(cls: type, raw: Mapping[str, Any], section: str) -> None:
             names = [f"{section}.{k}" if section else k for k in known]
             raise ConfigError(str(UnknownName("configuration key", full, names)))
         if isinstance(known[key], type) and is_dataclass(known[key]):
-            if not isinstance(value, Mapping):
-                raise ConfigError(f"configuration key {full!r} is a section, not {value!r}")
-            _check_keys(known[key], value, full)
+            _check_section(known[key], value, full)
+        elif key == "envs":
+            for number, table in enumerate(value):
+                _check_section(get_args(known[key])[0], table, f"{full}.{number}")
+
+
+def _check_section(cls: type, value: Any, full: str) -> None:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"configuration key {full!r} is a section, not {value!r}")
+    _check_keys(cls, value, full)
 
 
 def _override(raw: dict[str, Any], item: str) -> None:
@@ -267,11 +321,18 @@ def _override(raw: dict[str, Any], item: str) -> None:
     if not equals or not all(key.split(".")):
         raise ConfigError(f"--set takes a.b=c, not {item!r}")
     *path, last = key.split(".")
-    table = raw
+    table: Any = raw
     for part in path:
-        table = table.setdefault(part, {})
-        if not isinstance(table, dict):
+        if isinstance(table, list):
+            if not part.isdecimal() or int(part) >= len(table):
+                raise ConfigError(f"--set {item}: there are tables 0 to {len(table) - 1}, and no {part!r}")
+            table = table[int(part)]
+        else:
+            table = table.setdefault(part, {})
+        if not isinstance(table, dict | list):
             raise ConfigError(f"--set {item}: {part!r} is not a section")
+    if isinstance(table, list):
+        raise ConfigError(f"--set {item}: there are {len(table)} such tables: name one by its number, such as {path[-1]}.0.{last}")
     table[last] = _value(text)
 
 
@@ -286,5 +347,7 @@ def _value(text: str) -> Any:
 def _flat(tree: Mapping[str, Any], head: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in tree.items():
-        flat.update(_flat(value, f"{head}{key}.") if isinstance(value, Mapping) and value else {f"{head}{key}": value})
+        tables = isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value)
+        inner = dict(zip(map(str, range(len(value))), value, strict=True)) if tables else value
+        flat.update(_flat(inner, f"{head}{key}.") if isinstance(inner, Mapping) and inner else {f"{head}{key}": value})
     return flat

@@ -14,19 +14,31 @@ from agentgym_train.types import Status, Trajectory
 ENDS = {Status.COMPLETED: "terminated", Status.TRUNCATED_HORIZON: "truncated", Status.TRUNCATED_CONTEXT: "context"}
 
 
-def write(folder: Path, config: Config, *, step: int, tools: Mapping[str, str], trajectories: Sequence[Trajectory]) -> None:
+def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> None:
     """Writes the episodes of an evaluation.
 
     Args:
         folder: of the evaluation.
         config: of the run.
         step: optimizer steps behind the policy.
-        tools: the environment's.
-        trajectories: the episodes.
+        rows: of :func:`rows`, of all its environments.
     """
-    settings = {"agent": "policy", "model": config.model.path, "step": step, "format": config.env.action_format}
+    formats = dict.fromkeys(env.action_format for env in config.envs)
+    settings = {"agent": "policy", "model": config.model.path, "step": step, "format": ", ".join(formats)}
+    record.write(folder, settings, rows)
+
+
+def rows(config: Config, trajectories: Sequence[Trajectory], *, step: int, tools: Mapping[str, str]) -> list[Row]:
+    """Returns the episodes of one environment as lines of results.
+
+    Args:
+        config: of the run, with this environment alone.
+        trajectories: the episodes.
+        step: optimizer steps behind the policy.
+        tools: the environment's.
+    """
     reader = FORMATS[config.env.action_format](tools)
-    record.write(folder, settings, [_row(config, t, reader, step) for t in trajectories])
+    return [_row(config, t, reader, step) for t in trajectories]
 
 
 def _row(config: Config, t: Trajectory, reader: Format, step: int) -> Row:

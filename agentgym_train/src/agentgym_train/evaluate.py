@@ -1,7 +1,7 @@
 """Evaluation: held-out tasks, at the full horizon, with the sampled policy."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from agentgym_envs import registry
 from agentgym_envs.tasks import spread, stable_hash
@@ -88,3 +88,14 @@ def summary(trajectories: list[Trajectory]) -> dict[str, float]:
         "invalid": sum(turn.invalid for turn in turns) / max(len(turns), 1),
         "episodes": len(trajectories),
     }
+
+
+def overall(played: Mapping[str, list[Trajectory]]) -> dict[str, Any]:
+    """Returns the :func:`summary` of all environments' episodes, with those of each where there are several."""
+    everyone = [t for part in played.values() for t in part]
+    return with_each(summary(everyone), {name: summary(part) for name, part in played.items()})
+
+
+def with_each(row: dict[str, Any], each: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Returns a row of results, and under "env" those of each of several environments."""
+    return row | ({"env": each} if len(each) > 1 else {})

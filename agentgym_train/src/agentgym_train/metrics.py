@@ -4,23 +4,30 @@ Everything but ``"time"`` follows from the configuration: on CPU two runs of it 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole
-from agentgym_train.types import Group, Status
+from agentgym_train.types import Failure, Group, Status
+
+if TYPE_CHECKING:  # torch takes seconds to load
+    from agentgym_train.world import World
 
 FILES = ("metrics.jsonl", "failures.jsonl")
 """A line a step, and a line a failure of an environment."""
 
 
-def episode_sums(groups: Sequence[Group]) -> dict[str, float]:
-    """Returns what the means of :func:`episode_means` are made of."""
+COUNTS = ("episodes", "tokens", "action_tokens")
+PER_EPISODE = ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")
+
+
+def totals(groups: Sequence[Group], world: "World") -> dict[str, float]:
+    """Returns what the means of :func:`means` are made of, summed over the groups of all processes."""
     episodes = [t for g in groups for t in g.trajectories]
     turns = [turn for t in episodes for turn in t.turns]
-    return {
+    here = {
         "episodes": len(episodes),
         "success": sum(t.success for t in episodes),
         "score": sum(t.score for t in episodes),
@@ -34,19 +41,30 @@ def episode_sums(groups: Sequence[Group]) -> dict[str, float]:
         "action_tokens": sum(len(turn.action_ids) for turn in turns),
         "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns),
     }
+    return dict(zip(here, world.total(*here.values()), strict=True))
 
 
-def episode_means(sums: dict[str, float]) -> dict[str, float]:
-    """Turns summed counts into rates: per episode, per turn for ``invalid``, per group for ``mixed_groups``.
+def failed(failures: Sequence[Failure]) -> dict[str, float]:
+    """Returns the counts of failures; they are those of all processes already."""
+    return {"env_failures": float(len(failures)), "given_up": float(sum(f.given_up for f in failures))}
+
+
+def summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Adds up the totals of several environments."""
+    return {name: sum(part[name] for part in parts) for name in parts[0]}
+
+
+def means(sums: Mapping[str, float]) -> dict[str, float]:
+    """Turns sums into rates: per episode, per turn for ``invalid``, per group for ``mixed_groups``; counts stay.
 
     Where no episode could be played there are no rates: nothing failed but the environment.
     """
+    counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
     if not sums["episodes"]:
-        return {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}
-    episodes, turns, groups = (max(sums[k], 1.0) for k in ("episodes", "turns", "groups"))
-    rates = {k: sums[k] / episodes for k in ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")}
-    counts = {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}
-    return {**rates, "invalid": sums["invalid"] / turns, "mixed_groups": sums["mixed_groups"] / groups, **counts}
+        return counts
+    rates = {name: sums[name] / sums["episodes"] for name in PER_EPISODE}
+    shares = {"invalid": sums["invalid"] / max(sums["turns"], 1.0), "mixed_groups": sums["mixed_groups"] / max(sums["groups"], 1.0)}
+    return {**rates, **shares, **counts}
 
 
 class MetricsFile:
@@ -106,14 +124,14 @@ class Notes:
         self.path, self.write = path, write
         self.rows = _rows(path) if path.exists() else {}
 
-    def add(self, key: str, row: dict[str, float]) -> None:
+    def add(self, key: str, row: dict[str, Any]) -> None:
         """Adds or replaces a row."""
         self.rows[key] = row
         if self.write:
             write_whole(self.path, json.dumps(self.rows, indent=1) + "\n")
 
 
-def _rows(path: Path) -> dict[str, dict[str, float]]:
+def _rows(path: Path) -> dict[str, dict[str, Any]]:
     try:
         rows = json.loads(path.read_bytes())
     except ValueError as error:

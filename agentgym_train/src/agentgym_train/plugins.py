@@ -107,11 +107,16 @@ def resolved(config: Config) -> Config:
     return replace(
         config,
         algorithm=options(config.algorithm, make_algorithm(config.algorithm)),
-        curriculum=options(config.curriculum, make(CURRICULUM, config.curriculum)),
+        curriculum=_curriculum(config.curriculum) if config.curriculum or not all(e.curriculum for e in config.envs) else {},
+        envs=tuple(replace(env, curriculum=env.curriculum and _curriculum(env.curriculum)) for env in config.envs),
         generator=options(config.generator, make(GENERATOR, config.generator)),
         source=options(config.source, make(SOURCE, config.source)),
         tracker=[options(table, make(TRACKER, table)) for table in config.tracker],
     )
+
+
+def _curriculum(section: Mapping[str, Any]) -> dict[str, Any]:
+    return options(section, make(CURRICULUM, section))
 
 
 def options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:

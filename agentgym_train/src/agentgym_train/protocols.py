@@ -151,10 +151,18 @@ class Stage:
     chat: Chat
     training: Description
     """The environment, its tasks and their difficulties."""
+    groups: range
+    """The numbers of its groups in a step, over all processes."""
     version: Callable[[], int]
     """Optimizer steps behind the policy."""
     difficulties: Callable[[int], tuple[int, int] | None]
     """Of the tasks of a step, as the curriculum has it; None: of all."""
+
+    @property
+    def mine(self) -> range:
+        """The numbers of this process's groups in a step: a group's number says which process has it."""
+        groups, world = self.groups, self.world
+        return range(groups.start + (world.rank - groups.start) % world.size, groups.stop, world.size)
 
 
 class Source(Protocol):

@@ -65,20 +65,24 @@ class Display:
         self.advance("training", row["step"], total, facts)
 
 
-def table(evaluation: dict[str, dict[str, float]]) -> Table:
-    """Returns held-out success before and after with its 95 % interval (Wilson's), and the baselines."""
+def table(evaluation: dict[str, dict[str, Any]]) -> Table:
+    """Returns held-out success before and after with its 95 % interval (Wilson's), and the baselines; also by environment."""
     shown = Table("agent", "episodes", "success (95 %)", "score", "turns", "invalid", title="held-out tasks, full horizon")
     for key, label in ROWS.items():
         if key in evaluation:
-            row = evaluation[key]
-            low, high = wilson(row["success"] * row["episodes"], int(row["episodes"]))
-            success = f"{row['success']:.3f} ({low:.2f}–{high:.2f})"
-            rest = f"{row['score']:.3f}", f"{row['turns']:.1f}", f"{row.get('invalid', 0.0):.1%}"
-            shown.add_row(label, f"{row['episodes']:.0f}", success, *rest)
+            shown.add_row(label, *_cells(evaluation[key]))
+            for name, row in evaluation[key].get("env", {}).items():
+                shown.add_row(f"  {name}", *_cells(row), style="dim")
     return shown
 
 
-def learning_curve(path: Path, metrics: Sequence[dict[str, Any]], evaluation: dict[str, dict[str, float]]) -> None:
+def _cells(row: dict[str, float]) -> list[str]:
+    low, high = wilson(row["success"] * row["episodes"], int(row["episodes"]))
+    success = f"{row['success']:.3f} ({low:.2f}–{high:.2f})"
+    return [f"{row['episodes']:.0f}", success, f"{row['score']:.3f}", f"{row['turns']:.1f}", f"{row.get('invalid', 0.0):.1%}"]
+
+
+def learning_curve(path: Path, metrics: Sequence[dict[str, Any]], evaluation: dict[str, dict[str, Any]]) -> None:
     """Draws success over training, the horizon stages shaded, with random-play and oracle lines and held-out points."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -6,7 +6,8 @@ chat template is minimal and leaves the system message out: a model of this size
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count, cycle
 from pathlib import Path
 
@@ -31,12 +32,14 @@ ROLES = ("user", "assistant")
 Progress = Callable[[str, int, int], None]
 
 
-def make(folder: Path, env: EnvConfig, config: ScratchConfig, *, seed: int, max_context: int, progress: Progress) -> None:
+def make(
+    folder: Path, envs: Sequence[EnvConfig], config: ScratchConfig, *, seed: int, max_context: int, progress: Progress
+) -> None:
     """Writes tokenizer and model in Hugging Face format.
 
     Args:
         folder: where to.
-        env: where random play happens.
+        envs: where random play happens, an equal share in each.
         config: sizes.
         seed: fixes play, initial weights and batches.
         max_context: positions the model must have.
@@ -45,7 +48,8 @@ def make(folder: Path, env: EnvConfig, config: ScratchConfig, *, seed: int, max_
     Raises:
         EnvFailure: an environment raised, hung or died.
     """
-    episodes = random_play(env, config, seed=seed, progress=progress)
+    share = replace(config, episodes=-(-config.episodes // len(envs)))
+    episodes = [e for env in envs for e in random_play(env, share, seed=seed, progress=progress)]
     tokenizer = train_tokenizer([m["content"] for episode in episodes for m in episode], config.vocab)
     torch.manual_seed(seed)
     model = Qwen2ForCausalLM(
@@ -76,7 +80,7 @@ def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: P
     Raises:
         EnvFailure: an environment raised, hung or died.
     """
-    done = count(1)
+    done, label = count(1), f"random play, {env.name}"
     episodes = baselines.random_episodes(
         env.id,
         config.episodes,
@@ -85,7 +89,7 @@ def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: P
         action_format=env.action_format,
         workers=env.workers or None,
         timeout=env.timeout,
-        on_episode=lambda: progress("random play", next(done), config.episodes),
+        on_episode=lambda: progress(label, next(done), config.episodes),
         **env.kwargs,
     )
     return [[{"role": role, "content": text} for role, text in zip(cycle(ROLES), texts, strict=False)] for texts in episodes]

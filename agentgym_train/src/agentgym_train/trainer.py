@@ -4,7 +4,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,21 +12,20 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
-from agentgym_train import checkpoint, curricula, metrics, plugins, streams
+from agentgym_train import checkpoint, metrics, plugins, streams
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
-from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
+from agentgym_train.lanes import Lane
+from agentgym_train.metrics import MetricsFile
 from agentgym_train.models import load_model
 from agentgym_train.probe import check_generator
 from agentgym_train.probe import length as probe_length
-from agentgym_train.protocols import Generator, Source, Stage
+from agentgym_train.protocols import Generator
 from agentgym_train.rollout.build import sampling
-from agentgym_train.rollout.chat import Chat
 from agentgym_train.types import Failure, Group
 from agentgym_train.update import NotFiniteError, update
 
@@ -42,8 +41,7 @@ class Trainer:
         folder: the run folder; it exists and is ours.
         model_path: the initial policy, in Hugging Face format.
         tokenizer: its tokenizer.
-        chat: its chat template.
-        training: the training environment.
+        lanes: the environments.
     """
 
     def __init__(
@@ -53,12 +51,10 @@ class Trainer:
         *,
         model_path: str,
         tokenizer: PreTrainedTokenizerBase,
-        chat: Chat,
-        training: Description,
+        lanes: Sequence[Lane],
     ):
-        self.config, self.folder, self.tokenizer, self.chat, self.training = config, folder, tokenizer, chat, training
+        self.config, self.folder, self.tokenizer, self.lanes = config, folder, tokenizer, lanes
         self.algorithm = plugins.make_algorithm(config.algorithm)
-        self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
         model = load_model(model_path, config.model.dtype)
         self.shape = checkpoint.shape(model)
         newest = checkpoint.latest(folder)
@@ -73,11 +69,13 @@ class Trainer:
         self.start = self._resume(newest) if newest else 0
         owner = self.world.first
         self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
+        lost = (row["env"] for row in self.failed.kept if row["given_up"] and not row["evaluation"])
+        self.given_up = Counter(lost)
         self.generator.load(self.engine.weights())
         check_generator(
             self.generator,
             lambda batch: self.engine.forward(batch.to(self.engine.device)),
-            sampling=sampling(config, chat),
+            sampling=sampling(config, lanes[0].chat),
             ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
             length=probe_length(model.config),
             dtype=config.model.dtype,
@@ -96,24 +94,23 @@ class Trainer:
             TrainingError: a loss or gradient is not finite.
         """
         run, every = self.config.run, self.config.eval.every
-        given_up = int(sum(row["given_up"] for row in self.rows.kept))
-        with closing(self.make_source()) as source:
+        with ExitStack() as stack:
+            opened = [lane.open(self.world, self.generator, lambda: self.engine.steps) for lane in self.lanes]
+            sources = [stack.enter_context(closing(source)) for source in opened]
             for step in range(self.start, run.steps):
                 began = time.monotonic()
-                horizon = curricula.turns(self.curriculum, step)
-                groups = source.next(step, horizon)
-                failures = [f for part in self.world.gather(list(source.failures)) for f in part]
-                self.note_failures(step + 1, failures)
-                given_up += sum(f.given_up for f in failures)
-                self.check_failures(step, given_up)
+                horizons = [lane.horizon(step) for lane in self.lanes]
+                played = [source.next(step, horizon) for source, horizon in zip(sources, horizons, strict=True)]
+                groups = [group for part in played for group in part]
+                failures = [self.note_failures(step + 1, lane, s.failures) for lane, s in zip(self.lanes, sources, strict=True)]
+                self.check_failures(step)
                 collected = time.monotonic()
-                means = self.update(step, groups)
+                learned = self.update(step, groups)
                 self.generator.load(self.engine.weights())
-                means |= self.summarise(step, groups, failures)
-                if means["episodes"]:  # a step that could not be played says nothing of the policy
-                    self.curriculum.observe(means)
+                means = self.summarise(step, horizons, played, failures)
+                self.observe(learned, means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
-                row = {"step": step + 1, "horizon": horizon, **means, "time": seconds}
+                row = {"step": step + 1, **learned, **means, "time": seconds}
                 self.rows.write(row)
                 log(row, groups)
                 if every and (step + 1) % every == 0 and step + 1 < run.steps:
@@ -121,75 +118,76 @@ class Trainer:
                 if (step + 1) % run.save_every == 0 or step + 1 == run.steps:
                     self.save(step + 1)
 
-    def make_source(self) -> Source:
-        """Builds what gives the episodes."""
-        stage = Stage(
-            self.config,
-            self.world,
-            self.generator,
-            self.chat,
-            self.training,
-            version=lambda: self.engine.steps,
-            difficulties=lambda step: curricula.difficulties(self.curriculum, step),
-        )
-        source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
-        plugins.verify(source, Source, f"source {self.config.source['name']!r}")
-        return source
-
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""
         config, needs = self.config.engine, self.algorithm.needs
         batch = streams.fill(pack(groups), needs, self.producers, world=self.world, max_tokens=config.micro_batch_tokens)
         batch = self.algorithm.credit(batch, groups, self.world)
         try:
-            return update(self.engine, self.algorithm, batch, groups=self.config.env.groups, config=config)
+            return update(self.engine, self.algorithm, batch, groups=self.config.groups, config=config)
         except NotFiniteError as error:
             raise TrainingError(self._write_blamed(step, error, groups)) from error
 
-    def summarise(self, step: int, groups: list[Group], failures: list[Failure]) -> dict[str, float]:
-        """Returns the step's episode metrics over all processes; ``failures`` are those of all processes.
+    def summarise(self, step: int, horizons: list[int], played: list[list[Group]], failures: list[list[Failure]]) -> dict[str, Any]:
+        """Returns the step's episode metrics over all processes, and under "env" those of each of several environments.
 
         Raises:
             ConfigError: not one episode has room for an action.
         """
-        local = episode_sums(groups)
-        total = dict(zip(local, self.world.total(*local.values()), strict=True))
-        if not total["turns"] and not failures:
+        totals = [metrics.totals(part, self.world) | metrics.failed(lost) for part, lost in zip(played, failures, strict=True)]
+        means = metrics.means(metrics.summed(totals))
+        if not means["action_tokens"] and not any(failures):
             raise ConfigError(
                 f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
                 f"{self.config.rollout.max_new_tokens} exceed model.max_context={self.config.model.max_context}"
             )
-        counts = {"env_failures": float(len(failures)), "given_up": float(sum(f.given_up for f in failures))}
-        return episode_means(total) | counts
+        each = {
+            lane.name: {"horizon": horizon, **metrics.means(total)}
+            for lane, horizon, total in zip(self.lanes, horizons, totals, strict=True)
+        }
+        return {"horizon": max(horizons), **means} | ({"env": each} if len(each) > 1 else {})
 
-    def note_failures(self, step: int, failures: Sequence[Failure], *, evaluation: bool = False) -> None:
-        """Writes down the environment failures, of all processes, of a step or of the evaluation after it."""
-        self.failed.write(*({"step": step, "evaluation": evaluation, **asdict(f)} for f in failures))
+    def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
+        """Shows each curriculum the metrics of its environment; a step that could not be played says nothing of the policy."""
+        for lane in self.lanes:
+            own = means.get("env", {}).get(lane.name, means)
+            if own["episodes"]:
+                lane.curriculum.observe(learned | own)
 
-    def check_failures(self, step: int, given_up: int) -> None:
-        """Stops a run whose environments fail too often, with what failed where.
+    def note_failures(self, step: int, lane: Lane, failures: Sequence[Failure], *, evaluation: bool = False) -> list[Failure]:
+        """Writes down the failures of an environment in a step, or in the evaluation after it; returns those of all processes."""
+        everywhere = [f for part in self.world.gather(list(failures)) for f in part]
+        self.failed.write(*({"step": step, "env": lane.name, "evaluation": evaluation, **asdict(f)} for f in everywhere))
+        if not evaluation:
+            self.given_up[lane.name] += sum(f.given_up for f in everywhere)
+        return everywhere
+
+    def check_failures(self, step: int) -> None:
+        """Stops a run in which an environment fails too often, with what failed where.
 
         Raises:
-            FaultBudgetError: more episodes were given up than ``env.failure_budget``.
+            FaultBudgetError: more of its episodes were given up than its ``failure_budget``.
         """
-        budget = self.config.env.failure_budget
-        if given_up <= budget:
+        over = [lane for lane in self.lanes if self.given_up[lane.name] > lane.config.env.failure_budget]
+        if not over:
             return
         if step > self.start and step % self.config.run.save_every:
             self.save(step)
         self.world.barrier()
-        lost = (row for row in metrics.read(self.failed.path) if row["given_up"] and not row["evaluation"])
+        name, budget = over[0].name, over[0].config.env.failure_budget
+        lost = (r for r in metrics.read(self.failed.path) if r["given_up"] and not r["evaluation"] and r["env"] == name)
         often = Counter((row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost).most_common(3)
         report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
         raise FaultBudgetError(
-            f"{given_up} episodes were given up by step {step + 1}, more than env.failure_budget={budget}. Most often: {report}. "
-            f"All are in {self.failed.path}. Mend the environment, or raise the budget, and run again"
+            f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than env.failure_budget={budget}. "
+            f"Most often: {report}. All are in {self.failed.path}. Mend the environment, or raise the budget, and run again"
         )
 
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
         engine = self.engine
-        state = checkpoint.State(step, self.curriculum.state_dict(), self.config.engine.zero_stage, self.world.size, self.shape)
+        curricula = {lane.name: lane.curriculum.state_dict() for lane in self.lanes}
+        state = checkpoint.State(step, curricula, self.config.engine.zero_stage, self.world.size, self.shape)
         checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep)
 
     def _resume(self, folder: Path) -> int:
@@ -197,7 +195,8 @@ class Trainer:
         state = checkpoint.read_state(folder)
         checkpoint.check_fits(state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.world.size)
         self.engine.load(folder)
-        self.curriculum.load_state_dict(state.curriculum)
+        for lane in self.lanes:
+            lane.curriculum.load_state_dict(state.curricula[lane.name])
         return state.step
 
     def _producers(self, model_path: str) -> dict[str, streams.Producer]:

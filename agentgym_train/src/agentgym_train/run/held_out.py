@@ -1,11 +1,14 @@
 """Held-out evaluation of a run: before, during and after training, and of the baselines."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from agentgym_envs import baselines
 from agentgym_envs.errors import AgentGymError
+from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
 from agentgym_train import episodes, evaluate, metrics
 from agentgym_train.config import Config
@@ -14,6 +17,8 @@ from agentgym_train.run.prepare import held_out_keywords
 from agentgym_train.trainer import Trainer
 from agentgym_train.types import Trajectory
 
+BASELINE = ("success", "score", "turns")
+
 
 class HeldOut:
     """Plays held-out tasks with the policy of the moment and keeps what came of it.
@@ -21,10 +26,10 @@ class HeldOut:
     Args:
         trainer: has the policy.
         folder: of the run.
-        described: the held-out environment.
+        described: the held-out environments.
     """
 
-    def __init__(self, trainer: Trainer, folder: Path, described: Description):
+    def __init__(self, trainer: Trainer, folder: Path, described: Sequence[Description]):
         self.trainer, self.folder, self.described = trainer, folder, described
         self.notes = metrics.Notes(folder / "evaluation.json", write=trainer.world.first)
 
@@ -32,24 +37,29 @@ class HeldOut:
         """Plays, all processes together, and notes the result under ``key``; returns the episodes of all."""
         trainer, world = self.trainer, self.trainer.world
         share = slice(world.rank, None, world.size)
-        ids = self.described.task_ids
-        played = evaluate.evaluate(trainer.config, trainer.generator, trainer.chat, ids, share=share, key=f"held-out {step}")
-        parts = world.gather(played)
-        trainer.note_failures(step, [f for part in parts for f in part.failures], evaluation=True)
-        everyone = [t for part in parts for t in part.trajectories]
-        self.notes.add(key, evaluate.summary(everyone) | {"step": step})
+        played: dict[str, list[Trajectory]] = {}
+        rows: list[Row] = []
+        for lane, described in zip(trainer.lanes, self.described, strict=True):
+            options: dict[str, Any] = {"share": share, "key": f"held-out {step}"}
+            mine = evaluate.evaluate(lane.config, trainer.generator, lane.chat, described.task_ids, **options)
+            trainer.note_failures(step, lane, mine.failures, evaluation=True)
+            played[lane.name] = [t for part in world.gather(mine.trajectories) for t in part]
+            rows += episodes.rows(lane.config, played[lane.name], step=step, tools=described.tools)
+        self.notes.add(key, evaluate.overall(played) | {"step": step})
         if world.first:
-            place = self.folder / "episodes" / key.replace(" ", "-")
             with writing(self.folder):
-                episodes.write(place, trainer.config, step=step, tools=self.described.tools, trajectories=everyone)
-        return everyone
+                episodes.write(self.folder / "episodes" / key.replace(" ", "-"), trainer.config, step=step, rows=rows)
+        return [t for part in played.values() for t in part]
 
 
 def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> None:
     """Measures random play and the oracle; an environment that fails, or cannot be asked for it, costs the row and not the run."""
     for agent in ("random", "oracle"):
         try:
-            notes.add(agent, baseline(config, agent))
+            each = {one.env.name: baseline(one, agent) for one in config.each()}
+            count = sum(row["episodes"] for row in each.values())
+            means = {key: sum(row[key] * row["episodes"] for row in each.values()) / count for key in BASELINE}
+            notes.add(agent, evaluate.with_each(means | {"episodes": count}, each))
         except AgentGymError as error:
             console.print(f"warning: no row for {agent}: {error}", style="yellow", markup=False, soft_wrap=True)
 
@@ -66,4 +76,4 @@ def baseline(config: Config, agent: str) -> dict[str, float]:
         **held_out_keywords(config),
     )
     means = [sum(values) / len(episodes) for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)]
-    return dict(zip(("success", "score", "turns"), means, strict=True)) | {"episodes": len(episodes)}
+    return dict(zip(BASELINE, means, strict=True)) | {"episodes": len(episodes)}

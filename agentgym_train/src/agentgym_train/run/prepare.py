@@ -57,13 +57,13 @@ def prepare(config: Config, display: report.Display, *, processes: int = 1) -> L
 
 
 def make_init(config: Config, folder: Path, display: report.Display) -> None:
-    """Makes the small model."""
+    """Makes the small model, of random play in every environment."""
     from agentgym_train import scratch
 
     draft = folder / ".init-draft"
     shutil.rmtree(draft, ignore_errors=True)
     sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}
-    scratch.make(draft, config.env, config.scratch, progress=display.advance, **sizes)
+    scratch.make(draft, config.envs, config.scratch, progress=display.advance, **sizes)
     with writing(folder / "init"):
         publish(draft, folder / "init")
 
@@ -71,29 +71,36 @@ def make_init(config: Config, folder: Path, display: report.Display) -> None:
 def check(config: Config, *, processes: int = 1) -> None:
     """Refuses what cannot work: names, options, horizons, difficulties, task filters, extras, model and chat template."""
     plugins.resolved(config)
-    curricula.rehearse(config.curriculum, config.run.steps)
-    if config.env.groups < processes:
-        raise ConfigError(f"env.groups={config.env.groups} leaves some of the {processes} processes without a task")
-    if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
-        raise ModelError(
-            f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
-            "keyword 'admissible' that asks for one: set model.path to a trained model"
-        )
-    if config.engine.minibatches > config.env.groups:
+    if config.groups < processes:
+        raise ConfigError(f"env.groups={config.groups} leaves some of the {processes} processes without a task")
+    if config.engine.minibatches > config.groups:
         raise ConfigError(
-            f"engine.minibatches={config.engine.minibatches} cannot split env.groups={config.env.groups}: groups stay whole"
+            f"engine.minibatches={config.engine.minibatches} cannot split env.groups={config.groups}: groups stay whole"
         )
     if config.engine.zero:
         from agentgym_train.engine.deepspeed import check_zero
 
         check_zero(config.engine)
+    if config.model.path != SCRATCH:
+        check_context(config)
+    for one in config.each():
+        check_env(one)
+
+
+def check_env(config: Config) -> None:
+    """Refuses what cannot work in one environment."""
+    curricula.rehearse(config.curriculum, config.run.steps)
+    if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
+        raise ModelError(
+            f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
+            "keyword 'admissible' that asks for one: set model.path to a trained model"
+        )
     check_keywords(config)
     training, _ = describe(config)
     curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
     evaluate.horizon(config)
     if config.model.path != SCRATCH:
-        check_context(config)
         Chat(load_tokenizer(config.model.path), training.instructions)
 
 
@@ -105,7 +112,7 @@ def check_keywords(config: Config) -> None:
 
 
 def describe(config: Config) -> tuple[Description, Description]:
-    """Constructs the training and the held-out environment in a worker, which checks their keywords; returns what they are.
+    """Constructs an environment, for training and as held out, in a worker, which checks its keywords; returns what they are.
 
     Raises:
         AgentGymError: a keyword that the environment does not take, no such environment, or one that fails.

@@ -1,6 +1,5 @@
 """The run itself, one process's share: training between two evaluations, and what is left behind."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from agentgym_train import config as configuration
 from agentgym_train.config import SCRATCH
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.files import Lock, writing
-from agentgym_train.rollout.chat import Chat
+from agentgym_train.lanes import make_lanes
 from agentgym_train.run.held_out import HeldOut, add_baselines
 from agentgym_train.run.prepare import describe, load_tokenizer
 from agentgym_train.trainer import Trainer
@@ -30,18 +29,18 @@ def work(folder: Path, console: Console) -> None:
     config = configuration.load(folder / "config.toml")
     model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
     tokenizer = load_tokenizer(model_path)
-    training, held_out = describe(config)
-    chat = Chat(tokenizer, training.instructions)
-    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, chat=chat, training=training)
+    trainings, held_out = zip(*map(describe, config.each()), strict=True)
+    lanes = make_lanes(config, trainings, tokenizer)
+    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, lanes=lanes)
     first = trainer.world.first
     tests = HeldOut(trainer, folder, held_out)
     trackers = [plugins.make(plugins.TRACKER, options) for options in config.tracker] if first else []
     for tracker in trackers:
-        tracker.start(asdict(config), folder)
+        tracker.start(configuration.tree(config), folder)
     with report.Display(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
-        if first and "oracle" not in tests.notes.rows and held_out.text_env:
+        if first and "oracle" not in tests.notes.rows and all(described.text_env for described in held_out):
             add_baselines(config, tests.notes, console)
 
         def log(row: dict[str, Any], groups: list[Group]) -> None:
@@ -98,9 +97,12 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     if config_file is None and not saved:
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
     config = configuration.load(config_file or saved[0], overrides)
-    training, held_out = describe(config)
-    chat = Chat(load_tokenizer(str(folder)), training.instructions)
+    trainings, held_out = zip(*map(describe, config.each()), strict=True)
+    lanes = make_lanes(config, trainings, load_tokenizer(str(folder)))
     device = torch.accelerator.current_accelerator() or torch.device("cpu")
     generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
-    played = evaluate.evaluate(config, generator, chat, held_out.task_ids)
-    console.print(report.table({"checkpoint": evaluate.summary(played.trajectories)}))
+    played = {
+        lane.name: evaluate.evaluate(lane.config, generator, lane.chat, described.task_ids).trajectories
+        for lane, described in zip(lanes, held_out, strict=True)
+    }
+    console.print(report.table({"checkpoint": evaluate.overall(played)}))

@@ -81,19 +81,21 @@ class DatasetSource:
     failures: tuple[Failure, ...] = ()
 
     def __init__(self, stage: Stage, units: Sequence[list[Trajectory]]):
-        self._units, self._seed, self._world, self._count = units, stage.config.run.seed, stage.world, stage.config.env.groups
+        self._units, self._stage = units, stage
         self._order: tuple[int, list[int]] = (-1, [])  # of a pass
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's units of a step; whatever the horizon, episodes are whole."""
-        mine = range(self._world.rank, self._count, self._world.size)
-        return [Group(number, self._units[self._place(step * self._count + number)]) for number in mine]
+        groups = self._stage.groups
+        first = step * len(groups) - groups.start
+        return [Group(number, self._units[self._place(first + number)]) for number in self._stage.mine]
 
     def _place(self, number: int) -> int:
         """Returns which unit is the ``number``-th to be dealt: each once a pass."""
         turn, place = divmod(number, len(self._units))
         if self._order[0] != turn:
-            self._order = turn, sorted(range(len(self._units)), key=lambda unit: stable_hash(f"deal {self._seed} {turn} {unit}"))
+            seed = self._stage.config.run.seed
+            self._order = turn, sorted(range(len(self._units)), key=lambda unit: stable_hash(f"deal {seed} {turn} {unit}"))
         return self._order[1][place]
 
     def close(self) -> None:

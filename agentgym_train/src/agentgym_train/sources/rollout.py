@@ -27,10 +27,10 @@ class RolloutSource:
     """Plays this process's groups."""
 
     def __init__(self, stage: Stage):
-        env, world = stage.config.env, stage.world
+        env = stage.config.env
         self._stage, self._levels = stage, tasks.levels(stage.training)
-        self._groups = range(world.rank, env.groups, world.size)
-        self._pool = make_pool(stage.config, len(self._groups) * env.group_size, env.kwargs)
+        # A process without a group has an environment that it never resets.
+        self._pool = make_pool(stage.config, max(len(stage.mine), 1) * env.group_size, env.kwargs)
         self._collector = make_collector(stage.config, self._pool, stage.generator, stage.chat)
 
     def next(self, step: int, horizon: int) -> list[Group]:
@@ -53,7 +53,7 @@ class RolloutSource:
         bounds = self._stage.difficulties(step)
         task_ids = None if bounds is None else tasks.within(self._levels, bounds, step)
         seed, size = self._stage.config.run.seed, self._stage.config.env.group_size
-        return [start for group in self._groups for start in [tasks.start(seed, step, group, task_ids)] * size]
+        return [start for group in self._stage.mine for start in [tasks.start(seed, step, group, task_ids)] * size]
 
     @property
     def failures(self) -> list[Failure]:

@@ -10,15 +10,16 @@ from typing import Any
 
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, ConformanceError
 from agentgym_train import curricula, plugins
-from agentgym_train.metrics import episode_means, episode_sums
+from agentgym_train.metrics import failed, means, totals
 from agentgym_train.protocols import Curriculum
+from agentgym_train.world import World
 
 PLAYS = 8  # sequences of metrics
 CUTS = 4  # interruptions of each
 EXTREMES = (0.0, 1.0, -1e6, 1e6)
 METRICS = (
-    *episode_means(dict.fromkeys(episode_sums([]), 1.0)),
-    *("env_failures", "given_up", "loss", "entropy", "logp_drift", "grad_norm", "lr", "updates"),
+    *means(dict.fromkeys(totals([], World()) | failed([]), 1.0)),
+    *("loss", "entropy", "logp_drift", "grad_norm", "lr", "updates"),
 )
 """What a step of any run reports; an algorithm may log more."""
 

@@ -51,12 +51,13 @@ class MessagesSource:
     failures: tuple[Failure, ...] = ()
 
     def __init__(self, stage: Stage, episodes: list[Trajectory]):
-        self._episodes, self._world, self._count = episodes, stage.world, stage.config.env.groups
+        self._episodes, self._stage = episodes, stage
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's conversations of a step."""
-        numbers = range(self._world.rank, self._count, self._world.size)
-        return [Group(n, [self._episodes[(step * self._count + n) % len(self._episodes)]]) for n in numbers]
+        groups = self._stage.groups
+        first = step * len(groups) - groups.start
+        return [Group(n, [self._episodes[(first + n) % len(self._episodes)]]) for n in self._stage.mine]
 
     def close(self) -> None:
         """Has nothing to end."""

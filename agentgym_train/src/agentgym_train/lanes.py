@@ -1,0 +1,57 @@
+"""The environments of a run: each has its rules, action format, group size, curriculum and episodes of its own."""
+
+from collections.abc import Callable, Sequence
+
+from transformers import PreTrainedTokenizerBase
+
+from agentgym_envs.pool import Description
+from agentgym_train import curricula, plugins
+from agentgym_train.config import Config
+from agentgym_train.protocols import Generator, Source, Stage
+from agentgym_train.rollout.chat import Chat
+from agentgym_train.world import World
+
+
+class Lane:
+    """One environment of a run.
+
+    Args:
+        config: the run, as if this environment were the only one.
+        training: the environment that is trained in.
+        tokenizer: the policy's.
+        groups: numbers of its groups in a step, over all processes.
+    """
+
+    def __init__(self, config: Config, training: Description, tokenizer: PreTrainedTokenizerBase, groups: range):
+        self.name, self.config, self.training, self.groups = config.env.name, config, training, groups
+        self.chat = Chat(tokenizer, training.instructions)
+        self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
+
+    def horizon(self, step: int) -> int:
+        """Returns the turns that an episode may take at a step (counted from 0)."""
+        return curricula.turns(self.curriculum, step)
+
+    def open(self, world: World, generator: Generator, version: Callable[[], int]) -> Source:
+        """Builds what gives its episodes; ``version`` returns the optimizer steps behind the policy."""
+        stage = Stage(
+            self.config,
+            world,
+            generator,
+            self.chat,
+            self.training,
+            self.groups,
+            version=version,
+            difficulties=lambda step: curricula.difficulties(self.curriculum, step),
+        )
+        source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
+        plugins.verify(source, Source, f"source {self.config.source['name']!r}")
+        return source
+
+
+def make_lanes(config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase) -> list[Lane]:
+    """Returns the environments of a run, their groups numbered one after the other."""
+    lanes: list[Lane] = []
+    for one, training in zip(config.each(), trainings, strict=True):
+        first = lanes[-1].groups.stop if lanes else 0
+        lanes.append(Lane(one, training, tokenizer, range(first, first + one.env.groups)))
+    return lanes

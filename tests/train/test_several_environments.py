@@ -1,0 +1,166 @@
+"""Several environments in one run: each with its rules, action format, group size, curriculum, metrics and failures of its own."""
+
+import json
+import tomllib
+
+import pytest
+import small_run
+import tiny
+import tomli_w
+from typer.testing import CliRunner
+from warm import Warm
+
+from agentgym_envs.evaluate import record
+from agentgym_train import cli
+from agentgym_train import config as configuration
+from agentgym_train.errors import ConfigError
+
+MAZE = {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
+COUNT = {
+    "id": "hash_env:support/Hash-v0",
+    "name": "count",
+    "kwargs": {"length": 4},
+    "groups": 2,
+    "group_size": 3,
+    "workers": 1,
+    "action_format": "plain",
+    "curriculum": {"name": "fixed", "turns": 2},
+}
+
+
+def write(home, *envs, **sections):
+    """Writes a configuration of several environments; returns its path."""
+    path = small_run.write(home, **sections)
+    raw = tomllib.loads(path.read_text())
+    path.write_text(tomli_w.dumps(raw | {"env": list(envs)}))
+    return path
+
+
+def invoke(*args):
+    return CliRunner().invoke(cli.app, [*map(str, args)])
+
+
+def test_a_file_has_one_table_or_several(tmp_path):
+    one = configuration.load(small_run.write(tmp_path))
+    assert [env.name for env in one.envs] == ["Maze"]
+    assert tomllib.loads(configuration.dumps(one))["env"]["id"] == "agentgym/Maze-v0", "one is written as one table"
+    path = write(tmp_path, MAZE, COUNT)
+    both = configuration.load(path, ["env.1.groups=5"])
+    assert [(env.name, env.groups) for env in both.envs] == [("Maze", 3), ("count", 5)]
+    assert both.groups == 8
+    (tmp_path / "again.toml").write_text(configuration.dumps(both))
+    assert configuration.load(tmp_path / "again.toml") == both
+    assert [one.curriculum["name"] for one in both.each()] == ["scaling_inter", "fixed"]
+    assert configuration.difference(both, configuration.load(path), ignore={"env.groups"}) is None
+    assert configuration.difference(both, configuration.load(path)) is not None
+
+
+@pytest.mark.parametrize(
+    ("envs", "override", "message"),
+    [
+        ([MAZE, MAZE], "run.seed=0", "two environments have the name 'Maze': set env.name of one of them"),
+        ([MAZE, COUNT], "env.groups=3", "there are 2 such tables: name one by its number, such as env.0.groups"),
+        ([MAZE, COUNT], "env.2.groups=3", "there are tables 0 to 1, and no '2'"),
+        ([MAZE, COUNT], "env.1.group=3", "'env.1.group'. Did you mean 'env.1.group"),
+        ([MAZE, COUNT], "env.1.groups=-3", "'env.1.groups': input should be greater than or equal to 1, not -3"),
+        ([MAZE, COUNT], "env.1.name=a b", "'env.1': the name 'a b' has characters other than"),
+        ([MAZE, 3], "run.seed=0", "'env.1' is a section, not 3"),
+        ([], "run.seed=0", "'env'"),
+        ([MAZE | {"groups": -1}], "run.seed=0", "'env.0.groups'"),
+    ],
+)
+def test_bad_tables_are_named_as_the_file_has_them(tmp_path, envs, override, message):
+    with pytest.raises(ConfigError) as caught:
+        configuration.load(write(tmp_path, *envs), [override])
+    assert message in str(caught.value)
+    assert "envs" not in str(caught.value)
+
+
+def test_a_run_refuses_before_any_work_what_one_of_its_environments_cannot(tmp_path):
+    path = write(tmp_path, MAZE, COUNT | {"kwargs": {"lenght": 4}}, model={"path": "x"})
+    refused = invoke("run", path, "--set", "model.path=scratch")
+    assert refused.exit_code == 2
+    assert "Hash-v0" in refused.output
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture(scope="module")
+def warm():
+    with Warm() as process:
+        yield process
+
+
+def finish(warm, path, *more):
+    output = path.with_suffix(".output")
+    warm.start(output, "run", path, *more)
+    assert warm.status() == 0, output.read_text()[-3000:]
+    return output.read_text()
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory, warm):
+    home = tmp_path_factory.mktemp("several")
+    model = tiny.save(home / "model", template=tiny.CHATML)
+    sections = {
+        "run": {"folder": str(home / "run"), "steps": 4, "save_every": 2},
+        "model": {"path": model, "max_context": 512},
+        "eval": {"kwargs": {}, "episodes": 3, "horizon": 4},
+        "engine": {"lr": 1e-3, "minibatches": 2},
+    }
+    path = write(home, MAZE, COUNT, **sections)
+    done = finish(warm, path)
+    return home / "run", done, sections
+
+
+def rows(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_each_environment_has_its_share_its_horizon_and_its_metrics(ran):
+    folder, _, _ = ran
+    for row in rows(folder):
+        maze, count = row["env"]["Maze"], row["env"]["count"]
+        assert (maze["episodes"], count["episodes"], row["episodes"]) == (12, 6, 18)
+        assert count["horizon"] == 2
+        assert row["horizon"] == maze["horizon"]
+        assert count["turns"] <= 2
+        for key in ("tokens", "action_tokens", "env_failures"):
+            assert row[key] == maze[key] + count[key]
+        for key in ("success", "return", "turns"):
+            assert row[key] == pytest.approx((12 * maze[key] + 6 * count[key]) / 18)
+        assert row["updates"] == 2
+    assert [row["env"]["Maze"]["horizon"] for row in rows(folder)] == [3, 3, 5, 5]
+    assert any(row["grad_norm"] > 0 for row in rows(folder))
+
+
+def test_held_out_results_are_of_each_and_of_all(ran):
+    folder, output, _ = ran
+    notes = json.loads((folder / "evaluation.json").read_text())
+    for key in ("before", "after"):
+        assert set(notes[key]["env"]) == {"Maze", "count"}
+        assert notes[key]["episodes"] == sum(row["episodes"] for row in notes[key]["env"].values()) == 6
+    played, _ = record.read(folder / "episodes" / "after")
+    assert {row["family"] for row in played} == {"agentgym/Maze-v0", "support/Hash-v0"}
+    assert "count" in output
+
+
+def test_run_again_it_goes_on_with_the_state_of_each_curriculum(ran, warm, tmp_path):
+    _, _, sections = ran
+    adaptive = {"name": "responsive", "bar": 0.0}
+    envs = [MAZE | {"curriculum": adaptive}, COUNT | {"curriculum": adaptive}]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    paths = [
+        write(tmp_path, *envs, **sections | {"run": {"folder": str(place), "steps": steps, "save_every": 1}}).rename(
+            tmp_path / f"{place.name}.toml"
+        )
+        for place, steps in ((whole, 3), (cut, 1))
+    ]
+    finish(warm, paths[0])
+    finish(warm, paths[1])
+    finish(warm, paths[1], "--set", "run.steps=3")
+    without_time = [[{k: v for k, v in row.items() if k != "time"} for row in rows(place)] for place in (whole, cut)]
+    assert without_time[0] == without_time[1]
+    state = json.loads((cut / "checkpoints" / "step-000003" / "state.json").read_text())
+    assert set(state["curricula"]) == {"Maze", "count"}
+    assert state["curricula"]["Maze"]["turns"] == 1, "without a success"
+    assert state["curricula"]["count"]["turns"] > 1, "each sees the metrics of its environment alone"
