@@ -5,7 +5,11 @@ import dataclasses
 from agentgym_train import checkpoint
 from agentgym_train.world import World
 
-STATE = checkpoint.State(step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}})
+STATE = checkpoint.State(
+    step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}}
+)
+    step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}}
+)
 
 
 class FakeEngine:

@@ -11,16 +11,18 @@ import small_run
 import tiny
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import ScriptedGenerator
 
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs.errors import AgentGymError, ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.pool import describe
 from agentgym_train import config as configuration
-from agentgym_train import plugins
+from agentgym_train import plugins, tasks
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
 from agentgym_train.sources.dataset import DatasetSource
 from agentgym_train.sources.kept import KeptSource
+from agentgym_train.sources.mixture import shares
 from agentgym_train.sources.rollout import RolloutSource
 from agentgym_train.testing import check_source
 from agentgym_train.types import Group, Trajectory
@@ -90,7 +92,8 @@ def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, 
     def dealt(size, steps):
         numbered = {}
         for rank in range(size):
-            source = DatasetSource(SimpleNamespace(config=config, world=SimpleNamespace(rank=rank, size=size)), made)
+            world = SimpleNamespace(rank=rank, size=size)
+            source = DatasetSource(Stage(config, world, None, None, None, range(groups), None, None), made)
             for step in range(steps):
                 numbered |= {step * groups + g.number: g.trajectories[0].task_id for g in source.next(step, 1)}
         return [numbered[n] for n in sorted(numbered)]
@@ -105,6 +108,64 @@ def test_processes_share_the_files(folders, tmp_path):
     made = stage(tmp_path)
     plugin = plugins.make(plugins.SOURCE, {"name": "dataset", "folders": [str(folders / "oracle")]})
     assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4)
+
+
+def mixed(home, folders, weights, **more):
+    """Fresh rollouts and recorded episodes."""
+    parts = [{"name": "rollout"}, {"name": "dataset", "folders": [str(folders / "oracle")]}]
+    plugin = plugins.make(plugins.SOURCE, {"name": "mixture", "parts": parts, "weights": weights})
+    made = replace(stage(home, **more), generator=ScriptedGenerator(lambda row, turn: "look"))
+    plugin.check(made.config, made.training)
+    return plugin, made
+
+
+def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
+    plugin, made = mixed(tmp_path, folders, [1.0, 3.0])
+    with closing(plugin.build(made)) as source:
+        first, second = (source.next(step, 2) for step in (0, 1))
+    for groups in (first, second):
+        assert sorted(group.number for group in groups) == [0, 1, 2, 3]
+        recorded = [group for group in groups if group.trajectories[0].score == 1.0]
+        assert len(recorded) == 3
+        (fresh,) = (group for group in groups if group not in recorded)
+        assert [turn.action for turn in fresh.trajectories[0].turns] == ["look", "look"]
+    assert first != second
+    assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4, horizon=2)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=5))
+def test_the_groups_of_parts_are_interleaved(counts):
+    parts = tasks.interleaved(counts)
+    assert [len(part) for part in parts] == counts
+    assert sorted(n for part in parts for n in part) == list(range(sum(counts)))
+    for stop in range(sum(counts) + 1):
+        for count, part in zip(counts, parts, strict=True):
+            assert abs(sum(n < stop for n in part) - stop * count / sum(counts)) <= len(counts) / 2
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=5), st.integers(0, 40))
+def test_shares_are_those_of_the_weights_to_less_than_one_group(weights, count):
+    divided = shares(weights, count)
+    assert sum(divided) == count
+    assert all(abs(share - count * weight / sum(weights)) < 1 for share, weight in zip(divided, weights, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": [1.0]}, r"source.weights=\[1.0\]: there are 2 parts"),
+        ({"weights": [1.0, 0.01]}, r"divide env.groups=4 into \[4, 0\]: each part needs a group"),
+        ({"weights": [1.0, 0.0]}, r"source.weights.1"),
+        ({"parts": [{"name": "rolout"}, {"name": "kept"}], "weights": [1.0, 1.0]}, "Did you mean 'rollout'"),
+        ({"parts": [{"name": "kept", "scor": 1.0}], "weights": [1.0]}, r"source.parts.0.scor"),
+        ({"parts": [{"name": "mixture", "parts": [{"name": "kept"}], "weights": [1.0]}], "weights": [1.0]}, "is a mixture itself"),
+    ],
+)
+def test_a_mixture_that_cannot_be_is_refused(tmp_path, options, message):
+    made = stage(tmp_path)
+    whole = {"name": "mixture", "parts": [{"name": "rollout"}, {"name": "kept"}], **options}
+    with pytest.raises(AgentGymError, match=message):
+        plugins.make(plugins.SOURCE, whole).check(made.config, made.training)
 
 
 def test_pairs_have_the_better_one_first(folders, tmp_path):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.pool import Description
-from agentgym_train import curricula, plugins
+from agentgym_train import curricula, plugins, tasks
 from agentgym_train.config import Config
 from agentgym_train.protocols import Generator, Source, Stage
 from agentgym_train.rollout.chat import Chat
@@ -22,7 +22,7 @@ class Lane:
         groups: numbers of its groups in a step, over all processes.
     """
 
-    def __init__(self, config: Config, training: Description, tokenizer: PreTrainedTokenizerBase, groups: range):
+    def __init__(self, config: Config, training: Description, tokenizer: PreTrainedTokenizerBase, groups: Sequence[int]):
         self.name, self.config, self.training, self.groups = config.env.name, config, training, groups
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
@@ -49,9 +49,6 @@ class Lane:
 
 
 def make_lanes(config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase) -> list[Lane]:
-    """Returns the environments of a run, their groups numbered one after the other."""
-    lanes: list[Lane] = []
-    for one, training in zip(config.each(), trainings, strict=True):
-        first = lanes[-1].groups.stop if lanes else 0
-        lanes.append(Lane(one, training, tokenizer, range(first, first + one.env.groups)))
-    return lanes
+    """Returns the environments of a run."""
+    numbers = tasks.interleaved([env.groups for env in config.envs])
+    return [Lane(one, training, tokenizer, n) for one, training, n in zip(config.each(), trainings, numbers, strict=True)]

@@ -151,7 +151,7 @@ class Stage:
     chat: Chat
     training: Description
     """The environment, its tasks and their difficulties."""
-    groups: range
+    groups: Sequence[int]
     """The numbers of its groups in a step, over all processes."""
     version: Callable[[], int]
     """Optimizer steps behind the policy."""
@@ -159,10 +159,13 @@ class Stage:
     """Of the tasks of a step, as the curriculum has it; None: of all."""
 
     @property
-    def mine(self) -> range:
-        """The numbers of this process's groups in a step: a group's number says which process has it."""
-        groups, world = self.groups, self.world
-        return range(groups.start + (world.rank - groups.start) % world.size, groups.stop, world.size)
+    def mine(self) -> dict[int, int]:
+        """The numbers of this process's groups in a step, and the place of each among ``groups``.
+
+        A group's number says which process has it.
+        """
+        places = enumerate(self.groups)
+        return {number: place for place, number in places if number % self.world.size == self.world.rank}
 
 
 class Source(Protocol):

@@ -40,6 +40,19 @@ def within(known: Levels | None, bounds: tuple[int, int], step: int) -> list[str
     return ids
 
 
+def interleaved(counts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Divides the numbers of a step's groups among parts, so that any stretch of them, a mini-batch, has of each in proportion.
+
+    Args:
+        counts: groups of each part.
+
+    Returns:
+        The numbers of each part, rising.
+    """
+    places = sorted(((place + 0.5) / count, part) for part, count in enumerate(counts) for place in range(count))
+    return [tuple(n for n, (_, owner) in enumerate(places) if owner == part) for part in range(len(counts))]
+
+
 def start(seed: int, step: int, group: int, task_ids: Sequence[str] | None = None) -> Start:
     """Returns what a group plays.
 

@@ -86,9 +86,8 @@ class DatasetSource:
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's units of a step; whatever the horizon, episodes are whole."""
-        groups = self._stage.groups
-        first = step * len(groups) - groups.start
-        return [Group(number, self._units[self._place(first + number)]) for number in self._stage.mine]
+        first = step * len(self._stage.groups)
+        return [Group(number, self._units[self._place(first + place)]) for number, place in self._stage.mine.items()]
 
     def _place(self, number: int) -> int:
         """Returns which unit is the ``number``-th to be dealt: each once a pass."""

@@ -55,9 +55,8 @@ class MessagesSource:
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's conversations of a step."""
-        groups = self._stage.groups
-        first = step * len(groups) - groups.start
-        return [Group(n, [self._episodes[(first + n) % len(self._episodes)]]) for n in self._stage.mine]
+        first, count = step * len(self._stage.groups), len(self._episodes)
+        return [Group(number, [self._episodes[(first + place) % count]]) for number, place in self._stage.mine.items()]
 
     def close(self) -> None:
         """Has nothing to end."""

@@ -1,0 +1,87 @@
+"""Several sources as one, each with its share of every step's groups: fresh rollouts beside recorded episodes, for example."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from agentgym_envs.pool import Description
+from agentgym_train import plugins, tasks
+from agentgym_train.config import Config
+from agentgym_train.errors import ConfigError
+from agentgym_train.limits import Positive
+from agentgym_train.protocols import Source, SourcePlugin, Stage
+from agentgym_train.types import Failure, Group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture:
+    """The groups of a step are divided among the parts.
+
+    Raises:
+        AgentGymError: a part that does not exist, with options that it cannot have, or that is a mixture itself.
+    """
+
+    parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
+    """Tables such as that of a source alone; defaults are filled in."""
+    weights: tuple[Positive, ...]
+    """One a part: its groups are to all groups as its weight is to all weights, rounded to whole groups."""
+    made: tuple[SourcePlugin, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(self.parts):
+            raise ConfigError(f"source.weights={list(self.weights)}: there are {len(self.parts)} parts, each of which has one")
+        kinds = [replace(plugins.SOURCE, section=f"source.parts.{number}") for number in range(len(self.parts))]
+        made = tuple(plugins.make(kind, part) for kind, part in zip(kinds, self.parts, strict=True))
+        if any(isinstance(part, Mixture) for part in made):
+            raise ConfigError("configuration key 'source.parts': a part is a mixture itself: list its parts in its place")
+        options = tuple(plugins.options(part, one) for part, one in zip(self.parts, made, strict=True))
+        object.__setattr__(self, "made", made)
+        object.__setattr__(self, "parts", options)
+
+    def check(self, config: Config, training: Description) -> None:
+        """Refuses a part without a group, and what a part refuses."""
+        if not all(counts := shares(self.weights, config.env.groups)):
+            raise ConfigError(
+                f"source.weights={list(self.weights)} divide env.groups={config.env.groups} into {counts}: each part needs a group"
+            )
+        for part in self.made:
+            part.check(config, training)
+
+    def build(self, stage: Stage) -> "MixtureSource":
+        """Makes the parts' sources, each with the numbers of its groups."""
+        places = tasks.interleaved(shares(self.weights, len(stage.groups)))
+        stages = [replace(stage, groups=[stage.groups[place] for place in own]) for own in places]
+        return MixtureSource([part.build(one) for part, one in zip(self.made, stages, strict=True)])
+
+
+class MixtureSource:
+    """Asks one after the other."""
+
+    def __init__(self, parts: Sequence[Source]):
+        self._parts = parts
+
+    def next(self, step: int, horizon: int) -> list[Group]:
+        """Returns the groups of all parts."""
+        return [group for part in self._parts for group in part.next(step, horizon)]
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Of all parts, in the latest step."""
+        return [failure for part in self._parts for failure in part.failures]
+
+    def close(self) -> None:
+        """Ends the parts."""
+        for part in self._parts:
+            part.close()
+
+
+def shares(weights: Sequence[float], count: int) -> list[int]:
+    """Divides a count in the proportion of the weights, by largest remainders; the parts add up to it."""
+    exact = [count * weight / sum(weights) for weight in weights]
+    whole = [int(share) for share in exact]
+    behind = sorted(range(len(exact)), key=lambda part: (whole[part] - exact[part], part))
+    for part in behind[: count - sum(whole)]:
+        whole[part] += 1
+    return whole
