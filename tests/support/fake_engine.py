@@ -8,8 +8,6 @@ from agentgym_train.world import World
 STATE = checkpoint.State(
     step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}}
 )
-    step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}}
-)
 
 
 class FakeEngine:
