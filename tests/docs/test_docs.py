@@ -53,7 +53,7 @@ def test_toml_is_a_valid_configuration(text, monkeypatch):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
     raw = tomllib.loads(text)
     if "run" in raw:
-        configuration.build(configuration.Config, raw)
+        configuration.of(raw)
     else:
         kinds = {kind.section: kind for kind in plugins.KINDS}
         assert set(raw) <= {"project", *kinds}
@@ -110,4 +110,4 @@ def test_the_quickstart_of_the_readme_is_the_committed_configuration():
     for file in (ROOT / "benchmarks/scaling_inter").glob("*.toml"):
         raw = tomllib.loads(file.read_text())
         raw.pop("methods")
-        configuration.build(configuration.Config, raw)
+        configuration.of(raw)

@@ -153,22 +153,22 @@ def test_all_parts_see_the_metrics_and_keep_their_state():
 def test_defaults_of_the_parts_are_written_out():
     raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v0"}}
     short = [{"name": "adaptive", "rounds": [1, 2]}, TASKS, OTHER_TASKS]
-    config = configuration.build(configuration.Config, raw | {"curriculum": {"name": "composed", "parts": short}})
+    config = configuration.of(raw | {"curriculum": {"name": "composed", "parts": short}})
     resolved = plugins.resolved(config)
     assert resolved.curriculum["parts"][0] == {
         **{"name": "adaptive", "rounds": [1, 2], "window": 10, "margin": 0.02, "truncated": 0.1, "collapse": 0.2}
     }
     assert "turns" not in resolved.curriculum["parts"][2]
-    written = configuration.build(configuration.Config, tomllib.loads(configuration.dumps(resolved)))
+    written = configuration.of(tomllib.loads(configuration.dumps(resolved)))
     assert configuration.difference(written, plugins.resolved(written)) is None
 
 
 @pytest.mark.parametrize("options", [shipped.STAGES, {"name": "scaling_inter", "start": 3, "delta": 2, "every": 2}])
 def test_options_that_are_not_set_are_no_change(options):
     raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v0"}, "curriculum": options}
-    resolved = plugins.resolved(configuration.build(configuration.Config, raw))
+    resolved = plugins.resolved(configuration.of(raw))
     assert resolved.curriculum == options
-    written = configuration.build(configuration.Config, tomllib.loads(configuration.dumps(resolved)))
+    written = configuration.of(tomllib.loads(configuration.dumps(resolved)))
     assert configuration.difference(written, resolved) is None
 
 

@@ -26,15 +26,16 @@ def model(tmp_path_factory):
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_it_passes_every_check(file, model):
     raw = tomllib.loads(file.read_text())
-    for curriculum in raw.pop("methods", {"": raw["curriculum"]}).values():
+    raw.pop("title", None)
+    for sections in raw.pop("methods", {"": {}}).values():
         if raw.get("model", {}).get("path", "scratch") != "scratch":
             raw["model"]["path"] = model
-        check(configuration.build(configuration.Config, raw | {"curriculum": curriculum}))
+        check(configuration.of(raw | sections))
 
 
 def test_the_files_are_found():
     names = {file.name for file in FILES}
-    assert {"quickstart.toml", "pretrained.toml", "maze.toml"} <= names
+    assert {"quickstart.toml", "pretrained.toml", "scaling_inter_maze.toml"} <= names
 
 
 def test_the_one_for_pretrained_models_does_not_have_the_small_models_settings():

@@ -211,12 +211,21 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Config:
         raise ConfigError(f"{path} is not TOML: {error}") from error
     for item in overrides:
         _override(raw, item)
-    tables = raw.pop("env", None)
+    return of(raw)
+
+
+def of(raw: Mapping[str, Any]) -> Config:
+    """Makes a configuration from the tables of a file.
+
+    Raises:
+        ConfigError: an unknown key, or a value of the wrong type.
+    """
+    tables = raw.get("env")
     if "envs" in raw:
         raise ConfigError("unknown configuration key 'envs'. Did you mean 'env'?")
     envs = {} if tables is None else {"envs": tables if isinstance(tables, list) else [tables]}
     try:
-        return build(Config, {**raw, **envs})
+        return build(Config, {**{key: value for key, value in raw.items() if key != "env"}, **envs})
     except ConfigError as error:
         place = r"\1" if isinstance(tables, list) else ""
         raise ConfigError(re.sub(r"\benvs(\.\d+)?", f"env{place}", str(error))) from error

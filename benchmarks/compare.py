@@ -1,10 +1,12 @@
-"""ScalingInter against fixed horizons at an equal budget of tokens: same start, tasks, algorithm and seeds.
+"""Several ways to train at an equal budget of tokens: same start, tasks and seeds.
 
-    python benchmarks/scaling_inter.py compare maze --tokens 2000000 --seeds 3 --jobs 2
-    python benchmarks/scaling_inter.py compare coin_collector --tokens 800000 --seeds 3 --jobs 2
-    python benchmarks/scaling_inter.py compare textcraft --tokens 500000 --seeds 3 --jobs 2
+    python benchmarks/compare.py run scaling_inter_maze --tokens 2000000 --seeds 3 --jobs 2
+    python benchmarks/compare.py run scaling_inter_coin_collector --tokens 800000 --seeds 3 --jobs 2
+    python benchmarks/compare.py run scaling_inter_textcraft --tokens 500000 --seeds 3 --jobs 2
+    python benchmarks/compare.py run algorithms --tokens 1000000 --seeds 3 --jobs 2
 
-Writes ``benchmarks/results/scaling_inter_<name>.{json,md,png}``. Success is a function of seed and configuration on a given
+``benchmarks/compare/<name>.toml`` is a configuration, the sections in which its methods differ, and a title. Writes
+``benchmarks/results/<name>.{json,md,png}``. Success is a function of seed and configuration on a given
 machine, not of its load, so jobs may run side by side; no time is reported.
 """
 
@@ -40,30 +42,29 @@ class BudgetSpent(Exception):
     """The run has seen its tokens."""
 
 
-def load(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns the shared configuration and the curriculum of each method."""
-    raw = tomllib.loads((HERE / "scaling_inter" / f"{name}.toml").read_text())
-    methods = raw.pop("methods")
-    return raw, methods
+def load(name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]], str]:
+    """Returns the shared configuration, the sections that each method has for its own, and the title."""
+    raw = tomllib.loads((HERE / "compare" / f"{name}.toml").read_text())
+    return raw, raw.pop("methods"), raw.pop("title")
 
 
 @app.command()
 def start(name: str, seed: int, work: Path) -> None:
     """Makes the model that all methods of a seed begin with."""
-    config = configuration.build(configuration.Config, load(name)[0])
+    config = configuration.of(load(name)[0])
     options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
     with report.Display(Console()) as display:
-        scratch.make(work / f"init-{name}-{seed}", config.env, config.scratch, progress=display.advance, **options)
+        scratch.make(work / f"init-{name}-{seed}", config.envs, config.scratch, progress=display.advance, **options)
 
 
 @app.command()
 def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
     """One run: trains until the budget is spent and evaluates at even distances of tokens."""
-    raw, methods = load(name)
+    raw, methods, _ = load(name)
+    raw |= methods[method]
     raw["run"] |= {"folder": str(out.with_suffix("")), "seed": seed}
     raw["model"]["path"] = str(work / f"init-{name}-{seed}")
-    raw["curriculum"] = methods[method]
-    config = configuration.build(configuration.Config, raw)
+    config = configuration.of(raw)
     check(config)
     folder = claim_folder(config)
     tokenizer = AutoTokenizer.from_pretrained(config.model.path)
@@ -93,11 +94,11 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
 
 @app.command()
-def compare(
+def run(
     name: str, tokens: int = 2_500_000, seeds: int = 3, jobs: int = 2, work: Annotated[Path | None, typer.Option()] = None
 ) -> None:
     """All methods and seeds, then the table and the picture."""
-    _, methods = load(name)
+    _, methods, title = load(name)
     work = work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
     plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
@@ -110,18 +111,18 @@ def compare(
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work), range(seeds)))
         list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
-    write(name, f"compare {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}", [json.loads(p.read_text()) for *_, p in plan])
+    write(name, title, f"run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}", [json.loads(p.read_text()) for *_, p in plan])
 
 
-def write(name: str, arguments: str, runs: list[dict[str, Any]]) -> None:
+def write(name: str, title: str, arguments: str, runs: list[dict[str, Any]]) -> None:
     """Writes the data, the table and the picture."""
     folder = HERE / "results"
     folder.mkdir(exist_ok=True)
-    base = folder / f"scaling_inter_{name}"
+    base = folder / name
     base.with_suffix(".json").write_text(json.dumps(runs, indent=1) + "\n")
     methods = list(dict.fromkeys(r["method"] for r in runs))
-    command = f"python benchmarks/scaling_inter.py {arguments}"
-    lines = [f"# ScalingInter against fixed horizons: {name}", "", f"`{command}`", ""]
+    command = f"python benchmarks/compare.py {arguments}"
+    lines = [f"# {title}", "", f"`{command}`", ""]
     lines += [
         "| method | before | best | at the end (mean ± sd) | seeds at the end | steps | invalid at the end |",
         "|---|---|---|---|---|---|---|",
@@ -146,7 +147,7 @@ def write(name: str, arguments: str, runs: list[dict[str, Any]]) -> None:
         axes.fill_between(x, [min(r) for r in rows], [max(r) for r in rows], alpha=0.15, color=line.get_color())
     axes.set(xlabel="training tokens (millions)", ylabel="held-out success at the full horizon", ylim=(0, 1.02))
     axes.legend(loc="upper left")
-    axes.set_title(f"{name}: mean of {len(runs) // len(methods)} seeds, band from lowest to highest", fontsize=10)
+    axes.set_title(f"{title}: mean of {len(runs) // len(methods)} seeds, band from lowest to highest", fontsize=10)
     figure.savefig(base.with_suffix(".png"), dpi=120)
     base.with_suffix(".md").write_text("\n".join(lines) + f"\n\n![curves]({base.name}.png)\n")
 
