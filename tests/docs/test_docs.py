@@ -52,8 +52,8 @@ def test_python_runs(code, tmp_path):
 def test_toml_is_a_valid_configuration(text, monkeypatch):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
     raw = tomllib.loads(text)
-    if "run" in raw:
-        configuration.of(raw)
+    if "run" in raw or "env" in raw:
+        configuration.of({"run": {"folder": "x", "steps": 1}} | raw)
     else:
         kinds = {kind.section: kind for kind in plugins.KINDS}
         assert set(raw) <= {"project", *kinds}
@@ -107,7 +107,3 @@ def test_the_quickstart_of_the_readme_is_the_committed_configuration():
     quick = configuration.load(ROOT / "benchmarks/quickstart.toml")
     assert quick.model.path == "scratch"
     assert quick.run.folder == "runs/quickstart"
-    for file in (ROOT / "benchmarks/scaling_inter").glob("*.toml"):
-        raw = tomllib.loads(file.read_text())
-        raw.pop("methods")
-        configuration.of(raw)

@@ -14,7 +14,7 @@ import small_run
 
 from agentgym_train import config as configuration
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.rollout.chat import Chat
+from agentgym_train.lanes import make_lanes
 from agentgym_train.rollout.collector import Collector
 from agentgym_train.run.prepare import describe, load_tokenizer
 from agentgym_train.trainer import Trainer
@@ -46,8 +46,8 @@ def work(rank, config_file, kill):
     folder, model = Path(config.run.folder), config.model.path
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = load_tokenizer(model)
-    training, _ = describe(config)
-    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=Chat(tokenizer), training=training)
+    lanes = make_lanes(config, [describe(config)[0]], tokenizer)
+    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)
     if kill and rank == trainer.world.size - 1:
         kill_at(*KILLS[kill])
     trainer.train(lambda row, groups: None, lambda step: None)

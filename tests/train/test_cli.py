@@ -170,7 +170,7 @@ def test_a_checkpoint_of_another_model(tmp_path):
     shapes = {"architecture": "Qwen2ForCausalLM", "parameters": {"w": [2, 2]}}
     folder = tmp_path / "step-000002"
     folder.mkdir()
-    state = {"step": 2, "curriculum": {}, "zero_stage": 2, "processes": 1, "model": shapes}
+    state = {"step": 2, "curricula": {}, "zero_stage": 2, "processes": 1, "model": shapes}
     (folder / "state.json").write_text(json.dumps(state))
     read = checkpoint.read_state(folder)
     checkpoint.check_fits(read, folder, model=shapes, zero_stage=2, processes=1)

@@ -33,19 +33,19 @@ def test_an_environment_that_fails_in_random_play_is_an_error_with_its_name(faul
         play(EnvConfig(id=LISTED, kwargs={"fault": fault}, timeout=1.0, workers=1), episodes=2)
 
 
-def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys):
+def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys, tmp_path):
     def failing(config, agent):
         if agent == "random":
             raise EnvTimeout("agentgym/Maze-v0 did not answer")
-        return {"success": 1.0}
+        return row
 
     class Notes(dict):
         add = dict.__setitem__
 
     monkeypatch.setattr(held_out, "baseline", failing)
-    notes = Notes()
-    held_out.add_baselines(None, notes, cli.out)
-    assert notes == {"oracle": {"success": 1.0}}
+    notes, row = Notes(), {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 2}
+    held_out.add_baselines(configuration.load(small_run.write(tmp_path)), notes, cli.out)
+    assert notes == {"oracle": row}
     assert "warning: no row for random: agentgym/Maze-v0 did not answer" in capsys.readouterr().out
 
 

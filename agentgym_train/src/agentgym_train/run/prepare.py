@@ -81,14 +81,16 @@ def check(config: Config, *, processes: int = 1) -> None:
         from agentgym_train.engine.deepspeed import check_zero
 
         check_zero(config.engine)
+    trainings = [check_env(one) for one in config.each()]
     if config.model.path != SCRATCH:
         check_context(config)
-    for one in config.each():
-        check_env(one)
+        tokenizer = load_tokenizer(config.model.path)
+        for training in trainings:
+            Chat(tokenizer, training.instructions)
 
 
-def check_env(config: Config) -> None:
-    """Refuses what cannot work in one environment."""
+def check_env(config: Config) -> Description:
+    """Refuses what cannot work in one environment; returns what it is."""
     curricula.rehearse(config.curriculum, config.run.steps)
     if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
@@ -100,8 +102,7 @@ def check_env(config: Config) -> None:
     curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
     evaluate.horizon(config)
-    if config.model.path != SCRATCH:
-        Chat(load_tokenizer(config.model.path), training.instructions)
+    return training
 
 
 def check_keywords(config: Config) -> None:
