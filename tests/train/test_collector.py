@@ -11,13 +11,16 @@ from agentgym_train.types import Status
 FAULTY = "faulty_envs:support/Faulty-v0"
 
 
-def collect(env_id, starts, script, *, max_turns=10, max_context=1000, retries=3, patience=2.0, timeout=60.0, workers=2, **kwargs):
+def collect(
+    env_id, starts, script, *, max_turns=10, max_context=1000, retries=3, batch_wait=2.0, timeout=60.0, workers=2, **kwargs
+):
     chat = tiny.chat(instructions="")
     sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
     with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
         generator = ScriptedGenerator(script, chat.tokenizer)
-        collector = Collector(pool, generator, chat, max_context=max_context, retries=retries, patience=patience)
-        return collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n", version=4), collector, generator, chat
+        generator.load([], 4)
+        collector = Collector(pool, generator, chat, max_context=max_context, retries=retries, batch_wait=batch_wait)
+        return collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n"), collector, generator, chat
 
 
 def test_an_episode_is_what_the_environment_says():
@@ -115,7 +118,7 @@ def test_noise_is_the_episodes_own():
 
 def test_ready_episodes_do_not_wait_for_slow_ones():
     groups, _, generator, _ = collect(
-        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", patience=0.05, delay=0.4, length=4
+        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", batch_wait=0.05, delay=0.4, length=4
     )
     assert all(g.trajectories[0].success for g in groups)
     first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})

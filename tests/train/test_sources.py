@@ -47,7 +47,7 @@ def stage(home, context=2048, rank=0, size=1, **env):
     world = World()
     world.rank, world.size = rank, size
     chat = tiny.chat(instructions="Find it.")
-    return Stage(config, world, None, chat, describe(MAZE, rooms=[4]), version=lambda: 0, difficulties=lambda step: None)
+    return Stage(config, world, None, chat, describe(MAZE, rooms=[4]), difficulties=lambda step: None)
 
 
 def build(home, options, **more):

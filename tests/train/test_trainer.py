@@ -59,7 +59,7 @@ def special(tmp_path, request):
 
 
 def collect(trainer, step=0, max_turns=4):
-    trainer.generator.load(trainer.engine.weights())
+    trainer.generator.load(trainer.engine.weights(), trainer.engine.steps)
     with closing(trainer.make_source()) as source:
         return source.next(step, max_turns)
 
@@ -267,7 +267,7 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
 
 @pytest.mark.parametrize(
     ("name", "error", "message"),
-    [("hollow", BrokenPlugin, "lacks load, session"), ("stale", ModelError, "not those of the training forward")],
+    [("hollow", BrokenPlugin, "lacks load, session, sleep, wake of"), ("stale", ModelError, "not those of the training forward")],
 )
 def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message):
     with pytest.raises(error, match=message):

@@ -22,7 +22,7 @@ from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
 from agentgym_train.models import load_model
-from agentgym_train.probe import check_generator
+from agentgym_train.probe import check_logps
 from agentgym_train.probe import length as probe_length
 from agentgym_train.protocols import Generator, Source, Stage
 from agentgym_train.rollout.build import sampling
@@ -73,8 +73,8 @@ class Trainer:
         self.start = self._resume(newest) if newest else 0
         owner = self.world.first
         self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
-        self.generator.load(self.engine.weights())
-        check_generator(
+        self.generator.load(self.engine.weights(), self.engine.steps)
+        check_logps(
             self.generator,
             lambda batch: self.engine.forward(batch.to(self.engine.device)),
             sampling=sampling(config, chat),
@@ -102,13 +102,15 @@ class Trainer:
                 began = time.monotonic()
                 horizon = curricula.turns(self.curriculum, step)
                 groups = source.next(step, horizon)
+                self.generator.sleep()
                 failures = [f for part in self.world.gather(list(source.failures)) for f in part]
                 self.note_failures(step + 1, failures)
                 given_up += sum(f.given_up for f in failures)
                 self.check_failures(step, given_up)
                 collected = time.monotonic()
                 means = self.update(step, groups)
-                self.generator.load(self.engine.weights())
+                self.generator.wake()
+                self.generator.load(self.engine.weights(), self.engine.steps)
                 means |= self.summarise(step, groups, failures)
                 if means["episodes"]:  # a step that could not be played says nothing of the policy
                     self.curriculum.observe(means)
@@ -129,7 +131,6 @@ class Trainer:
             self.generator,
             self.chat,
             self.training,
-            version=lambda: self.engine.steps,
             difficulties=lambda step: curricula.difficulties(self.curriculum, step),
         )
         source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
