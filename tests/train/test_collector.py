@@ -1,5 +1,6 @@
 import gymnasium
 import pytest
+import timed as timed_support
 import tiny
 from scripted import ScriptedGenerator
 
@@ -123,6 +124,37 @@ def test_ready_episodes_do_not_wait_for_slow_ones():
     assert all(g.trajectories[0].success for g in groups)
     first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
     assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"
+
+
+def timed(seconds, *, turns=4):
+    """Plays an episode a number in ``seconds``, those that a step of its environment takes; a sample takes one."""
+    clock, chat = timed_support.Clock(), tiny.chat(instructions="")
+    pool, generator = timed_support.TimedPool(clock, seconds, turns), timed_support.TimedGenerator(clock)
+    collector = Collector(pool, generator, chat, max_context=1000, batch_wait=0.0)
+    starts = [Start(row, row) for row in range(len(seconds))]
+    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    groups = collector.collect(starts, max_turns=99, sampling=sampling, noise="n")
+    assert [[len(t.turns) for t in g.trajectories] for g in groups] == [[turns]] * len(seconds)
+    return clock.now, {row: max(time for time, answered in pool.answered if answered == row) for row in range(len(seconds))}
+
+
+def test_environments_and_an_asynchronous_generator_work_at_the_same_time():
+    """While one row is sampled the environments of the others step: the generator is never idle until its last sample."""
+    assert timed([3.0] * 4)[0] == 4 * 4 + 3, "taking turns it would be 4 * (4 + 3)"
+    assert timed([2.5] * 4)[0] <= 4 * 4 + 3
+
+
+def test_an_asynchronous_generator_goes_on_without_a_slow_environment():
+    end, last = timed([50.0, 1.0, 1.0, 1.0])
+    assert all(last[row] <= 1 + 3 * 4 + 4 for row in (1, 2, 3)), "a second for each sample, and little more"
+    assert end == 4 * (1 + 50)
+
+
+def test_fast_environments_do_not_wait_for_a_busy_generator():
+    """An answer is taken in at the next sample at the latest, not when all that is asked for is sampled."""
+    _, last = timed([0.5] * 8, turns=2)
+    assert max(last.values()) == 8 * 2 + 0.5
+    assert min(last.values()) == 8 + 2
 
 
 def test_named_tasks_are_played():

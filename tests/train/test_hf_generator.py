@@ -1,5 +1,6 @@
 import logging
 
+import psutil
 import pytest
 import tiny
 import torch
@@ -260,3 +261,39 @@ def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(model,
     change(weights)
     with pytest.raises(ModelError, match=says):
         generator.load(weights.items(), 1)
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "gpt2", "mpt"])
+def test_after_sleep_wake_and_load_it_samples_as_before(kind):
+    """Tied weights stay tied, and buffers what they were."""
+    generator = HFGenerator(tiny.model(kind))
+    policy = tiny.model(kind)
+    before = converse(generator, sampling())
+    tied = {name: id(weight) for name, weight in generator._model.named_parameters(remove_duplicate=False)}
+    generator.sleep()
+    assert {name: id(weight) for name, weight in generator._model.named_parameters(remove_duplicate=False)} == tied
+    assert all(weight.untyped_storage().nbytes() == 4 for weight in generator._model.parameters())
+    with pytest.raises(RuntimeError, match="single memory location"):
+        generator.load(policy.named_parameters(), 0)
+    generator.wake()
+    for weight in generator._model.parameters():
+        weight.fill_(torch.nan)  # whatever the new memory holds
+    generator.load(policy.named_parameters(), 0)
+    assert converse(generator, sampling()) == before
+    assert all(weight.is_contiguous() for weight in generator._model.parameters())
+
+
+def test_asleep_it_has_given_its_memory_back(tmp_path):
+    """Of the whole process, as the operating system counts it: 38 MB of tied weights from a file, more than malloc keeps."""
+    tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
+    generator = HF().build(str(tmp_path), torch.device("cpu"), torch.float32)
+    weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}
+    size, rss = sum(weight.nbytes for weight in weights.values()), psutil.Process().memory_info
+    assert size > 2**25
+    for _ in range(2):
+        awake = rss().rss
+        generator.sleep()
+        assert awake - rss().rss > 0.9 * size
+        generator.wake()
+        generator.load(weights.items(), 1)
+        assert abs(awake - rss().rss) < 0.1 * size

@@ -251,14 +251,30 @@ NAIVE = {
     "generator": {"name": "naive"},
     "run": {"steps": 2, "save_every": 2},
     "env": small_run.HASH["env"],
-    "eval": small_run.HASH["eval"],
+    "eval": small_run.HASH["eval"] | {"every": 1},
 }
 
 
 @pytest.mark.parametrize("special", [NAIVE], indirect=True)
-def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
-    rows = []
-    train(special, lambda row, groups: rows.append(row))
+def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_the_policy_learns(special, monkeypatch):
+    rows, events, versions = [], [], []
+
+    def note(where, name):
+        method = getattr(where, name)
+        monkeypatch.setattr(where, name, lambda *args: events.append((name, *args[1:])) or method(*args))
+
+    def log(row, groups):
+        rows.append(row)
+        versions.append({turn.version for g in groups for t in g.trajectories for turn in t.turns})
+
+    for name in ("load", "session", "sleep", "wake"):
+        note(special.generator, name)
+    note(special, "update")
+    special.train(log, lambda step: events.append(("evaluate",)))
+    step = ["session", "sleep", "update", "wake", "load"]
+    assert [event[0] for event in events] == [*step, "evaluate", *step]
+    assert [event[1] for event in events if event[0] == "load"] == [1, 2], "optimizer steps"
+    assert versions == [{0}, {1}]
     assert [r["step"] for r in rows] == [1, 2]
     assert rows[0]["grad_norm"] > 0, "the second step samples from other weights than the first"
     assert all(r["logp_drift"] < 1e-4 for r in rows)
