@@ -193,6 +193,18 @@ def test_turns_and_places_have_noise_of_their_own():
     assert noise(1, 2, 3) == 0.10046688902368128  # the same in every process and version
 
 
+def test_all_rows_that_are_submitted_are_one_batch(generator, monkeypatch):
+    session, batches = generator.session(range(5), sampling(max_new_tokens=1)), []
+    forward = generator._model.forward
+    spied = lambda input_ids, **rest: batches.append(len(input_ids)) or forward(input_ids=input_ids, **rest)  # noqa: E731
+    monkeypatch.setattr(generator._model, "forward", spied)
+    for row in (3, 0, 4):
+        session.submit(row, [20 + row])
+    assert list(session.poll()) == [3, 0, 4]
+    assert session.poll() == {}
+    assert batches == [5], "one call for all; the cache has a line for each row"
+
+
 def test_restart_gives_what_a_fresh_row_gives(generator):
     fresh, used = generator.session([5], sampling()), generator.session([5], sampling())
     ask(used, {0: [90, 91, 92]})
