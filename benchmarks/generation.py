@@ -19,6 +19,7 @@ from rich.progress import track
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_train.generators.hf import METHODS, HFGenerator, Method
+from agentgym_train.probe import ask
 from agentgym_train.protocols import Sampling
 
 ROWS, OBSERVATION, ACTION = 16, 48, 8  # episodes, tokens an observation, tokens an action
@@ -45,7 +46,7 @@ def play(generator: HFGenerator, turns: int) -> None:
     """Plays one batch of episodes."""
     session = generator.session(range(ROWS), NO_STOP)
     for turn in range(turns):
-        session.generate({row: observation(row, turn) for row in range(ROWS)})
+        ask(session, {row: observation(row, turn) for row in range(ROWS)})
 
 
 def observation(row: int, turn: int) -> list[int]:

@@ -12,7 +12,7 @@ import pytest
 
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, TaskError, UnknownName, WorkerDied
 from agentgym_envs.pool import EnvPool, describe
-from agentgym_envs.pool.pool import CLOSE_PATIENCE
+from agentgym_envs.pool.pool import CLOSE_TIMEOUT
 from agentgym_envs.wrappers import ActionFormat
 
 FAULTY = "faulty_envs:support/Faulty-v0"
@@ -279,7 +279,7 @@ def test_children_of_a_worker_end_with_it(fault):
 
 
 def test_stubborn_workers_are_killed_at_the_same_time(monkeypatch):
-    monkeypatch.setattr("agentgym_envs.pool.pool.CLOSE_PATIENCE", 0.1)
+    monkeypatch.setattr("agentgym_envs.pool.pool.CLOSE_TIMEOUT", 0.1)
     pool = EnvPool(ODD, 3, workers=3)
     start(pool)
     for i in range(3):
@@ -466,7 +466,7 @@ def test_hung_workers_are_closed_at_once_and_leave_no_draft(tmp_path):
         time.sleep(0.05)
     begin = time.monotonic()
     pool.close()
-    assert time.monotonic() - begin < CLOSE_PATIENCE
+    assert time.monotonic() - begin < CLOSE_TIMEOUT
     assert os.listdir(tmp_path) == []
 
 

@@ -57,16 +57,23 @@ class NaiveGenerator:
     """Reads the whole history again for every token of every row. Has what the protocol names and nothing else."""
 
     def __init__(self, model):
-        self._model = model
+        self._model, self._version = model, 0
 
-    def load(self, weights):
+    def load(self, weights, version):
         own = dict(self._model.named_parameters())
         with torch.no_grad():
             for name, weight in weights:
                 own[name].copy_(weight)
+        self._version = version
 
     def session(self, seeds, sampling):
-        return _Session(self._model, list(seeds), sampling)
+        return _Session(self._model, list(seeds), sampling, self._version)
+
+    def sleep(self):
+        pass
+
+    def wake(self):
+        pass
 
 
 class StaleGenerator(NaiveGenerator):
@@ -75,8 +82,9 @@ class StaleGenerator(NaiveGenerator):
 
 
 class _Session:
-    def __init__(self, model, seeds, sampling):
-        self._model, self._seeds, self._sampling = model, seeds, sampling
+    def __init__(self, model, seeds, sampling, version):
+        self._model, self._seeds, self._sampling, self._version = model, seeds, sampling, version
+        self._submitted = []
         self._history, self._turn = [[] for _ in seeds], [0 for _ in seeds]
 
     def restart(self, row):
@@ -85,15 +93,19 @@ class _Session:
     def finish(self, row):
         self._history[row] = None
 
-    @torch.no_grad()
-    def generate(self, prompts):
-        return {row: self._answer(row, prompt) for row, prompt in prompts.items()}
+    def submit(self, row, ids):
+        self._history[row] += ids
+        self._submitted.append(row)
 
-    def _answer(self, row, prompt):
+    @torch.no_grad()
+    def poll(self):
+        """Answers one row at a time, the latest first."""
+        return {row: self._answer(row) for row in (self._submitted.pop() for _ in self._submitted[:1])}
+
+    def _answer(self, row):
         rng = random.Random(f"{self._seeds[row]} {self._turn[row]}")
         self._turn[row] += 1
         history = self._history[row]
-        history += prompt
         ids, logps = [], []
         while len(ids) < self._sampling.max_new_tokens and not (ids and ids[-1] in self._sampling.stop_ids):
             logits_V = self._model(torch.tensor([history + ids])).logits[0, -1].float()
@@ -101,4 +113,4 @@ class _Session:
             ids.append(rng.choices(range(len(logp_V)), logp_V.exp().tolist())[0])
             logps.append(float(logp_V[ids[-1]]))
         history += ids
-        return Sample(ids, logps)
+        return Sample(ids, logps, self._version)

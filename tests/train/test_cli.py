@@ -77,7 +77,7 @@ NUMBERS = {
 }
 WRONG = {int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"), float: ("-1.0", "nan", "inf", "true", "'3'")}
 MAY_BE_ZERO = {
-    *("run.seed", "env.workers", "env.retries", "env.failure_budget", "rollout.patience", "eval.horizon", "eval.every"),
+    *("run.seed", "env.workers", "env.retries", "env.failure_budget", "rollout.batch_wait", "eval.horizon", "eval.every"),
     *("engine.zero_stage", "engine.warmup", "engine.decay", "engine.weight_decay"),
 }
 BAD = [(key, value) for key, kind in NUMBERS.items() for value in WRONG[kind]]

@@ -1,5 +1,6 @@
 import gymnasium
 import pytest
+import timed as timed_support
 import tiny
 from scripted import ScriptedGenerator
 
@@ -11,13 +12,16 @@ from agentgym_train.types import Status
 FAULTY = "faulty_envs:support/Faulty-v0"
 
 
-def collect(env_id, starts, script, *, max_turns=10, max_context=1000, retries=3, patience=2.0, timeout=60.0, workers=2, **kwargs):
+def collect(
+    env_id, starts, script, *, max_turns=10, max_context=1000, retries=3, batch_wait=2.0, timeout=60.0, workers=2, **kwargs
+):
     chat = tiny.chat(instructions="")
     sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
     with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
         generator = ScriptedGenerator(script, chat.tokenizer)
-        collector = Collector(pool, generator, chat, max_context=max_context, retries=retries, patience=patience)
-        return collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n", version=4), collector, generator, chat
+        generator.load([], 4)
+        collector = Collector(pool, generator, chat, max_context=max_context, retries=retries, batch_wait=batch_wait)
+        return collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n"), collector, generator, chat
 
 
 def test_an_episode_is_what_the_environment_says():
@@ -115,11 +119,42 @@ def test_noise_is_the_episodes_own():
 
 def test_ready_episodes_do_not_wait_for_slow_ones():
     groups, _, generator, _ = collect(
-        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", patience=0.05, delay=0.4, length=4
+        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", batch_wait=0.05, delay=0.4, length=4
     )
     assert all(g.trajectories[0].success for g in groups)
     first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
     assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"
+
+
+def timed(seconds, *, turns=4):
+    """Plays an episode a number in ``seconds``, those that a step of its environment takes; a sample takes one."""
+    clock, chat = timed_support.Clock(), tiny.chat(instructions="")
+    pool, generator = timed_support.TimedPool(clock, seconds, turns), timed_support.TimedGenerator(clock)
+    collector = Collector(pool, generator, chat, max_context=1000, batch_wait=0.0)
+    starts = [Start(row, row) for row in range(len(seconds))]
+    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    groups = collector.collect(starts, max_turns=99, sampling=sampling, noise="n")
+    assert [[len(t.turns) for t in g.trajectories] for g in groups] == [[turns]] * len(seconds)
+    return clock.now, {row: max(time for time, answered in pool.answered if answered == row) for row in range(len(seconds))}
+
+
+def test_environments_and_an_asynchronous_generator_work_at_the_same_time():
+    """While one row is sampled the environments of the others step: the generator is never idle until its last sample."""
+    assert timed([3.0] * 4)[0] == 4 * 4 + 3, "taking turns it would be 4 * (4 + 3)"
+    assert timed([2.5] * 4)[0] <= 4 * 4 + 3
+
+
+def test_an_asynchronous_generator_goes_on_without_a_slow_environment():
+    end, last = timed([50.0, 1.0, 1.0, 1.0])
+    assert all(last[row] <= 1 + 3 * 4 + 4 for row in (1, 2, 3)), "a second for each sample, and little more"
+    assert end == 4 * (1 + 50)
+
+
+def test_fast_environments_do_not_wait_for_a_busy_generator():
+    """An answer is taken in at the next sample at the latest, not when all that is asked for is sampled."""
+    _, last = timed([0.5] * 8, turns=2)
+    assert max(last.values()) == 8 * 2 + 0.5
+    assert min(last.values()) == 8 + 2
 
 
 def test_named_tasks_are_played():

@@ -1,5 +1,6 @@
 import logging
 
+import psutil
 import pytest
 import tiny
 import torch
@@ -9,6 +10,7 @@ from agentgym_train.errors import ModelError
 from agentgym_train.generators import hf
 from agentgym_train.generators.hf import HF, HFGenerator
 from agentgym_train.generators.sampling import choose, noise
+from agentgym_train.probe import ask
 from agentgym_train.protocols import Sampling
 
 METHODS = {"qwen2": 0, "qwen3": 0, "llama": 0, "gpt2": 0, "mistral": 1, "gemma3_text": 1, "lfm2": 1, "mpt": 1, "mamba": 2}
@@ -44,13 +46,17 @@ def converse(generator, sampling, rows=5, turns=5, backwards=False):
             record[1] = []
         if turn == 2:
             del prompts[0]  # its environment is slow
-        for row, sample in session.generate(prompts).items():
+        for row, sample in ask(session, prompts).items():
             record[row].append((prompts[row], sample))
         if turn == 1:
             for row in (3, 4):
                 session.finish(row)
                 alive.discard(row)
     return record
+
+
+def sampled(turns):
+    return [sample.ids for _, sample in turns]
 
 
 def alone(model, turns, temperature):
@@ -119,7 +125,7 @@ def test_a_model_with_broken_weights_is_refused():
 
 def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
     generator = HF().build(tiny.save(tmp_path), torch.device("cpu"), torch.bfloat16)
-    (sample,) = generator.session([0], sampling()).generate({0: [5, 6]}).values()
+    (sample,) = ask(generator.session([0], sampling()), {0: [5, 6]}).values()
     with torch.no_grad():
         model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
         ids = torch.tensor([[5, 6, *sample.ids]])
@@ -155,7 +161,7 @@ def test_samples_depend_neither_on_the_other_rows_nor_on_the_order_of_prompts(ki
     for row in (0, 1, 4):
         session = generator.session([100 + row], sampling())
         turns = [turn for turn in range(5) if (row, turn) not in {(0, 2), (1, 0)} and (row < 3 or turn < 2)]
-        assert [session.generate({0: prompt(row, turn)})[0].ids for turn in turns] == ids[row]
+        assert [ask(session, {0: prompt(row, turn)})[0].ids for turn in turns] == ids[row]
 
 
 def test_a_slow_row_does_not_change_the_samples(generator):
@@ -164,7 +170,7 @@ def test_a_slow_row_does_not_change_the_samples(generator):
     late = [{0: [20, 21]}, {0: [40], 1: [30]}, {1: [50, 51]}]
 
     def ids(session, rounds):
-        turns = [(row, sample.ids) for prompts in rounds for row, sample in session.generate(prompts).items()]
+        turns = [(row, sample.ids) for prompts in rounds for row, sample in ask(session, prompts).items()]
         return {row: [ids for r, ids in turns if r == row] for row in (0, 1)}
 
     assert ids(together, rounds) == ids(apart, late)
@@ -172,7 +178,7 @@ def test_a_slow_row_does_not_change_the_samples(generator):
 
 def test_the_seeds_fix_the_samples(generator):
     def ids(*seeds):
-        return [s.ids for s in generator.session(seeds, sampling()).generate({r: [20] for r in range(len(seeds))}).values()]
+        return [s.ids for s in ask(generator.session(seeds, sampling()), {r: [20] for r in range(len(seeds))}).values()]
 
     assert ids(1, 2, 1) == ids(1, 2, 1)
     assert ids(1, 2, 1)[0] == ids(1, 2, 1)[2] != ids(1, 2, 1)[1]
@@ -187,12 +193,24 @@ def test_turns_and_places_have_noise_of_their_own():
     assert noise(1, 2, 3) == 0.10046688902368128  # the same in every process and version
 
 
+def test_all_rows_that_are_submitted_are_one_batch(generator, monkeypatch):
+    session, batches = generator.session(range(5), sampling(max_new_tokens=1)), []
+    forward = generator._model.forward
+    spied = lambda input_ids, **rest: batches.append(len(input_ids)) or forward(input_ids=input_ids, **rest)  # noqa: E731
+    monkeypatch.setattr(generator._model, "forward", spied)
+    for row in (3, 0, 4):
+        session.submit(row, [20 + row])
+    assert list(session.poll()) == [3, 0, 4]
+    assert session.poll() == {}
+    assert batches == [5], "one call for all; the cache has a line for each row"
+
+
 def test_restart_gives_what_a_fresh_row_gives(generator):
     fresh, used = generator.session([5], sampling()), generator.session([5], sampling())
-    used.generate({0: [90, 91, 92]})
+    ask(used, {0: [90, 91, 92]})
     used.restart(0)
     for ids in ([20, 21], [30]):
-        one, two = fresh.generate({0: ids})[0], used.generate({0: ids})[0]
+        one, two = ask(fresh, {0: ids})[0], ask(used, {0: ids})[0]
         assert one.ids == two.ids
         assert one.logps == pytest.approx(two.logps, abs=1e-5)
 
@@ -201,7 +219,7 @@ def test_samples_follow_the_distribution(model, generator):
     """4,000 episodes' first token against the softmax, within four standard errors."""
     rows = 4000
     session = generator.session(range(rows), sampling(max_new_tokens=1))
-    samples = session.generate({r: [20, 30, 40] for r in range(rows)})
+    samples = ask(session, {r: [20, 30, 40] for r in range(rows)})
     with torch.no_grad():
         p = model(torch.tensor([[20, 30, 40]])).logits[0, -1].softmax(-1)
     counts = torch.bincount(torch.tensor([s.ids[0] for s in samples.values()]), minlength=len(p)) / rows
@@ -221,7 +239,7 @@ def test_the_noise_picks_by_cumulative_probability_and_never_an_impossible_token
 
 def test_a_stop_token_ends_and_belongs_to_the_sample(generator):
     session = generator.session(range(64), sampling(stop_ids=frozenset(range(100, 300)), max_new_tokens=20))
-    for sample in session.generate({r: [5 + r] for r in range(64)}).values():
+    for sample in ask(session, {r: [5 + r] for r in range(64)}).values():
         stops = [i for i, t in enumerate(sample.ids) if t >= 100]
         assert stops == [len(sample.ids) - 1] or (not stops and len(sample.ids) == 20)
         assert len(sample.ids) == len(sample.logps)
@@ -234,10 +252,12 @@ def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names)
     generator = HFGenerator(tiny.model(kind))
     before = converse(generator, sampling())
     weights = [(n, p.detach()) for n, p in other.named_parameters(remove_duplicate=not both_names)]
-    generator.load(weights)
-    after = converse(generator, sampling())
-    assert before != after
-    assert after == converse(HFGenerator(other), sampling())
+    generator.load(weights, 3)
+    after, expected = (converse(g, sampling()) for g in (generator, HFGenerator(other)))
+    assert [sampled(turns) for turns in before.values()] != [sampled(turns) for turns in after.values()]
+    assert [sampled(turns) for turns in after.values()] == [sampled(turns) for turns in expected.values()]
+    assert {sample.version for turns in before.values() for _, sample in turns} == {0}
+    assert {sample.version for turns in after.values() for _, sample in turns} == {3}
 
 
 @pytest.mark.parametrize(
@@ -252,4 +272,40 @@ def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(model,
     weights = {name: weight.clone() for name, weight in model.named_parameters()}
     change(weights)
     with pytest.raises(ModelError, match=says):
-        generator.load(weights.items())
+        generator.load(weights.items(), 1)
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "gpt2", "mpt"])
+def test_after_sleep_wake_and_load_it_samples_as_before(kind):
+    """Tied weights stay tied, and buffers what they were."""
+    generator = HFGenerator(tiny.model(kind))
+    policy = tiny.model(kind)
+    before = converse(generator, sampling())
+    tied = {name: id(weight) for name, weight in generator._model.named_parameters(remove_duplicate=False)}
+    generator.sleep()
+    assert {name: id(weight) for name, weight in generator._model.named_parameters(remove_duplicate=False)} == tied
+    assert all(weight.untyped_storage().nbytes() == 4 for weight in generator._model.parameters())
+    with pytest.raises(RuntimeError, match="single memory location"):
+        generator.load(policy.named_parameters(), 0)
+    generator.wake()
+    for weight in generator._model.parameters():
+        weight.fill_(torch.nan)  # whatever the new memory holds
+    generator.load(policy.named_parameters(), 0)
+    assert converse(generator, sampling()) == before
+    assert all(weight.is_contiguous() for weight in generator._model.parameters())
+
+
+def test_asleep_it_has_given_its_memory_back(tmp_path):
+    """Of the whole process, as the operating system counts it: 38 MB of tied weights from a file, more than malloc keeps."""
+    tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
+    generator = HF().build(str(tmp_path), torch.device("cpu"), torch.float32)
+    weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}
+    size, rss = sum(weight.nbytes for weight in weights.values()), psutil.Process().memory_info
+    assert size > 2**25
+    for _ in range(2):
+        awake = rss().rss
+        generator.sleep()
+        assert awake - rss().rss > 0.9 * size
+        generator.wake()
+        generator.load(weights.items(), 1)
+        assert abs(awake - rss().rss) < 0.1 * size

@@ -29,7 +29,7 @@ def generator(model):
 def check(generator, model, dtype="float32"):
     forward = partial(token_logps, model, temperature=SAMPLING.temperature)
     length = probe.length(model.config)
-    probe.check_generator(generator, lambda batch: forward(batch), sampling=SAMPLING, ids=IDS, length=length, dtype=dtype)
+    probe.check_logps(generator, lambda batch: forward(batch), sampling=SAMPLING, ids=IDS, length=length, dtype=dtype)
 
 
 class Wrapped:
@@ -42,8 +42,11 @@ class Wrapped:
         self.now = self.inner.session(seeds, sampling)
         return self
 
-    def generate(self, prompts):
-        return self.now.generate(prompts)
+    def submit(self, row, ids):
+        self.now.submit(row, ids)
+
+    def poll(self):
+        return self.now.poll()
 
     def restart(self, row):
         self.now.restart(row)
@@ -58,8 +61,8 @@ class IgnoresTemperature(Wrapped):
 
 
 class LogpsOffByOne(Wrapped):
-    def generate(self, prompts):
-        return {r: Sample(s.ids, [0.0, *s.logps[:-1]]) for r, s in self.now.generate(prompts).items()}
+    def poll(self):
+        return {r: replace(s, logps=[0.0, *s.logps[:-1]]) for r, s in super().poll().items()}
 
 
 class KeepsTheHistoryAfterRestart(Wrapped):
@@ -70,32 +73,37 @@ class KeepsTheHistoryAfterRestart(Wrapped):
 class ForgetsTheLastTokenOfATurn(Wrapped):
     """What a cache does that never takes the last sampled token in."""
 
-    def generate(self, prompts):
-        for row in prompts:
-            self.now._history[row] = self.now._history[row][:-1]
-            self.now._memory.known[row] = len(self.now._history[row])
-        return self.now.generate(prompts)
+    def submit(self, row, ids):
+        self.now._history[row] = self.now._history[row][:-1]
+        self.now._memory.known[row] = len(self.now._history[row])
+        super().submit(row, ids)
 
 
 class AnswersForOneRow(Wrapped):
-    def generate(self, prompts):
-        return dict(list(self.now.generate(prompts).items())[:1])
+    def poll(self):
+        return dict(list(super().poll().items())[:1])
+
+
+class AnswersForOneRowAgainAndAgain(Wrapped):
+    def poll(self):
+        self.first = getattr(self, "first", None) or dict(list(super().poll().items())[:1])
+        return self.first
 
 
 class SaysNothing(Wrapped):
-    def generate(self, prompts):
-        return {row: Sample([], []) for row in prompts}
+    def poll(self):
+        return {row: Sample([], [], 0) for row in super().poll()}
 
 
 class HasALogpTooMany(Wrapped):
-    def generate(self, prompts):
-        return {r: Sample(s.ids, [*s.logps, 0.0]) for r, s in self.now.generate(prompts).items()}
+    def poll(self):
+        return {r: replace(s, logps=[*s.logps, 0.0]) for r, s in super().poll().items()}
 
 
 class NotesPrompts(Wrapped):
-    def generate(self, prompts):
-        self.seen = [*getattr(self, "seen", []), *(token for ids in prompts.values() for token in ids)]
-        return self.now.generate(prompts)
+    def submit(self, row, ids):
+        self.seen = [*getattr(self, "seen", []), *ids]
+        super().submit(row, ids)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -129,7 +137,7 @@ def test_weights_that_were_not_loaded_are_noticed(generator, model):
     with pytest.raises(ModelError, match="its weights"):
         check(generator, other)
     fresh = HFGenerator(tiny.model(seed=2))
-    fresh.load(other.named_parameters())
+    fresh.load(other.named_parameters(), 1)
     check(fresh, other)
 
 
@@ -141,7 +149,7 @@ def test_dropout_in_the_training_forward_is_noticed():
         check(generator, model.train())
 
 
-@pytest.mark.parametrize("fault", [AnswersForOneRow, SaysNothing, HasALogpTooMany])
+@pytest.mark.parametrize("fault", [AnswersForOneRow, AnswersForOneRowAgainAndAgain, SaysNothing, HasALogpTooMany])
 def test_samples_that_break_the_protocol_are_refused(fault, generator, model):
     with pytest.raises(ModelError, match="1 to 4 tokens and a log-probability each"):
         check(fault(generator), model)

@@ -30,7 +30,7 @@ def claim(path, *overrides):
         "env.timeout=5",
         "env.workers=2",
         "env.retries=9",
-        "rollout.patience=0",
+        "rollout.batch_wait=0",
         "eval.every=3",
         "run.save_every=1",
         "run.keep=5",

@@ -49,16 +49,8 @@ def stage(home, context=2048, rank=0, size=1, **env):
     world = World()
     world.rank, world.size = rank, size
     chat = tiny.chat(instructions="Find it.")
-    return Stage(
-        config,
-        world,
-        None,
-        chat,
-        describe(MAZE, rooms=[4]),
-        range(config.groups),
-        version=lambda: 0,
-        difficulties=lambda step: None,
-    )
+    training, groups = describe(MAZE, rooms=[4]), range(config.groups)
+    return Stage(config, world, None, chat, training, groups, difficulties=lambda step: None)
 
 
 def build(home, options, **more):
@@ -93,7 +85,7 @@ def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, 
         numbered = {}
         for rank in range(size):
             world = SimpleNamespace(rank=rank, size=size)
-            source = DatasetSource(Stage(config, world, None, None, None, range(groups), None, None), made)
+            source = DatasetSource(Stage(config, world, None, None, None, range(groups), None), made)
             for step in range(steps):
                 numbered |= {step * groups + g.number: g.trajectories[0].task_id for g in source.next(step, 1)}
         return [numbered[n] for n in sorted(numbered)]

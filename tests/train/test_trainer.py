@@ -40,7 +40,7 @@ def make(home, options):
 
 
 def opened(trainer):
-    return trainer.lanes[0].open(trainer.world, trainer.generator, lambda: trainer.engine.steps)
+    return trainer.lanes[0].open(trainer.world, trainer.generator)
 
 
 def train(trainer, log=lambda row, groups: None):
@@ -63,7 +63,7 @@ def special(tmp_path, request):
 
 
 def collect(trainer, step=0, max_turns=4):
-    trainer.generator.load(trainer.engine.weights())
+    trainer.generator.load(trainer.engine.weights(), trainer.engine.steps)
     with closing(opened(trainer)) as source:
         return source.next(step, max_turns)
 
@@ -257,14 +257,30 @@ NAIVE = {
     "generator": {"name": "naive"},
     "run": {"steps": 2, "save_every": 2},
     "env": small_run.HASH["env"],
-    "eval": small_run.HASH["eval"],
+    "eval": small_run.HASH["eval"] | {"every": 1},
 }
 
 
 @pytest.mark.parametrize("special", [NAIVE], indirect=True)
-def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
-    rows = []
-    train(special, lambda row, groups: rows.append(row))
+def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_the_policy_learns(special, monkeypatch):
+    rows, events, versions = [], [], []
+
+    def note(where, name):
+        method = getattr(where, name)
+        monkeypatch.setattr(where, name, lambda *args: events.append((name, *args[1:])) or method(*args))
+
+    def log(row, groups):
+        rows.append(row)
+        versions.append({turn.version for g in groups for t in g.trajectories for turn in t.turns})
+
+    for name in ("load", "session", "sleep", "wake"):
+        note(special.generator, name)
+    note(special, "update")
+    special.train(log, lambda step: events.append(("evaluate",)))
+    step = ["session", "sleep", "update", "wake", "load"]
+    assert [event[0] for event in events] == [*step, "evaluate", *step]
+    assert [event[1] for event in events if event[0] == "load"] == [1, 2], "optimizer steps"
+    assert versions == [{0}, {1}]
     assert [r["step"] for r in rows] == [1, 2]
     assert rows[0]["grad_norm"] > 0, "the second step samples from other weights than the first"
     assert all(r["logp_drift"] < 1e-4 for r in rows)
@@ -273,7 +289,7 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer(special):
 
 @pytest.mark.parametrize(
     ("name", "error", "message"),
-    [("hollow", BrokenPlugin, "lacks load, session"), ("stale", ModelError, "not those of the training forward")],
+    [("hollow", BrokenPlugin, "lacks load, session, sleep, wake of"), ("stale", ModelError, "not those of the training forward")],
 )
 def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message):
     with pytest.raises(error, match=message):

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from agentgym_envs.errors import UnknownName
 from agentgym_train.errors import ConfigError
-from agentgym_train.limits import Count, Name, NonNegative, Patience, Positive, Seconds, Seed, Temperature, Whole
+from agentgym_train.limits import Count, Name, NonNegative, Positive, Seconds, Seed, Temperature, Wait, Whole
 
 T = TypeVar("T")
 SCRATCH = "scratch"
@@ -102,8 +102,8 @@ class RolloutConfig:
     temperature: Temperature = 1.0
     max_new_tokens: Count = 64
     """Tokens a turn."""
-    patience: Patience = 2.0
-    """Seconds that ready episodes wait for slower ones before they go on without them."""
+    batch_wait: Wait = 2.0
+    """Seconds that ready episodes wait for slower ones before they go on without them, while the generator has nothing to do."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The environments of a run: each has its rules, action format, group size, curriculum and episodes of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerBase
 
@@ -31,8 +31,8 @@ class Lane:
         """Returns the turns that an episode may take at a step (counted from 0)."""
         return curricula.turns(self.curriculum, step)
 
-    def open(self, world: World, generator: Generator, version: Callable[[], int]) -> Source:
-        """Builds what gives its episodes; ``version`` returns the optimizer steps behind the policy."""
+    def open(self, world: World, generator: Generator) -> Source:
+        """Builds what gives its episodes."""
         stage = Stage(
             self.config,
             world,
@@ -40,7 +40,6 @@ class Lane:
             self.chat,
             self.training,
             self.groups,
-            version=version,
             difficulties=lambda step: curricula.difficulties(self.curriculum, step),
         )
         source = plugins.make(plugins.SOURCE, self.config.source).build(stage)

@@ -29,7 +29,7 @@ Temperature = Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)]
 """Of sampling. Greedy choice, the limit 0, has no log-probability to train on."""
 Seconds = Annotated[float, Field(gt=0, le=_MONTH, allow_inf_nan=False)]
 """A time limit, at most a month."""
-Patience = Annotated[float, Field(ge=0, le=_MONTH, allow_inf_nan=False)]
+Wait = Annotated[float, Field(ge=0, le=_MONTH, allow_inf_nan=False)]
 """A time to wait, which may be none."""
 Name = Annotated[str, Field(min_length=1)]
 """Not empty."""

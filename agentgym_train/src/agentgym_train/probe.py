@@ -6,7 +6,7 @@ Where it does not, every ratio of the first update is off 1 and nothing says so.
 Shapes: B trajectories, T tokens.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -42,7 +42,7 @@ class Drift(NamedTuple):
         return self.worst <= 1e-3 if dtype == "float32" else self.mean <= 0.1
 
 
-def check_generator(
+def check_logps(
     generator: Generator, forward: Callable[[Batch], Forward], *, sampling: Sampling, ids: Sequence[int], length: int, dtype: str
 ) -> None:
     """Refuses a generator whose log-probabilities are not those of the training forward.
@@ -83,7 +83,7 @@ def length(config: Any) -> int:
 
 
 def measure(start: Start, forward: Callable[[Batch], Forward], *, sampling: Sampling, ids: Sequence[int], length: int) -> Drift:
-    """Plays the conversation and compares; see :func:`check_generator`."""
+    """Plays the conversation and compares; see :func:`check_logps`."""
     prompts = [i for i in ids if i not in sampling.stop_ids]
     trajectories = play(start, replace(sampling, max_new_tokens=NEW_TOKENS), ids=prompts, length=length)
     batch = pack([Group(0, trajectories)])
@@ -123,10 +123,20 @@ def play(start: Start, sampling: Sampling, *, ids: Sequence[int], length: int) -
             session.finish(3)
             asked -= {0, 3}
         prompts = {row: _prompt(row, turn, ids, longest) for row in sorted(asked)}
-        samples = session.generate(prompts)
+        samples = ask(session, prompts)
         for row in asked:
             rows[row].turns.append(_turn(prompts[row], samples.get(row), sampling))
     return [*before, *rows]
+
+
+def ask(session: Session, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
+    """Submits prompts, in their order, and polls for as long as that brings more of their actions."""
+    for row, ids in prompts.items():
+        session.submit(row, ids)
+    samples: dict[int, Sample] = {}
+    while samples.keys() != prompts.keys() and (more := session.poll()).keys() - samples.keys():
+        samples |= more
+    return samples
 
 
 def _prompt(row: int, turn: int, ids: Sequence[int], longest: int) -> list[int]:

@@ -22,10 +22,14 @@ from agentgym_train.world import World
 
 @dataclass(frozen=True)
 class Sample:
-    """What a generator sampled for one row: token ids and their log-probabilities in nats, of the same length."""
+    """An action that a generator sampled for one row."""
 
     ids: list[int]
+    """Token ids, a stop token at the end included."""
     logps: list[float]
+    """One a token, in nats."""
+    version: int
+    """Optimizer steps behind the weights that sampled it, as ``load`` was told; 0 before the first ``load``."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,21 @@ class Sampling:
 
 
 class Session(Protocol):
-    """Episodes in progress, one a row; keeps whatever makes continuing cheap."""
+    """Episodes in progress, one a row; keeps whatever makes continuing cheap.
 
-    def generate(self, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
-        """Appends token ids to some rows and samples until a stop token or the limit. Stop tokens are part of the sample."""
+    A row that was submitted is polled before anything else is asked of it. A session may be dropped at any time.
+    """
+
+    def submit(self, row: int, ids: Sequence[int]) -> None:
+        """Appends token ids to a row and asks for its next action: up to a stop token, which is part of it, or the limit."""
+        ...
+
+    def poll(self) -> dict[int, Sample]:
+        """Returns what has been sampled since: at least one row if any is submitted, and blocks until then; else nothing."""
         ...
 
     def restart(self, row: int) -> None:
-        """Forgets a row."""
+        """Forgets what a row holds; its noise begins again."""
         ...
 
     def finish(self, row: int) -> None:
@@ -54,18 +65,39 @@ class Session(Protocol):
 
 
 class Generator(Protocol):
-    """Token ids in, token ids and log-probabilities out. The trainer uses nothing else of it."""
+    """Token ids in, token ids and log-probabilities out. The trainer uses nothing else of it.
 
-    def load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Takes over the policy's weights: (name, full tensor) pairs."""
+    It is built with the model's own weights and can sample at once. It sleeps while the policy learns; between ``sleep`` and
+    ``load`` nothing is sampled.
+    """
+
+    def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
+        """Takes over the policy's weights.
+
+        Args:
+            weights: (name, full tensor) pairs, a tied weight under one of its names or both. The tensors are the policy's: they
+                are copied.
+            version: optimizer steps behind them.
+
+        Raises:
+            ModelError: a weight that the model does not have, of another shape, or that is missing.
+        """
         ...
 
     def session(self, seeds: Sequence[int], sampling: Sampling) -> Session:
         """Starts one episode a seed, in rows 0, 1, ….
 
-        The noise of a token is a function of its episode's seed, its turn (calls of ``generate`` for the row since it began or
-        was restarted) and its place in the turn, and of nothing else.
+        The noise of a token is a function of its episode's seed, its turn (submits of the row since it began or was restarted)
+        and its place in the turn, and of nothing else.
         """
+        ...
+
+    def sleep(self) -> None:
+        """Gives its memory back; its weights need not be kept. No session is in progress."""
+        ...
+
+    def wake(self) -> None:
+        """Makes ready for ``load``, after which it samples as before."""
         ...
 
 
@@ -153,8 +185,6 @@ class Stage:
     """The environment, its tasks and their difficulties."""
     groups: Sequence[int]
     """The numbers of its groups in a step, over all processes."""
-    version: Callable[[], int]
-    """Optimizer steps behind the policy."""
     difficulties: Callable[[int], tuple[int, int] | None]
     """Of the tasks of a step, as the curriculum has it; None: of all."""
 

@@ -22,7 +22,7 @@ from agentgym_train.files import write_whole
 from agentgym_train.lanes import Lane
 from agentgym_train.metrics import MetricsFile
 from agentgym_train.models import load_model
-from agentgym_train.probe import check_generator
+from agentgym_train.probe import check_logps
 from agentgym_train.probe import length as probe_length
 from agentgym_train.protocols import Generator
 from agentgym_train.rollout.build import sampling
@@ -71,8 +71,8 @@ class Trainer:
         self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
         lost = (row["env"] for row in self.failed.kept if row["given_up"] and not row["evaluation"])
         self.given_up = Counter(lost)
-        self.generator.load(self.engine.weights())
-        check_generator(
+        self.generator.load(self.engine.weights(), self.engine.steps)
+        check_logps(
             self.generator,
             lambda batch: self.engine.forward(batch.to(self.engine.device)),
             sampling=sampling(config, lanes[0].chat),
@@ -95,18 +95,20 @@ class Trainer:
         """
         run, every = self.config.run, self.config.eval.every
         with ExitStack() as stack:
-            opened = [lane.open(self.world, self.generator, lambda: self.engine.steps) for lane in self.lanes]
+            opened = [lane.open(self.world, self.generator) for lane in self.lanes]
             sources = [stack.enter_context(closing(source)) for source in opened]
             for step in range(self.start, run.steps):
                 began = time.monotonic()
                 horizons = [lane.horizon(step) for lane in self.lanes]
                 played = [source.next(step, horizon) for source, horizon in zip(sources, horizons, strict=True)]
                 groups = [group for part in played for group in part]
+                self.generator.sleep()
                 failures = [self.note_failures(step + 1, lane, s.failures) for lane, s in zip(self.lanes, sources, strict=True)]
                 self.check_failures(step)
                 collected = time.monotonic()
                 learned = self.update(step, groups)
-                self.generator.load(self.engine.weights())
+                self.generator.wake()
+                self.generator.load(self.engine.weights(), self.engine.steps)
                 means = self.summarise(step, horizons, played, failures)
                 self.observe(learned, means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}

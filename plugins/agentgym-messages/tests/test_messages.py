@@ -66,7 +66,7 @@ def test_the_tokens_are_the_templates_and_each_process_has_its_share(run):
     tokenizer = AutoTokenizer.from_pretrained(run / "run" / "model")
     config, chat = configuration.load(run / "run.toml"), Chat(tokenizer)
     plugin = plugins.make(plugins.SOURCE, config.source)
-    made = lambda world: plugin.build(Stage(config, world, None, chat, None, range(config.groups), lambda: 0, lambda step: None))  # noqa: E731
+    made = lambda world: plugin.build(Stage(config, world, None, chat, None, range(config.groups), lambda step: None))  # noqa: E731
     assert check_source(made, groups=3)
     for group, talk in zip(made(World()).next(0, 1), TALKS, strict=True):
         ids = [i for turn in group.trajectories[0].turns for i in turn.prompt_ids + turn.action_ids]

@@ -35,7 +35,7 @@ __all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
 CONNECT = 10.0  # seconds that a connection may take
 FIRST, LONGEST = 0.5, 8.0  # seconds before the second try, twice as many before each further one, and the most
 JITTER = 0.25  # the part of a pause that chance may take away, so that calls do not come back all at once
-PATIENCE = 120.0  # seconds: a server that asks for more is given up
+LONGEST_WAIT = 120.0  # seconds: a server that asks for more is given up
 SLOW = 2  # tries that ran out of time are repeated so often: ten times ten minutes help nobody
 AGAIN = frozenset((408, 409, 429, *range(500, 600)))  # answers that another try may better
 GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
@@ -182,7 +182,7 @@ class Client:
         if not _may_pass(answer, complaint):
             return self._failure(self._refusal(status, complaint.message), ProviderRefused, status, again=False)
         wait = seconds_to_wait(answer.headers, time.time())
-        if wait is not None and wait > PATIENCE:
+        if wait is not None and wait > LONGEST_WAIT:
             return self._failure(f"{text} It asks to wait {wait:.0f} s.", status=status, again=False)
         return self._failure(text, status=status, wait=wait)
 

@@ -157,16 +157,16 @@ class _Tail:
                 self._end = (self._end + data)[-LAST_WORDS:]
 
 
-def end_all(workers: list[Handle], patience: float) -> None:
+def end_all(workers: list[Handle], timeout: float) -> None:
     """Closes the sockets of all workers, which ends them, then kills what is left of them and of what they have started.
 
     Args:
         workers: may be dead already.
-        patience: seconds that they get to end by themselves.
+        timeout: seconds that they get to end by themselves.
     """
     for worker in workers:
         worker.socket.close()
-    _wait_all(workers, patience)
+    _wait_all(workers, timeout)
     for number in (signal.SIGTERM, signal.SIGKILL):  # only a build in the cache makes use of the first: to clean up
         for worker in workers:
             with suppress(ProcessLookupError):  # a dead worker's children are still its group

@@ -27,7 +27,7 @@ from agentgym_envs.pool.result import REFUSALS, Result
 from agentgym_envs.pool.wire import BadMessage, pack
 from agentgym_envs.processes import module_folders
 
-CLOSE_PATIENCE = 5.0  # seconds that the workers get to close their environments
+CLOSE_TIMEOUT = 5.0  # seconds that the workers get to close their environments
 GLANCE = 1.0  # seconds between looks at whether a silent worker still lives
 
 
@@ -147,7 +147,7 @@ class EnvPool:
         workers = [w for w in self._workers if w]
         self._workers = [None] * len(self._workers)
         self._ready.clear()
-        end_all(workers, CLOSE_PATIENCE)
+        end_all(workers, CLOSE_TIMEOUT)
 
     def __enter__(self) -> "EnvPool":
         return self

@@ -22,6 +22,7 @@ from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators.memory import Memory, NoCache, SharedCache
 from agentgym_train.generators.sampling import choose, noise
+from agentgym_train.generators.weights import drop, make_room, take_over
 from agentgym_train.protocols import Sample, Sampling
 
 log = logging.getLogger(__name__)
@@ -65,48 +66,53 @@ class HFGenerator:
         self._model = model.eval().requires_grad_(False)
         self.method = exact_method(self._model)
         """How it remembers."""
+        self._version = 0
 
-    def load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Copies weights in place, by name; a tied weight is due under one of its names.
-
-        Raises:
-            ModelError: a weight that the model does not have, of another shape, or that is missing.
-        """
-        mine = dict(self._model.named_parameters(remove_duplicate=False))
-        missing = {id(weight): name for name, weight in self._model.named_parameters()}
-        for name, weight in weights:
-            if name not in mine or mine[name].shape != weight.shape:
-                shape = tuple(mine[name].shape) if name in mine else "no such weight"
-                raise ModelError(f"weight {name!r} of shape {tuple(weight.shape)} does not fit the generator's model: {shape}")
-            mine[name].data.copy_(weight)
-            missing.pop(id(mine[name]), None)
-        if missing:
-            raise ModelError(
-                f"{len(missing)} weights were not loaded into the generator, among them {next(iter(missing.values()))!r}"
-            )
+    def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
+        """Copies weights in place; see :func:`~agentgym_train.generators.weights.take_over`."""
+        take_over(self._model, weights)
+        self._version = version
 
     def session(self, seeds: Sequence[int], sampling: Sampling) -> "HFSession":
         """Starts one episode a seed."""
-        return HFSession(self._model, self.method, seeds, sampling)
+        return HFSession(self._model, self.method, seeds, sampling, self._version)
+
+    def sleep(self) -> None:
+        """Frees the memory of its weights."""
+        drop(self._model)
+
+    def wake(self) -> None:
+        """Allocates it again."""
+        make_room(self._model)
 
 
 class HFSession:
-    """Episodes in progress."""
+    """Episodes in progress; all rows that are submitted are sampled as one batch, by ``poll``."""
 
-    def __init__(self, model: PreTrainedModel, method: Method, seeds: Sequence[int], sampling: Sampling):
-        self._model, self._method, self._seeds, self._sampling = model, method, seeds, sampling
+    def __init__(self, model: PreTrainedModel, method: Method, seeds: Sequence[int], sampling: Sampling, version: int = 0):
+        self._model, self._method, self._seeds, self._sampling, self._version = model, method, seeds, sampling, version
+        self._submitted: dict[int, Sequence[int]] = {}
         self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
         self._turn = dict.fromkeys(self._history, 0)
         self._memory = method.memory(model, self._history)
 
+    def submit(self, row: int, ids: Sequence[int]) -> None:
+        """Puts a row into the next batch."""
+        self._submitted[row] = ids
+
+    def poll(self) -> dict[int, Sample]:
+        """Samples the batch."""
+        prompts, self._submitted = self._submitted, {}
+        return self._sample(prompts) if prompts else {}
+
     @torch.inference_mode()
-    def generate(self, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
+    def _sample(self, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
         """Appends ``prompts`` to their rows and samples an action for each."""
         if not self._method.lasts:
             self._memory = self._method.memory(self._model, self._history.keys() & prompts.keys())
         for row, ids in prompts.items():
             self._history[row] += ids
-        samples = {row: Sample([], []) for row in prompts}
+        samples = {row: Sample([], [], self._version) for row in prompts}
         going = list(prompts)
         for place in range(self._sampling.max_new_tokens):
             # The last sampled token of a turn is not in the memory yet: it comes with the next prompt.

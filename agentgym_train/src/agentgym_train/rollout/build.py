@@ -29,5 +29,5 @@ def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Ch
         chat,
         max_context=config.model.max_context,
         retries=config.env.retries,
-        patience=config.rollout.patience,
+        batch_wait=config.rollout.batch_wait,
     )

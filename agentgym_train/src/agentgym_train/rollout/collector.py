@@ -45,24 +45,27 @@ class _Episode:
 class Collector:
     """Plays episodes.
 
+    While the generator is at work what environments have answered is submitted without waiting for more, so that neither waits
+    for the other; with one that samples all rows at once, environments and generator take turns.
+
     Args:
         pool: one environment an episode at least, without a step limit of its own.
         generator: the policy.
         chat: between text and tokens.
         max_context: tokens an episode may have, its next action included.
         retries: fresh environments an episode gets after failures of its own environment.
-        patience: seconds that ready episodes wait for slower ones.
+        batch_wait: seconds that ready episodes wait for slower ones while the generator has nothing to do.
     """
 
     def __init__(
-        self, pool: EnvPool, generator: Generator, chat: Chat, *, max_context: int, retries: int = 3, patience: float = 2.0
+        self, pool: EnvPool, generator: Generator, chat: Chat, *, max_context: int, retries: int = 3, batch_wait: float = 2.0
     ):
         self.pool, self.generator, self.chat = pool, generator, chat
-        self.max_context, self.retries, self.patience = max_context, retries, patience
+        self.max_context, self.retries, self.batch_wait = max_context, retries, batch_wait
         self.failures: list[Failure] = []
         """Of the last collection, retried ones included; what a failing neighbour took along is not among them."""
 
-    def collect(self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str, version: int = 0) -> list[Group]:
+    def collect(self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str) -> list[Group]:
         """Plays one episode a start.
 
         Args:
@@ -70,7 +73,6 @@ class Collector:
             max_turns: the horizon.
             sampling: how to sample.
             noise: with an episode's group and its place in it, fixes the noise of its samples.
-            version: the policy version to note with each token.
 
         Returns:
             One group for each distinct start, in order; episodes that failed through all retries are missing.
@@ -80,25 +82,29 @@ class Collector:
         episodes = [_Episode(row, start, Trajectory(start.task_id or "", start.seed)) for row, start in enumerate(starts)]
         for episode in episodes:
             episode.start.reset(self.pool, episode.row)
+        submitted: set[int] = set()
         while any(not e.done for e in episodes):
-            ready: dict[int, list[int]] = {}
-            for result in self._receive():
+            for result in self._receive(wait=not submitted):
                 prompt = self._advance(episodes[result.index], result, session, max_turns, sampling.max_new_tokens)
                 if prompt is not None:
-                    ready[result.index] = prompt
-            if ready:
-                for row, sample in session.generate(ready).items():
-                    self._act(episodes[row], sample, version)
+                    session.submit(result.index, prompt)
+                    submitted.add(result.index)
+            if submitted:
+                for row, sample in session.poll().items():
+                    submitted.remove(row)
+                    self._act(episodes[row], sample)
         groups = {start: Group(start.group, []) for start in starts}
         for episode in episodes:
             if not episode.trajectory.status.is_error:
                 groups[episode.start].trajectories.append(episode.trajectory)
         return list(groups.values())
 
-    def _receive(self) -> list[Result]:
-        """Returns all answers that come while the slower environments are given ``patience``."""
+    def _receive(self, *, wait: bool) -> list[Result]:
+        """Returns the answers that are there; or waits for one, and for those that come in the ``batch_wait`` after it."""
+        if not wait:
+            return self.pool.recv(timeout=0)
         results = self.pool.recv()
-        end = time.monotonic() + self.patience
+        end = time.monotonic() + self.batch_wait
         while (left := end - time.monotonic()) > 0 and (more := self.pool.recv(timeout=left)):
             results += more
         return results
@@ -132,9 +138,9 @@ class Collector:
         episode.tokens += len(ids)
         return ids
 
-    def _act(self, episode: _Episode, sample: Sample, version: int) -> None:
+    def _act(self, episode: _Episode, sample: Sample) -> None:
         turn = episode.trajectory.turns[-1]
-        turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, version
+        turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, sample.version
         turn.action = self.chat.text(sample.ids)
         episode.tokens += len(sample.ids)
         self.pool.send(episode.row, turn.action)

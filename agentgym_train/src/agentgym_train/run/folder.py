@@ -18,7 +18,7 @@ CHANGEABLE = frozenset(
         "env.timeout",
         "env.retries",
         "env.failure_budget",
-        "rollout.patience",
+        "rollout.batch_wait",
         "engine.micro_batch_tokens",
         "eval.every",
     }

@@ -41,7 +41,6 @@ class RolloutSource:
             max_turns=horizon,
             sampling=sampling(config, self._stage.chat),
             noise=f"train {config.run.seed} {step}",
-            version=self._stage.version(),
         )
 
     def starts(self, step: int) -> list[Start]:

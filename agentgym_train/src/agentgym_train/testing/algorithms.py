@@ -3,23 +3,21 @@
 Shapes: B trajectories, T tokens.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from agentgym_envs.errors import AgentGymError, ConformanceError
 from agentgym_train import plugins
 from agentgym_train.batching import Batch, pack
 from agentgym_train.engine.logps import Forward
 from agentgym_train.protocols import Algorithm
+from agentgym_train.testing.failures import Fail, failing, told
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.world import World
 
 PLAYS = 4  # collections
-Fail = Callable[[str], NoReturn]
 
 
 def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int = 3) -> list[str]:
@@ -40,15 +38,11 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
     """
     options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
     algorithm = plugins.make_algorithm(options)
-    who = plugins.title(algorithm)
-
-    def fail(what: str) -> NoReturn:
-        raise ConformanceError(f"{who}: {what}")
-
+    fail = failing(plugins.title(algorithm))
     for seed in range(PLAYS):
         groups = _groups(seed, group_size)
         _check(algorithm, groups, seed, fail)
-    with _told(fail, "what nobody played"):
+    with told(fail, "what nobody played"):
         nothing = algorithm.credit(_needed(pack([Group(0, [])]), algorithm, 0), [Group(0, [])], World())
         if algorithm.weight(nothing):
             fail(f"its weight of nothing is {algorithm.weight(nothing)}, not 0")
@@ -63,7 +57,7 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
 
 def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail) -> None:
     before = _needed(pack(groups), algorithm, seed)
-    with _told(fail, "credit"):
+    with told(fail, "credit"):
         batch = algorithm.credit(before, groups, World())
     for name, old in vars(before).items():
         if name != "streams" and not torch.equal(old, getattr(batch, name)):
@@ -92,7 +86,7 @@ def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[fl
     shift_BT = 0.1 * torch.sin(batch.id_BT.float() + seed)
     logp_BT = (batch.logp_BT + shift_BT).where(batch.valid_BT, 0.0).requires_grad_()
     bonus_BT = torch.ones_like(logp_BT) if "entropy" in algorithm.needs else None
-    with _told(fail, "loss"):
+    with told(fail, "loss"):
         loss, sums = algorithm.loss(Forward(logp_BT, torch.ones_like(logp_BT), bonus_BT), batch)
         if not loss.requires_grad:
             fail("its loss does not depend on the log-probabilities, on an idle micro-batch perhaps")
@@ -128,14 +122,3 @@ def _groups(seed: int, size: int) -> list[Group]:
         return Trajectory(f"task {group}", group, [turn() for _ in range(number(5))])
 
     return [Group(n, [] if n == 1 else [trajectory(n) for _ in range(size)]) for n in range(3)]
-
-
-@contextmanager
-def _told(fail: Fail, what: str) -> Iterator[None]:
-    """Says in one line where a method failed."""
-    try:
-        yield
-    except AgentGymError:
-        raise
-    except Exception as error:
-        fail(f"{what} raised {error!r}")

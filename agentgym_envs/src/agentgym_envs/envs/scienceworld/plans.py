@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-PATIENCE = 10  # moves: the bees of a greenhouse are late sometimes
+WAITS = 10  # moves: the bees of a greenhouse are late sometimes
 
 
 def plans(name: str, path: list[str], goal: str) -> Iterator[list[str]]:
@@ -50,4 +50,4 @@ def _later_focus(path: list[str]) -> Iterator[list[str]]:
     """The path focuses on a fruit that is not there yet."""
     last = next((n for n in reversed(range(len(path))) if path[n].startswith("focus on ")), None)
     if last is not None:
-        yield [*path, *["wait1"] * PATIENCE, *path[last : last + 2]]
+        yield [*path, *["wait1"] * WAITS, *path[last : last + 2]]

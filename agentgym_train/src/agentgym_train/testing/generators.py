@@ -1,0 +1,324 @@
+"""The check for authors of generators.
+
+Shapes: V vocabulary.
+"""
+
+import math
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
+
+from agentgym_envs.tasks import stable_hash
+from agentgym_train import plugins, probe
+from agentgym_train.engine.logps import token_logps
+from agentgym_train.errors import ModelError
+from agentgym_train.protocols import Generator, Sample, Sampling, Session
+from agentgym_train.testing.failures import Fail, failing, told
+
+VOCABULARY, STOPS = 100, 10
+SAMPLING = Sampling(temperature=0.7, max_new_tokens=6, stop_ids=frozenset(range(STOPS)))
+IDS = range(STOPS, VOCABULARY)  # of prompts
+ROWS, TURNS = 4, 3  # of the conversation that is played in different ways
+DRAWS = 400  # first tokens, whose frequencies are compared with probabilities
+TOGETHER = [range(ROWS)] * TURNS
+WAYS: dict[str, Sequence[Sequence[int]]] = {
+    "where they are played again": TOGETHER,
+    "where rows are submitted backwards": [range(ROWS)[::-1]] * TURNS,
+    "where rows are played one after another": [[row] for row in range(ROWS) for _ in range(TURNS)],
+    "where rows begin one after another": [
+        [row for row in range(ROWS) if 0 <= turn - row < TURNS] for turn in range(ROWS + TURNS - 1)
+    ],
+}
+"""How the same conversation is played: the rows that are submitted at once, again and again."""
+
+Said = dict[tuple[int, int], Sample]
+"""By row and turn."""
+
+
+@dataclass
+class _Tested:
+    """A generator, what to do when it fails, and the weights that it should have."""
+
+    name: str
+    generator: Generator
+    fail: Fail
+    model: PreTrainedModel
+    version: int = 0
+
+    def session(self, seeds: Sequence[int], sampling: Sampling = SAMPLING) -> Session:
+        with told(self.fail, "session"):
+            session = self.generator.session(seeds, sampling)
+        plugins.verify(session, Session, f"session of {self.name}")
+        return session
+
+    def load(self, model: PreTrainedModel, version: int) -> None:
+        """Loads copies of a model's weights, which change afterwards, as those of a policy do."""
+        weights = _weights(model)
+        with told(self.fail, "load"):
+            self.generator.load(iter(weights.items()), version)
+        self.model, self.version = model, version
+        for weight in weights.values():
+            weight.zero_()
+
+    def ask(self, session: Session, prompts: Mapping[int, Sequence[int]], sampling: Sampling = SAMPLING) -> dict[int, Sample]:
+        """Submits, polls and looks at what comes."""
+        with told(self.fail, "submit or poll"):
+            samples = probe.ask(session, prompts)
+        if samples.keys() != prompts.keys():
+            self.fail(f"it was asked for the rows {sorted(prompts)}, and poll gave the rows {sorted(samples)}")
+        for sample in samples.values():
+            if wrong := _wrong(sample, sampling, self.version):
+                self.fail(f"{wrong}: {sample}")
+        return samples
+
+
+def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
+    """Checks what the trainer relies on in a generator, with a tiny random model, on the accelerator if there is one.
+
+    Args:
+        name_or_options: its registered name, or a configuration's table: its ``name`` and its options.
+
+    Returns:
+        One line for each property that holds.
+
+    Raises:
+        UnknownName: no such generator.
+        ConfigError: an option that it does not have, or a value that it cannot have.
+        BrokenPlugin: it cannot be made, or lacks methods.
+        ConformanceError: the first property that does not hold, with what was seen.
+    """
+    options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
+    plugin = plugins.make(plugins.GENERATOR, options)
+    fail = failing(plugins.title(plugin))
+    device = torch.accelerator.current_accelerator() or torch.device("cpu")
+    model = _model(0)
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        with told(fail, "build"):
+            generator = plugin.build(folder, device, torch.float32)
+        name = f"generator {options['name']!r}"
+        plugins.verify(generator, Generator, name)
+        tested = _Tested(name, generator, fail, model.to(device))
+        return [check(tested) for check in CHECKS]
+
+
+def _actions(tested: _Tested) -> str:
+    """Asks for many actions: some end with a stop token and some with the limit. Before and after, there is nothing to poll."""
+    rows = range(24)
+    session = tested.session(rows)
+    for prompts in ({}, {row: _prompt(row, 0) for row in rows}):
+        tested.ask(session, prompts)
+        with told(tested.fail, "poll"):
+            nothing = session.poll()
+        if nothing != {}:
+            tested.fail(f"poll gave {nothing} where nothing was submitted")
+    return "an action has a token at least, ends with the first stop token or at the limit, and poll gives it once"
+
+
+def _logps(tested: _Tested) -> str:
+    forward = partial(token_logps, tested.model, temperature=SAMPLING.temperature)
+    length, device = probe.length(tested.model.config), tested.model.device
+    with told(tested.fail, "a conversation"):
+        drift = probe.measure(
+            tested.generator.session, lambda batch: forward(batch.to(device)), sampling=SAMPLING, ids=IDS, length=length
+        )
+    if not drift.fits("float32"):
+        tested.fail(
+            f"its log-probabilities differ from those of the weights of version {tested.version} by {drift.mean:.4f} nats in the "
+            f"mean and by {drift.worst:.4f} at most"
+        )
+    return "log-probabilities are those of a forward pass over the whole row, at the temperature, restarted rows included"
+
+
+def _frequencies(tested: _Tested) -> str:
+    """Five standard errors, and three draws for tokens that are hardly ever drawn."""
+    prompt, one = _prompt(0, 0), replace(SAMPLING, max_new_tokens=1)
+    with torch.no_grad():
+        logits_V = tested.model(torch.tensor([prompt], device=tested.model.device)).logits[0, -1].cpu()
+    p_V = (logits_V / one.temperature).softmax(-1)
+    samples = tested.ask(tested.session(range(DRAWS), one), dict.fromkeys(range(DRAWS), prompt), one)
+    seen_V = torch.bincount(torch.tensor([sample.ids[0] for sample in samples.values()]), minlength=VOCABULARY)
+    off_V = (seen_V - DRAWS * p_V).abs() - 5 * (DRAWS * p_V * (1 - p_V)).sqrt()
+    if float(off_V.max()) > 3:
+        token = int(off_V.argmax())
+        tested.fail(f"{DRAWS} episodes begin {int(seen_V[token])} times with a token of probability {float(p_V[token]):.3f}")
+    return "with different seeds tokens are as frequent as they are probable"
+
+
+def _reproducible(tested: _Tested) -> str:
+    together = _converse(tested, tested.session(_seeds()), TOGETHER)
+    for how, rounds in WAYS.items():
+        _compare(tested, together, _converse(tested, tested.session(_seeds()), rounds), how)
+    _compare(tested, together, _as_they_come(tested), "where rows are submitted again as soon as they are polled")
+    for row, seed in enumerate(_seeds()):
+        session = tested.session([seed])
+        alone: Said = {(row, turn): tested.ask(session, {0: _prompt(row, turn)})[0] for turn in range(TURNS)}
+        _compare(tested, {key: together[key] for key in alone}, alone, "where the row is alone")
+    return "the same seeds give the same samples, whatever is submitted besides, in whatever order and when"
+
+
+def _restarts(tested: _Tested) -> str:
+    together = _converse(tested, tested.session(_seeds()), TOGETHER)
+    session = tested.session(_seeds())
+    with told(tested.fail, "restart of a row that was not yet submitted"):
+        session.restart(0)
+    _converse(tested, session, TOGETHER[1:])
+    with told(tested.fail, "restart"):
+        session.restart(0)
+        session.restart(2)
+    again = _converse(tested, session, [[0, 2]] * TURNS)
+    _compare(tested, {key: together[key] for key in again}, again, "where the row was restarted")
+    rest = {(row, TURNS - 1): tested.ask(session, {row: _prompt(row, TURNS - 1)})[row] for row in (1, 3)}
+    _compare(tested, {key: together[key] for key in rest}, rest, "where other rows were restarted")
+    return "a restarted row is as new, with the noise of its beginning"
+
+
+def _finishes(tested: _Tested) -> str:
+    together = _converse(tested, tested.session(_seeds()), TOGETHER)
+    session = tested.session(_seeds())
+    with told(tested.fail, "finish of a row that was not yet submitted"):
+        session.finish(0)
+    first = _converse(tested, session, [[1, 2, 3]])
+    with told(tested.fail, "finish"):
+        session.finish(2)
+    rest = {(row, turn): tested.ask(session, {row: _prompt(row, turn)})[row] for turn in range(1, TURNS) for row in (1, 3)}
+    _compare(tested, {key: together[key] for key in (*first, *rest)}, first | rest, "where other rows were finished")
+    with told(tested.fail, "finish"):
+        session.finish(1)
+        session.finish(3)
+    return "a finished row leaves the others as they are"
+
+
+def _loads(tested: _Tested) -> str:
+    tested.load(_model(1).to(tested.model.device), 7)
+    _converse(tested, tested.session(_seeds()), TOGETHER)
+    _logps(tested)
+    return "load takes other weights over, copies them, and their version is in the samples"
+
+
+def _refuses(tested: _Tested) -> str:
+    good = _weights(tested.model)
+    name = list(good)[-1]
+    wrong = {
+        "one is missing": {n: weight for n, weight in good.items() if n != name},
+        "one is of another shape": good | {name: torch.zeros(1, 1)},
+        "one is unknown": good | {"nonsense.weight": torch.zeros(1)},
+    }
+    for what, weights in wrong.items():
+        try:
+            tested.generator.load(iter(weights.items()), tested.version)
+        except ModelError:
+            continue
+        except Exception as error:
+            tested.fail(f"load raised {error!r}, and no ModelError, for weights of which {what}")
+        tested.fail(f"load took weights of which {what}")
+    return "weights that are missing, of another shape or unknown are refused"
+
+
+def _sleeps(tested: _Tested) -> str:
+    """Twice: as in every step of a run."""
+    tested.load(tested.model, tested.version)
+    before = _converse(tested, tested.session(_seeds()), TOGETHER)
+    for version in (8, 9):
+        for name in ("sleep", "wake"):
+            with told(tested.fail, name):
+                getattr(tested.generator, name)()
+        tested.load(tested.model, version)
+        _compare(tested, before, _converse(tested, tested.session(_seeds()), TOGETHER), "where it slept, woke and loaded")
+    return "after sleep, wake and load it samples as before"
+
+
+CHECKS: tuple[Callable[[_Tested], str], ...] = (
+    *(_actions, _logps, _frequencies, _reproducible, _restarts, _finishes),
+    *(_loads, _refuses, _sleeps),  # these change the weights
+)
+
+
+def _converse(tested: _Tested, session: Session, rounds: Sequence[Sequence[int]]) -> Said:
+    """Plays turns of some rows at once, round by round; returns what was said."""
+    said: Said = {}
+    for rows in rounds:
+        turns = {row: sum(r == row for r, _ in said) for row in rows}
+        samples = tested.ask(session, {row: _prompt(row, turn) for row, turn in turns.items()})
+        said |= {(row, turns[row]): sample for row, sample in samples.items()}
+    return said
+
+
+def _as_they_come(tested: _Tested) -> Said:
+    """Submits a row's next turn while others are still asked for."""
+    session, said = tested.session(_seeds()), Said()
+    turns = dict.fromkeys(range(ROWS), 0)
+    with told(tested.fail, "submit or poll"):
+        for row in turns:
+            session.submit(row, _prompt(row, 0))
+        while turns and (samples := session.poll()):
+            for row, sample in samples.items():
+                said[row, turns[row]] = sample
+                turns[row] += 1
+                if turns[row] < TURNS:
+                    session.submit(row, _prompt(row, turns[row]))
+                else:
+                    del turns[row]
+    return said
+
+
+def _compare(tested: _Tested, expected: Said, found: Said, how: str) -> None:
+    for (row, turn), one in expected.items():
+        other = found.get((row, turn))
+        if other is None or one.ids != other.ids or max(abs(a - b) for a, b in zip(one.logps, other.logps, strict=True)) > 1e-3:
+            tested.fail(f"turn {turn + 1} of row {row} is {one} together with others, and {other} {how}")
+
+
+def _wrong(sample: Sample, sampling: Sampling, version: int) -> str:
+    """Says what is wrong with a sample; empty where nothing is."""
+    ids, logps = sample.ids, sample.logps
+    if type(ids) is not list or type(logps) is not list or not all(type(i) is int and 0 <= i < VOCABULARY for i in ids):
+        return "a sample's ids are not a list of token ids, or its log-probabilities no list"
+    if not 1 <= len(ids) == len(logps) <= sampling.max_new_tokens:
+        return f"a sample must have 1 to {sampling.max_new_tokens} tokens and a log-probability each"
+    if any(token in sampling.stop_ids for token in ids[:-1]):
+        return "a sample goes on behind a stop token"
+    if len(ids) < sampling.max_new_tokens and ids[-1] not in sampling.stop_ids:
+        return f"a sample ends before {sampling.max_new_tokens} tokens without a stop token"
+    if not all(type(logp) is float and math.isfinite(logp) and logp <= 0 for logp in logps):
+        return "a log-probability is no finite float up to 0"
+    return "" if sample.version == version else f"a sample's version is not {version}"
+
+
+def _seeds() -> list[int]:
+    return [stable_hash(f"check {row}") for row in range(ROWS)]
+
+
+def _prompt(row: int, turn: int) -> list[int]:
+    return [IDS[stable_hash(f"check {row} {turn} {place}") % len(IDS)] for place in range(1 + (3 * row + turn) % 5)]
+
+
+def _weights(model: PreTrainedModel) -> dict[str, Tensor]:
+    return {name: weight.detach().clone() for name, weight in model.named_parameters()}
+
+
+def _model(seed: int) -> PreTrainedModel:
+    """Returns a model whose choices are far from uniform."""
+    config = Qwen2Config(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=512,
+        initializer_range=0.2,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=None,
+        pad_token_id=None,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Qwen2ForCausalLM(config).eval().requires_grad_(False)

@@ -1,0 +1,93 @@
+"""A generator that samples in a thread of its own while environments are at work."""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+from agentgym_train.generators.sampling import choose, noise
+from agentgym_train.generators.weights import drop, make_room, take_over
+from agentgym_train.protocols import Sample, Sampling
+
+
+@dataclass(frozen=True, kw_only=True)
+class Background:
+    """The options: none."""
+
+    def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "BackgroundGenerator":
+        """Loads a copy of the model."""
+        model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype)
+        return BackgroundGenerator(model.to(device).eval().requires_grad_(False))
+
+
+class BackgroundGenerator:
+    """Samples rows one by one, in the order in which they were submitted."""
+
+    def __init__(self, model: PreTrainedModel):
+        self._model, self._version = model, 0
+
+    def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
+        """Copies the weights."""
+        take_over(self._model, weights)
+        self._version = version
+
+    def session(self, seeds: Sequence[int], sampling: Sampling) -> "BackgroundSession":
+        """Starts one episode a seed."""
+        return BackgroundSession(self._model, self._version, seeds, sampling)
+
+    def sleep(self) -> None:
+        """Frees the memory of the weights."""
+        drop(self._model)
+
+    def wake(self) -> None:
+        """Allocates it again."""
+        make_room(self._model)
+
+
+class BackgroundSession:
+    """Episodes in progress. The thread starts with the first submit and ends once the session is dropped."""
+
+    def __init__(self, model: PreTrainedModel, version: int, seeds: Sequence[int], sampling: Sampling):
+        self._model, self._version, self._seeds, self._sampling = model, version, seeds, sampling
+        self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
+        self._turn = dict.fromkeys(self._history, 0)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background")
+        self._submitted: dict[int, Future[Sample]] = {}
+
+    def submit(self, row: int, ids: Sequence[int]) -> None:
+        """Puts the row at the end of the thread's queue."""
+        self._history[row] += ids
+        self._submitted[row] = self._thread.submit(self._sample, row)
+
+    def poll(self) -> dict[int, Sample]:
+        """Returns the rows that are done, or waits for the next; an error of the thread is raised here."""
+        wait(self._submitted.values(), return_when=FIRST_COMPLETED)
+        done = [row for row, future in self._submitted.items() if future.done()]
+        return {row: self._submitted.pop(row).result() for row in done}
+
+    def restart(self, row: int) -> None:
+        """Empties the row."""
+        self._history[row], self._turn[row] = [], 0
+
+    def finish(self, row: int) -> None:
+        """Forgets the row."""
+        del self._history[row], self._turn[row]
+
+    @torch.inference_mode()
+    def _sample(self, row: int) -> Sample:
+        """Runs in the thread: the model reads the whole history again for each token."""
+        sample, history = Sample([], [], self._version), self._history[row]
+        while len(sample.ids) < self._sampling.max_new_tokens:
+            logits_1V = self._model(input_ids=torch.tensor([history], device=self._model.device), use_cache=False).logits[:, -1]
+            point = noise(self._seeds[row], self._turn[row], len(sample.ids))
+            (token,), (logp,) = choose(logits_1V, [point], temperature=self._sampling.temperature)
+            history.append(token)
+            sample.ids.append(token)
+            sample.logps.append(logp)
+            if token in self._sampling.stop_ids:
+                break
+        self._turn[row] += 1
+        return sample

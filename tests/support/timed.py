@@ -1,0 +1,71 @@
+"""Environments and a generator whose work takes made-up time, so that it is known how long a collection must take."""
+
+from scripted import ScriptedGenerator
+
+from agentgym_envs.pool import Result
+
+
+class Clock:
+    """Time that passes only where somebody waits."""
+
+    now = 0.0
+
+    def wait(self, until):
+        self.now = max(self.now, until)
+
+
+class TimedPool:
+    """Environments that take ``seconds`` a step, side by side; episodes of ``length`` steps."""
+
+    def __init__(self, clock, seconds, length):
+        self.clock, self.seconds, self.length = clock, seconds, length
+        self.due, self.steps, self.answered = {}, {}, []
+
+    def reset(self, row, *, seed, options):
+        self.steps[row], self.due[row] = 0, self.clock.now
+
+    def send(self, row, action):
+        self.steps[row], self.due[row] = self.steps[row] + 1, self.clock.now + self.seconds[row]
+
+    def recv(self, *, timeout=None):
+        if not self.due:
+            return []
+        earliest = min(self.due.values())
+        self.clock.wait(earliest if timeout is None else min(earliest, self.clock.now + timeout))
+        rows = [row for row, due in self.due.items() if due <= self.clock.now]
+        for row in rows:
+            del self.due[row]
+            self.answered.append((self.clock.now, row))
+        done = {row: self.steps[row] == self.length for row in rows}
+        return [Result(row, observation="x", terminated=done[row], reward=float(done[row]), info={}) for row in rows]
+
+
+class TimedGenerator(ScriptedGenerator):
+    """Takes a second a sample, one after another, in the background."""
+
+    def __init__(self, clock):
+        super().__init__(lambda row, turn: "x")
+        self.clock, self.due, self.free = clock, {}, 0.0
+
+    def session(self, seeds, sampling):
+        self.inner = super().session(seeds, sampling)
+        return self
+
+    def submit(self, row, ids):
+        assert row not in self.due
+        self.due[row] = self.free = max(self.clock.now, self.free) + 1
+
+    def poll(self):
+        if not self.due:
+            return {}
+        self.clock.wait(min(self.due.values()))
+        done = [row for row, due in self.due.items() if due <= self.clock.now]
+        for row in done:
+            del self.due[row]
+        return {row: self.inner.sample(row) for row in done}
+
+    def restart(self, row):
+        self.inner.restart(row)
+
+    def finish(self, row):
+        self.inner.finish(row)

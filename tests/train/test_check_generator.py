@@ -1,0 +1,324 @@
+"""The check for authors of generators: ours passes it, and it names every fault that is planted."""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from agentgym_envs.errors import BrokenPlugin, ConformanceError
+from agentgym_train import plugins
+from agentgym_train.errors import ModelError
+from agentgym_train.generators.hf import HFGenerator, HFSession
+from agentgym_train.testing import check_generator, generators
+
+
+def test_ours_passes():
+    assert len(check_generator("hf")) == len(generators.CHECKS) == 9
+
+
+def test_all_that_are_shipped_are_checked():
+    found = plugins.discover(plugins.GENERATOR.group)
+    assert [n for n, p in found.items() if plugins.distribution(p) == plugins.OURS] == ["hf"]
+
+
+def test_the_global_noise_is_left_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    generators._model(0)
+    assert torch.rand(1) == expected
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A plugin with a fault in its generator or in its sessions."""
+
+    kind: type = HFGenerator
+    sessions: type = HFSession
+
+    def build(self, model_folder, device, dtype):
+        generator = self.kind(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype))
+        if self.sessions is not HFSession:
+            start = lambda seeds, sampling: self.sessions(  # noqa: E731
+                generator._model, generator.method, seeds, sampling, generator._version
+            )
+            generator.session = start
+        return generator
+
+
+def poll(change):
+    """Returns sessions of which each sample is changed."""
+
+    class Changed(HFSession):
+        def poll(self):
+            return {row: change(sample) for row, sample in super().poll().items()}
+
+    return Changed
+
+
+def start(change):
+    """Returns sessions that are started in another way."""
+
+    class Changed(HFSession):
+        def __init__(self, model, method, seeds, sampling, version=0):
+            super().__init__(model, method, *change(seeds, sampling), version)
+
+    return Changed
+
+
+class Another(HFSession):
+    def poll(self):
+        return {row + 1: sample for row, sample in super().poll().items()}
+
+
+class Twice(HFSession):
+    last = {}
+
+    def poll(self):
+        self.last = super().poll() or self.last
+        return self.last
+
+
+class Unready(HFSession):
+    def poll(self):
+        return super().poll() or None
+
+
+class NoiseByPlace(HFSession):
+    def poll(self):
+        self._seeds = {row: place for place, row in enumerate(self._submitted)}
+        return super().poll()
+
+
+class NoiseByCompany(HFSession):
+    def poll(self):
+        before, self._seeds = self._seeds, [seed + len(self._submitted) for seed in self._seeds]
+        samples = super().poll()
+        self._seeds = before
+        return samples
+
+
+class NoiseByArrival(HFSession):
+    polls = 0
+
+    def poll(self):
+        self._turn, self.polls = dict.fromkeys(self._turn, self.polls), self.polls + 1
+        return super().poll()
+
+
+class NoiseByRow(HFSession):
+    def poll(self):
+        self._seeds = range(len(self._seeds))
+        return super().poll()
+
+
+class OneAtATime(HFSession):
+    """Forgets what was submitted while a row is sampled."""
+
+    def poll(self):
+        first = dict(list(self._submitted.items())[:1])
+        self._submitted = first if len(self._history) == generators.ROWS else self._submitted
+        return super().poll()
+
+
+class LosesWhatComesLate(HFSession):
+    """Samples one row at a time; what is submitted while others wait for that is lost."""
+
+    busy = False
+
+    def submit(self, row, ids):
+        if not self.busy:
+            super().submit(row, ids)
+
+    def poll(self):
+        waiting = dict(list(self._submitted.items())[1:])
+        self._submitted = dict(list(self._submitted.items())[:1])
+        samples = super().poll()
+        self._submitted, self.busy = waiting, bool(waiting)
+        return samples
+
+
+class GoesOnWithNoise(HFSession):
+    def restart(self, row):
+        turn = self._turn[row]
+        super().restart(row)
+        self._turn[row] = turn
+
+
+class GoesOnWithHistory(HFSession):
+    def restart(self, row):
+        self._turn[row] = 0
+
+
+class RestartsAll(HFSession):
+    def restart(self, row):
+        for each in self._turn:
+            super().restart(each)
+
+
+class RestartsNothingNew(HFSession):
+    def restart(self, row):
+        assert self._history[row]
+        super().restart(row)
+
+
+class FinishesNothingNew(HFSession):
+    def finish(self, row):
+        assert self._history[row]
+        super().finish(row)
+
+
+class MovesUp(HFSession):
+    def finish(self, row):
+        super().finish(row)
+        self._seeds = [*self._seeds[:row], *self._seeds[row + 1 :], 0]
+
+
+class Versionless(HFGenerator):
+    def load(self, weights, version):
+        super().load(weights, 0)
+
+
+class Deaf(HFGenerator):
+    def load(self, weights, version):
+        self._version = version
+
+
+class Alias(HFGenerator):
+    def load(self, weights, version):
+        for name, weight in weights:
+            self._model.get_parameter(name).data = weight
+        self._version = version
+
+
+def tolerant(change):
+    """Returns generators that see other weights than they are given."""
+
+    class Changed(HFGenerator):
+        def load(self, weights, version):
+            own = dict(self._model.named_parameters())
+            super().load(change(own, dict(weights)).items(), version)
+
+    return Changed
+
+
+class Terse(HFGenerator):
+    def load(self, weights, version):
+        own = dict(self._model.named_parameters())
+        for name, weight in weights:
+            own[name].copy_(weight)
+
+
+class LosesBuffers(HFGenerator):
+    def sleep(self):
+        super().sleep()
+        for buffer in self._model.buffers():
+            buffer.zero_()
+
+
+class StaysAsleep(HFGenerator):
+    def wake(self):
+        pass
+
+
+class SleepsOnce(HFGenerator):
+    def wake(self):
+        super().wake()
+        del self._model.config
+
+
+SESSIONS = [
+    ("actions", start(lambda seeds, sampling: (seeds, replace(sampling, stop_ids=frozenset()))), "goes on behind a stop token"),
+    ("actions", start(lambda seeds, sampling: (seeds, replace(sampling, max_new_tokens=9))), "1 to 6 tokens and a log-probability"),
+    ("actions", poll(lambda s: replace(s, ids=s.ids[:-1], logps=s.logps[:-1])), "1 to 6 tokens|before 6 tokens without a stop"),
+    ("actions", poll(lambda s: replace(s, logps=s.logps[1:])), "a log-probability each"),
+    ("actions", poll(lambda s: replace(s, ids=torch.tensor(s.ids))), "not a list of token ids"),
+    ("actions", poll(lambda s: replace(s, ids=[i + 100 for i in s.ids])), "not a list of token ids"),
+    ("actions", poll(lambda s: replace(s, logps=[float("nan")] * len(s.ids))), "no finite float up to 0"),
+    ("actions", poll(lambda s: replace(s, version=1)), "version is not 0"),
+    ("actions", Another, "poll gave the rows"),
+    ("actions", Twice, r"poll gave \{.*\} where nothing was submitted"),
+    ("actions", Unready, "poll gave None where nothing|submit or poll raised"),
+    (
+        "logps",
+        start(lambda seeds, sampling: (seeds, replace(sampling, temperature=1.0))),
+        "differ from those of the weights of ver",
+    ),
+    ("logps", GoesOnWithHistory, "its log-probabilities differ"),
+    ("frequencies", start(lambda seeds, sampling: ([seed % 20 for seed in seeds], sampling)), r"episodes begin \d+ times"),
+    ("reproducible", NoiseByPlace, "where rows are submitted backwards"),
+    ("reproducible", NoiseByCompany, "where rows are played one after another"),
+    ("reproducible", NoiseByArrival, "where rows are played one after another"),
+    ("reproducible", NoiseByRow, "where the row is alone"),
+    ("reproducible", OneAtATime, "and poll gave the rows"),
+    ("reproducible", LosesWhatComesLate, "None where rows are submitted again as soon as they are polled"),
+    ("restarts", RestartsAll, "where other rows were restarted"),
+    ("restarts", GoesOnWithNoise, "where the row was restarted"),
+    ("restarts", GoesOnWithHistory, "where the row was restarted"),
+    ("restarts", RestartsNothingNew, "restart of a row that was not yet submitted raised AssertionError"),
+    ("finishes", FinishesNothingNew, "finish of a row that was not yet submitted raised AssertionError"),
+    ("finishes", MovesUp, "where other rows were finished"),
+]
+GENERATORS = [
+    ("loads", Versionless, "version is not 7"),
+    ("loads", Deaf, "differ from those of the weights of version 7"),
+    ("loads", Alias, "differ from those of the weights of version 7"),
+    ("refuses", tolerant(lambda own, given: own | given), "load took weights of which one is missing"),
+    (
+        "refuses",
+        tolerant(lambda own, given: {n: own[n] if n in own and own[n].shape != w.shape else w for n, w in given.items()}),
+        "load took weights of which one is of another shape",
+    ),
+    (
+        "refuses",
+        tolerant(lambda own, given: {n: w for n, w in given.items() if n in own}),
+        "load took weights of which one is unknown",
+    ),
+    ("refuses", Terse, "load took weights of which one is missing"),
+    ("sleeps", LosesBuffers, "where it slept, woke and loaded"),
+    ("sleeps", StaysAsleep, "load raised RuntimeError"),
+    ("sleeps", SleepsOnce, "raised AttributeError"),
+]
+
+
+def check(monkeypatch, name, planted):
+    monkeypatch.setattr(plugins, "make", lambda kind, options: planted)
+    monkeypatch.setattr(generators, "CHECKS", (getattr(generators, f"_{name}"),))
+    check_generator("planted")
+
+
+@pytest.mark.parametrize(("name", "sessions", "message"), SESSIONS)
+def test_a_fault_planted_in_sessions_is_named(name, sessions, message, monkeypatch):
+    with pytest.raises(ConformanceError, match=f"Planted: .*({message})"):
+        check(monkeypatch, name, Planted(sessions=sessions))
+
+
+@pytest.mark.parametrize(("name", "kind", "message"), GENERATORS)
+def test_a_fault_planted_in_a_generator_is_named(name, kind, message, monkeypatch):
+    with pytest.raises(ConformanceError, match=f"Planted: .*({message})"):
+        check(monkeypatch, name, Planted(kind=kind))
+
+
+def test_errors_of_another_kind_are_no_refusal(monkeypatch):
+    class Raising(HFGenerator):
+        def load(self, weights, version):
+            try:
+                super().load(weights, version)
+            except ModelError as error:
+                raise KeyError("nonsense") from error
+
+    with pytest.raises(
+        ConformanceError, match=r"load raised KeyError\('nonsense'\), and no ModelError, for weights of which one is m"
+    ):
+        check(monkeypatch, "refuses", Planted(kind=Raising))
+
+
+def test_methods_that_are_missing_are_named(monkeypatch):
+    hollow = SimpleNamespace(build=lambda *_: SimpleNamespace(load=print))
+    with pytest.raises(BrokenPlugin, match="generator 'planted': SimpleNamespace lacks load, session, sleep, wake of"):
+        check(monkeypatch, "actions", hollow)
+    monkeypatch.setattr(HFGenerator, "session", lambda *_: object())
+    with pytest.raises(BrokenPlugin, match="session of generator 'planted': object lacks submit, poll, restart, finish of"):
+        check(monkeypatch, "actions", Planted())
