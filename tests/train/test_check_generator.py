@@ -176,6 +176,12 @@ class MovesUp(HFSession):
         self._seeds = [*self._seeds[:row], *self._seeds[row + 1 :], 0]
 
 
+class BeginsAllAgain(HFSession):
+    def finish(self, row):
+        super().finish(row)
+        self._turn = dict.fromkeys(self._turn, 0)
+
+
 class Versionless(HFGenerator):
     def load(self, weights, version):
         super().load(weights, 0)
@@ -260,6 +266,7 @@ SESSIONS = [
     ("restarts", RestartsNothingNew, "restart of a row that was not yet submitted raised AssertionError"),
     ("finishes", FinishesNothingNew, "finish of a row that was not yet submitted raised AssertionError"),
     ("finishes", MovesUp, "where other rows were finished"),
+    ("finishes", BeginsAllAgain, "where other rows were finished"),
 ]
 GENERATORS = [
     ("loads", Versionless, "version is not 7"),
