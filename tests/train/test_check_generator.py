@@ -272,7 +272,7 @@ GENERATORS = [
     ("loads", Versionless, "version is not 7"),
     ("loads", Deaf, "differ from those of the weights of version 7"),
     ("loads", Alias, "differ from those of the weights of version 7"),
-    ("refuses", tolerant(lambda own, given: own | given), "load took weights of which one is missing"),
+    ("refuses", tolerant(lambda own, given: given and own | given), "load took weights of which one is missing"),
     (
         "refuses",
         tolerant(lambda own, given: {n: own[n] if n in own and own[n].shape != w.shape else w for n, w in given.items()}),
