@@ -92,6 +92,12 @@ class NoiseByPlace(HFSession):
         return super().poll()
 
 
+class LogpsByPlace(HFSession):
+    def poll(self):
+        samples = super().poll().items()
+        return {row: replace(s, logps=[logp - place / 100 for logp in s.logps]) for place, (row, s) in enumerate(samples)}
+
+
 class NoiseByCompany(HFSession):
     def poll(self):
         before, self._seeds = self._seeds, [seed + len(self._submitted) for seed in self._seeds]
@@ -229,10 +235,13 @@ class StaysAsleep(HFGenerator):
         pass
 
 
-class SleepsOnce(HFGenerator):
+class WakesOnce(HFGenerator):
+    woken = False
+
     def wake(self):
-        super().wake()
-        del self._model.config
+        if not self.woken:
+            super().wake()
+        self.woken = True
 
 
 SESSIONS = [
@@ -255,6 +264,7 @@ SESSIONS = [
     ("logps", GoesOnWithHistory, "its log-probabilities differ"),
     ("frequencies", start(lambda seeds, sampling: ([seed % 20 for seed in seeds], sampling)), r"episodes begin \d+ times"),
     ("reproducible", NoiseByPlace, "where rows are submitted backwards"),
+    ("reproducible", LogpsByPlace, "where rows are submitted backwards"),
     ("reproducible", NoiseByCompany, "where rows are played one after another"),
     ("reproducible", NoiseByArrival, "where rows are played one after another"),
     ("reproducible", NoiseByRow, "where the row is alone"),
@@ -286,7 +296,7 @@ GENERATORS = [
     ("refuses", Terse, "load took weights of which one is missing"),
     ("sleeps", LosesBuffers, "where it slept, woke and loaded"),
     ("sleeps", StaysAsleep, "load raised RuntimeError"),
-    ("sleeps", SleepsOnce, "raised AttributeError"),
+    ("sleeps", WakesOnce, "load raised RuntimeError"),
 ]
 
 
