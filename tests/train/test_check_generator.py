@@ -92,6 +92,12 @@ class NoiseByPlace(HFSession):
         return super().poll()
 
 
+class LogpsByPlace(HFSession):
+    def poll(self):
+        samples = super().poll().items()
+        return {row: replace(s, logps=[logp - place / 100 for logp in s.logps]) for place, (row, s) in enumerate(samples)}
+
+
 class NoiseByCompany(HFSession):
     def poll(self):
         before, self._seeds = self._seeds, [seed + len(self._submitted) for seed in self._seeds]
@@ -176,6 +182,12 @@ class MovesUp(HFSession):
         self._seeds = [*self._seeds[:row], *self._seeds[row + 1 :], 0]
 
 
+class BeginsAllAgain(HFSession):
+    def finish(self, row):
+        super().finish(row)
+        self._turn = dict.fromkeys(self._turn, 0)
+
+
 class Versionless(HFGenerator):
     def load(self, weights, version):
         super().load(weights, 0)
@@ -223,10 +235,13 @@ class StaysAsleep(HFGenerator):
         pass
 
 
-class SleepsOnce(HFGenerator):
+class WakesOnce(HFGenerator):
+    woken = False
+
     def wake(self):
-        super().wake()
-        del self._model.config
+        if not self.woken:
+            super().wake()
+        self.woken = True
 
 
 SESSIONS = [
@@ -249,6 +264,7 @@ SESSIONS = [
     ("logps", GoesOnWithHistory, "its log-probabilities differ"),
     ("frequencies", start(lambda seeds, sampling: ([seed % 20 for seed in seeds], sampling)), r"episodes begin \d+ times"),
     ("reproducible", NoiseByPlace, "where rows are submitted backwards"),
+    ("reproducible", LogpsByPlace, "where rows are submitted backwards"),
     ("reproducible", NoiseByCompany, "where rows are played one after another"),
     ("reproducible", NoiseByArrival, "where rows are played one after another"),
     ("reproducible", NoiseByRow, "where the row is alone"),
@@ -260,12 +276,13 @@ SESSIONS = [
     ("restarts", RestartsNothingNew, "restart of a row that was not yet submitted raised AssertionError"),
     ("finishes", FinishesNothingNew, "finish of a row that was not yet submitted raised AssertionError"),
     ("finishes", MovesUp, "where other rows were finished"),
+    ("finishes", BeginsAllAgain, "where other rows were finished"),
 ]
 GENERATORS = [
     ("loads", Versionless, "version is not 7"),
     ("loads", Deaf, "differ from those of the weights of version 7"),
     ("loads", Alias, "differ from those of the weights of version 7"),
-    ("refuses", tolerant(lambda own, given: own | given), "load took weights of which one is missing"),
+    ("refuses", tolerant(lambda own, given: given and own | given), "load took weights of which one is missing"),
     (
         "refuses",
         tolerant(lambda own, given: {n: own[n] if n in own and own[n].shape != w.shape else w for n, w in given.items()}),
@@ -279,7 +296,7 @@ GENERATORS = [
     ("refuses", Terse, "load took weights of which one is missing"),
     ("sleeps", LosesBuffers, "where it slept, woke and loaded"),
     ("sleeps", StaysAsleep, "load raised RuntimeError"),
-    ("sleeps", SleepsOnce, "raised AttributeError"),
+    ("sleeps", WakesOnce, "load raised RuntimeError"),
 ]
 
 

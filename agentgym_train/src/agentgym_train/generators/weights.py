@@ -36,4 +36,4 @@ def drop(model: PreTrainedModel) -> None:
 def make_room(model: PreTrainedModel) -> None:
     """Allocates the memory of weights that were dropped; what they hold is arbitrary until they are taken over."""
     for weight in model.parameters():
-        weight.data = torch.empty_like(weight.data, memory_format=torch.contiguous_format)
+        weight.data = torch.empty_like(weight.data)
