@@ -44,7 +44,8 @@ def update(
 
     Returns:
         The loss, over the algorithm's weight, and what the algorithm logs, over the action tokens of all processes; the mean
-        ``grad_norm`` before clipping, the critic's, the learning rate ``lr`` of the last step, and the number of ``updates``.
+        ``grad_norm`` before clipping, ``critic_grad_norm`` with a critic, the learning rate ``lr`` of the last step, and the number
+        of ``updates``.
 
     Raises:
         NotFiniteError: a loss or gradient is not finite.

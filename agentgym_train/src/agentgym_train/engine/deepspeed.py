@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -125,14 +126,14 @@ class Engine:
         groups = _parameter_groups(model, config.lr, head_lr)
         self._rates = [group["lr"] for group in groups]
         trainable = [p for group in groups for p in group["params"]]
-        optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay)
+        self._optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay)
         options = zero_config(config, dtype) | ({"checkpoint": {"load_universal": True}} if universal else {})
-        self._engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, model_parameters=groups, config=options)
+        self._engine, *_ = deepspeed.initialize(model=model, optimizer=self._optimizer, model_parameters=groups, config=options)
         self.device: torch.device = self._engine.device
         self.world = World(self.device)
         self._norm: Tensor | None = None
         if clips_itself(config, dtype):
-            optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
+            self._optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
         self.lr = 0.0
         """Of the last step, but for a value head that has its own."""
         self.steps = 0
@@ -174,6 +175,10 @@ class Engine:
         """Restores what :meth:`save` wrote with the same ZeRO stage, and unless it was converted the same number of processes."""
         _, client = self._engine.load_checkpoint(str(folder / "universal" if self.universal else folder), tag=self.name)
         self.steps = int(client["steps"])
+        if self.universal:
+            # Under ZeRO-3 DeepSpeed gives all parts of the optimizer's state one counter, which each part would advance.
+            for state in self._optimizer.state.values():
+                state["step"] = deepcopy(state["step"])
 
     def save_model(self, folder: Path) -> None:
         """Writes the model in Hugging Face format; all processes must call it."""
