@@ -178,6 +178,17 @@ def test_the_loss_is_the_policys_and_that_of_the_values(per, normaliser):
     assert not value_BT.grad[~batch.action_BT].any()
 
 
+@pytest.mark.parametrize(("clip", "errors", "clipped"), [(0.2, (0.3, 0.55, 0.05, 0.75), 3), (0.0, (0.25, 0.5, 0.0, 0.75), 0)])
+def test_values_that_have_moved_far_are_clipped(clip, errors, clipped):
+    """By a quarter, where a fifth is allowed: towards 1 three times, away from 0 once."""
+    groups = [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)]), Trajectory("t", 1, [turn(1, 0.0)])])]
+    batch = credited(groups, [0.5, 0.25, 0.75, 0.5])
+    forward = Forward(batch.logp_BT, batch.logp_BT, None, batch.streams["value"] + 0.25)
+    _, sums = PPO(value_clip=clip).loss(forward, batch)
+    assert sums["value_loss"].item() == pytest.approx(sum(error**2 / 2 for error in errors))
+    assert sums["value_clip_fraction"] == clipped
+
+
 def test_it_needs_values_and_what_the_others_need():
     assert PPO().needs == {"value"}
     assert PPO(kl_coef=0.1, entropy_coef=0.1).needs == {"value", "reference", "entropy"}

@@ -45,7 +45,6 @@ class Valued(nn.Module):
         super().__init__()
         self.model = policy.base_model if trunk else policy
         self.value_head = ValueHead(policy.get_output_embeddings().weight.shape[1], 1, dtype=policy.dtype)
-        self.train(policy.training)
 
     def forward(self, **inputs: Tensor) -> Any:
         """Returns the model's output, to which ``value`` is added, shape (B, T), float32."""
