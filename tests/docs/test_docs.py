@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import gymnasium
@@ -56,7 +57,10 @@ def test_toml_is_a_valid_configuration(text, monkeypatch):
         configuration.of({"run": {"folder": "x", "steps": 1}} | raw)
     else:
         kinds = {kind.section: kind for kind in plugins.KINDS}
-        assert set(raw) <= {"project", *kinds}
+        tables = {f.name: type(f.default) for f in fields(configuration.Config) if is_dataclass(f.default)}
+        assert set(raw) <= {"project", *kinds, *tables}
+        for section in raw.keys() & tables.keys():
+            configuration.build(tables[section], raw[section], section=section)
         for section in raw.keys() & kinds.keys() - {"tracker"}:
             plugins.make(kinds[section], raw[section])
         for options in raw.get("tracker", []):

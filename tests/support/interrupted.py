@@ -1,4 +1,5 @@
-"""Runs that are killed, and the same runs undisturbed: ``interrupted.py MODEL HOME CASE…``, a case being STAGE-DTYPE-PROCESSES.
+"""Runs that are killed, and the same runs undisturbed: ``interrupted.py MODEL HOME CASE…``, a case being
+STAGE-DTYPE-PROCESSES, or STAGE-DTYPE-PROCESSES-CRITIC for PPO.
 
 HOME/CASE/killed is a run that died by SIGKILL while it collected, while it learned, and while it wrote a checkpoint, and then went
 on to its end; HOME/CASE/undisturbed one that never did.
@@ -9,8 +10,10 @@ import signal
 import sys
 from pathlib import Path
 
+import actor_critic
 import processes
 import small_run
+import torch
 
 from agentgym_train import config as configuration
 from agentgym_train.engine.deepspeed import Engine
@@ -52,6 +55,9 @@ def work(rank, config_file, kill):
         kill_at(*KILLS[kill])
     trainer.train(lambda row, groups: None, lambda step: None)
     trainer.engine.save_model(folder / "model")
+    weights = [actor_critic.whole(engine) for engine in trainer.engines]
+    if trainer.world.first:
+        torch.save(weights, folder / "weights.pt")
     trainer.world.barrier()
 
 
@@ -63,7 +69,7 @@ def play(config_file, number, kill=None):
 
 def main(model, home, *cases):
     for case in cases:
-        stage, dtype, number = case.split("-")
+        stage, dtype, number, *kind = case.split("-")
         for name, kills in (("undisturbed", (None,)), ("killed", (*KILLS, None))):
             folder = Path(home) / case / name
             folder.mkdir(parents=True)
@@ -72,6 +78,8 @@ def main(model, home, *cases):
             sections["run"]["folder"] = str(folder)
             sections["model"] |= {"path": model, "dtype": dtype}
             sections["engine"] |= {"zero_stage": int(stage), "zero": zero}
+            if kind:
+                sections |= small_run.with_critic(kind[0])
             config_file = small_run.write(folder, **sections)
             for kill in kills:
                 play(config_file, int(number), kill)

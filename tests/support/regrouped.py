@@ -1,4 +1,6 @@
-"""A run that goes on with another number of processes: ``regrouped.py MODEL HOME STAGE-DTYPE BEFORE AFTER``.
+"""A run that goes on with another number of processes: ``regrouped.py MODEL HOME CASE BEFORE AFTER``.
+
+CASE is STAGE-DTYPE, or STAGE-DTYPE-CRITIC for PPO.
 
 HOME/same went on as it began, HOME/other with AFTER processes.
 """
@@ -13,22 +15,25 @@ from interrupted import play
 from agentgym_train import checkpoint
 
 
-def write(home, name, model, stage, dtype, steps):
+def write(home, name, model, case, steps):
+    stage, dtype, *kind = case.split("-")
     sections = {k: dict(v) for k, v in small_run.HASH.items()}
     sections["run"] |= {"folder": str(home / name), "steps": steps, "save_every": 2}
     sections["model"] |= {"path": model, "dtype": dtype}
     zero = {"stage3_param_persistence_threshold": 0} if stage == "3" else {}
     sections["engine"] |= {"zero_stage": int(stage), "zero": zero}
+    if kind:
+        sections |= small_run.with_critic(kind[0])
     return small_run.write(home, **sections)
 
 
 def main(model, home, case, before, after):
-    home, (stage, dtype) = Path(home), case.split("-")
-    play(write(home, "same", model, stage, dtype, 2), int(before))
+    home = Path(home)
+    play(write(home, "same", model, case, 2), int(before))
     shutil.copytree(home / "same", home / "other")
-    play(write(home, "same", model, stage, dtype, 4), int(before))
+    play(write(home, "same", model, case, 4), int(before))
     checkpoint.convert(checkpoint.latest(home / "other"), processes=int(after))
-    play(write(home, "other", model, stage, dtype, 4), int(after))
+    play(write(home, "other", model, case, 4), int(after))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,11 @@ HASH = {
 """A run that learns something at every step, with a curriculum that has state; ``model.path`` is missing."""
 
 
+def with_critic(kind):
+    """Returns the sections of PPO with a critic of a kind."""
+    return {"algorithm": {"name": "ppo", "gamma": 0.9}, "critic": {"kind": kind, "lr": 1e-2}}
+
+
 def write(folder, **sections):
     """Writes ``run.toml`` into a folder; keyword sections are merged into the defaults. Returns its path."""
     raw = {

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import torch
 
 from agentgym_train.batching import pack
-from agentgym_train.engine.logps import token_logps
+from agentgym_train.engine.logps import token_logps, token_values
 from agentgym_train.streams import fill
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.world import World
@@ -19,15 +19,17 @@ TURNS = 4
 
 
 class Table(torch.nn.Module):
-    """A causal model that looks at the last token alone."""
+    """A causal model that looks at the last token alone, and a critic."""
 
     def __init__(self):
         super().__init__()
         self.logits = torch.nn.Parameter(torch.zeros(6, 6))
+        self.value_head = torch.nn.Parameter(torch.zeros(6))
 
     def forward(self, input_ids, **_):
         masked = self.logits - 1e9 * (torch.arange(6) > 3)
-        return SimpleNamespace(logits=masked[input_ids])
+        # What the head reads is the policy's too.
+        return SimpleNamespace(logits=masked[input_ids], value=(self.value_head + 0.1 * self.logits[:, 0])[input_ids])
 
 
 def play(model, start, rng):
@@ -45,19 +47,25 @@ def play(model, start, rng):
     return Trajectory("", start, turns)
 
 
-def learn(algorithm, *, seed, steps=60, lr=0.1):
-    """Trains a table; returns the probabilities of the best action in both states."""
+def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
+    """Trains a table; returns the probabilities of the best action in both states.
+
+    Its critic is the same table, or for "model" another.
+    """
     rng, model = torch.Generator().manual_seed(seed), Table()
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    judge = Table() if critic == "model" else model
+    optimizer = torch.optim.Adam({*model.parameters(), *judge.parameters()}, lr=lr)
     initial = Table()
     forwards = {"reference": initial, "old": model}
     producers = {name: lambda micro, m=m: token_logps(m, micro, 1.0).logp_BT for name, m in forwards.items()}
+    producers["value"] = lambda micro: token_values(judge, micro)
     for _ in range(steps):
         groups = [Group(n, [play(model, n % 2, rng) for _ in range(6)]) for n in range(4)]
         batch = fill(pack(groups), algorithm.needs, producers, world=World(), max_tokens=1000)
         batch = algorithm.credit(batch, groups, World())
         optimizer.zero_grad()
         forward = token_logps(model, batch, 1.0, bonus="entropy" in algorithm.needs)
+        forward = forward._replace(value_BT=token_values(judge, batch))
         (algorithm.loss(forward, batch)[0] / algorithm.weight(batch)).backward()
         optimizer.step()
     return [float(model.logits[state, :4].detach().softmax(-1)[BEST[state]]) for state in STATES]

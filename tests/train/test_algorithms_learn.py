@@ -31,6 +31,14 @@ def test_it_finds_the_best_policy(case, seed):
     assert min(best) > 0.9, best
 
 
+@pytest.mark.parametrize(
+    ("critic", "options"), [("model", {}), ("head", {"lam": 0.5, "gamma": 0.9}), ("model", {"per": "turn", "lam": 0.95})]
+)
+def test_an_actor_and_its_critic_find_it_too(critic, options):
+    best = two_states.learn(plugins.make_algorithm({"name": "ppo", **options}), seed=0, critic=critic)
+    assert min(best) > 0.9, best
+
+
 def test_without_credit_nothing_is_found():
     """The check can fail."""
     best = two_states.learn(plugins.make_algorithm({"name": "grpo", "gamma": 0.0}), seed=0, steps=0)

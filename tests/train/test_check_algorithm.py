@@ -9,6 +9,7 @@ from agentgym_envs.errors import BrokenPlugin, ConformanceError
 from agentgym_train import plugins
 from agentgym_train.algorithms.dpo import DPO
 from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.testing import check_algorithm
 
 SHIPPED = [
@@ -19,6 +20,8 @@ SHIPPED = [
     ({"name": "rloo", "kl_coef": 0.1, "kl_in": "reward", "kl_estimator": "k1"}, 3),
     ({"name": "reinforce_pp", "gamma": 0.9}, 3),
     ({"name": "gigpo"}, 3),
+    ({"name": "ppo", "gamma": 0.9, "lam": 0.9}, 3),
+    ({"name": "ppo", "per": "turn", "normaliser": "sequence", "kl_coef": 0.1, "kl_in": "reward", "value_clip": 0.0}, 3),
     ({"name": "sft"}, 1),
     ({"name": "dpo"}, 2),
 ]
@@ -101,11 +104,44 @@ class Torn(DPO):
     whole_groups = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Careless(PPO):
+    """Values what the environment wrote."""
+
+    def loss(self, forward, micro):
+        loss, sums = super().loss(forward, micro)
+        return loss + forward.value_BT.square().sum(), sums
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncritical(PPO):
+    """Asks for values and does not learn them."""
+
+    def loss(self, forward, micro):
+        return super().loss(forward._replace(value_BT=torch.zeros_like(forward.logp_BT)), micro)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steep(PPO):
+    def loss(self, forward, micro):
+        loss, sums = super().loss(forward, micro)
+        return loss + (forward.value_BT * 0.0).abs().sum().sqrt(), sums
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surprised(PPO):
+    """Fails where values are filled in."""
+
+    def credit(self, batch, groups, world):
+        assert not batch.streams["value"].any()
+        return super().credit(batch, groups, world)
+
+
 @pytest.mark.parametrize(
     ("cls", "message"),
     [
         (Mean, "its loss of the whole is .* and those of its parts add up to"),
-        (Leaking, r"its loss pushes \d+ tokens that the policy did not sample"),
+        (Leaking, r"its loss pushes the log-probabilities of \d+ tokens that the policy did not sample"),
         (Idle, "its loss does not depend on the log-probabilities, on an idle micro-batch perhaps"),
         (Heavy, "its weight of the whole is .* and those of its parts"),
         (Shuffling, "credit changed group_B"),
@@ -114,6 +150,10 @@ class Torn(DPO):
         (Greedy, "credit raised IndexError"),
         (Rows, "what it logs as 'rows' is no number"),
         (Torn, "its loss of the whole is"),
+        (Careless, r"its loss pushes the values of \d+ tokens that the policy did not sample"),
+        (Uncritical, "its loss does not depend on the values, on an idle micro-batch perhaps"),
+        (Steep, "its loss is .*, or its gradient is not finite"),
+        (Surprised, "credit raised AssertionError"),
     ],
 )
 def test_a_planted_fault_is_named(cls, message, monkeypatch):

@@ -176,6 +176,8 @@ def test_a_checkpoint_of_another_model(tmp_path):
     checkpoint.check_fits(read, folder, model=shapes, zero_stage=2, processes=1)
     with pytest.raises(CheckpointError, match="another model"):
         checkpoint.check_fits(read, folder, model=shapes | {"parameters": {"w": [3, 2]}}, zero_stage=2, processes=1)
+    with pytest.raises(CheckpointError, match="with critic none against Qwen2ForCausalLM with critic head"):
+        checkpoint.check_fits(read, folder, model=shapes | {"critic": "head"}, zero_stage=2, processes=1)
     with pytest.raises(CheckpointError, match="zero_stage=2 and 1 processes, this run has zero_stage=3 and 1"):
         checkpoint.check_fits(read, folder, model=shapes, zero_stage=3, processes=1)
     (folder / "state.json").write_text("{")

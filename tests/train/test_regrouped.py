@@ -31,6 +31,12 @@ SUPPORT = Path(__file__).parents[1] / "support"
                 ("2-bfloat16", 2, 1),
                 ("3-float32", 2, 1),
                 ("3-float32", 1, 2),
+                ("2-float32-model", 2, 1),
+                ("3-float32-model", 1, 2),
+                ("0-float32-model", 2, 1),
+                ("1-float32-head", 2, 1),
+                ("2-bfloat16-head", 1, 2),
+                ("3-float32-head", 2, 1),
             ]
         ],
     ],
@@ -45,6 +51,8 @@ def test_it_ends_where_the_same_number_of_processes_ends(tmp_path, case, before,
     tolerance = 1e-2 if "bfloat16" in case else 1e-5
     for name in same:
         torch.testing.assert_close(other[name], same[name], atol=tolerance, rtol=0)
+    for ours, theirs in zip(*(torch.load(tmp_path / name / "weights.pt") for name in ("other", "same")), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
     norms = [[row["grad_norm"] for row in rows(tmp_path / name)] for name in ("same", "other")]
     assert norms[1] == pytest.approx(norms[0], rel=0.1 if "bfloat16" in case else 1e-4)
     assert min(norms[0]) > 0

@@ -56,6 +56,9 @@ def test_what_does_not_change_results_may_change(tmp_path, override):
         ("env.group_size=5", r"env\.group_size was 4 and is now 5"),
         ("eval.episodes=7", r"eval\.episodes was 6 and is now 7"),
         ("curriculum.every=3", r"curriculum\.every was 2 and is now 3"),
+        ("algorithm.name='ppo'", r"algorithm\.name was 'grpo' and is now 'ppo'"),
+        ("critic.kind='head'", r"critic\.kind was 'model' and is now 'head'"),
+        ("critic.lr=1e-4", r"critic\.lr was 0\.0 and is now 0\.0001"),
         ("algorithm.gamma=0.5", r"algorithm\.gamma was 1\.0 and is now 0\.5"),
         (
             "curriculum={name='fixed', turns=3}",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import actor_critic
 import gymnasium
 import pytest
 import small_run
@@ -251,6 +252,40 @@ def test_a_policy_that_is_not_finite_stops_the_run_with_its_episodes(special, mo
     episodes = json.loads(file.read_text())
     assert len(episodes) == 16
     assert episodes[0]["turns"][0]["observation"] == groups[0].trajectories[0].turns[0].observation
+
+
+def with_critic(home, kind, steps):
+    """A run of PPO up to some step; returns its metrics and all its weights."""
+    engine = {"zero_stage": 2, "lr": 1e-3, "minibatches": 2}
+    run = {"folder": str(home / "run"), "steps": steps, "save_every": 2}
+    shared = {name: small_run.HASH[name] for name in ("env", "eval")}
+    trainer, rows = make(home, {"run": run, "engine": engine} | shared | small_run.with_critic(kind)), []
+    train(trainer, lambda row, groups: rows.append({k: v for k, v in row.items() if k != "time"}))
+    weights = [actor_critic.whole(engine) for engine in trainer.engines]
+    trainer.close()
+    return rows, weights
+
+
+@pytest.mark.parametrize("kind", ["model", "head"])
+def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
+    rows, weights = with_critic(tmp_path / "whole", kind, 3)
+    early, _ = with_critic(tmp_path / "parts", kind, 2)
+    late, ours = with_critic(tmp_path / "parts", kind, 3)
+    assert early + late == rows
+    assert [row["step"] for row in late] == [3], "it did go on"
+    assert [len(parts) for parts in ours] == [len(parts) for parts in weights] == ([26, 28] if kind == "model" else [28])
+    for mine, theirs in zip(ours, weights, strict=True):
+        assert all(torch.equal(weight, theirs[name]) for name, weight in mine.items())
+    heads = [weight for part in ours for name, weight in part.items() if name.endswith("value_head.weight")]
+    assert len(heads) == 1
+    assert heads[0].any(), "something was learned"
+    assert all(row["value"] != 0 for row in rows[1:]), "what was learned is in the next step's values"
+    newest = checkpoint.latest(tmp_path / "parts" / "run")
+    assert (newest / "critic").is_dir() == (kind == "model")
+    saved = AutoModelForCausalLM.from_pretrained(newest / "model").state_dict()
+    policy = {name.removeprefix("model.") if kind == "head" else name: weight for name, weight in ours[0].items()}
+    assert all(torch.equal(saved[name], weight) for name, weight in policy.items() if "value_head" not in name)
+    assert ("critic_grad_norm" in rows[0]) == (kind == "model")
 
 
 NAIVE = {

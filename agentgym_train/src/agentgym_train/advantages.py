@@ -59,6 +59,34 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
     return out_BT
 
 
+def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *, gamma: float, lam: float) -> Tensor:
+    """Generalized advantage estimation (Schulman et al., 2016) over the steps of each trajectory.
+
+    Tokens that are no steps are no states: what follows a step is the next step, and rewards between the two are the earlier
+    one's. Nothing follows the last step, however the episode ended.
+
+    Args:
+        reward_BT: float.
+        value_BT: float, what a critic expects from before each step on.
+        turn_BT: int, the turn of each token, never falling.
+        step_BT: bool, the steps.
+        gamma: discount a turn; 1 between steps of a turn.
+        lam: decay a step: 1 for returns less values, 0 for errors of one step.
+
+    Returns:
+        float, shape (B, T); 0 where there is no step.
+    """
+    out_BT = torch.zeros_like(reward_BT)
+    reward_B, ahead_B, turn_B = torch.zeros(len(reward_BT)), torch.zeros(len(reward_BT)), turn_BT.amax(1, keepdim=True)[:, 0]
+    for t in reversed(range(reward_BT.shape[1])):
+        step_B, reward_B = step_BT[:, t], reward_B + reward_BT[:, t]
+        here_B = reward_B + gamma ** (turn_B - turn_BT[:, t]) * ahead_B - value_BT[:, t]
+        out_BT[:, t] = here_B.where(step_B, 0.0)
+        ahead_B = (value_BT[:, t] + lam * here_B).where(step_B, ahead_B)
+        reward_B, turn_B = reward_B.where(~step_B, 0.0), turn_BT[:, t].where(step_B, turn_B)
+    return out_BT
+
+
 def whitened(value_BT: Tensor, action_BT: Tensor, world: World, *, eps: float = 1e-8) -> Tensor:
     """Returns (x − mean) / (std + eps) over the action tokens of all processes; 0 elsewhere, and where all are equal."""
     count, total, square = world.total(

@@ -1,10 +1,11 @@
-"""Checkpoints: complete or absent. Each holds the engine's state, the trainer's, and the model in Hugging Face format.
+"""Checkpoints: complete or absent. Each holds the engines' state, the trainer's, and the model in Hugging Face format.
 
 checkpoints/step-000100/engine/        DeepSpeed: weights, optimizer, one file a process
+checkpoints/step-000100/critic/        the same of a critic that is a model of its own
 checkpoints/step-000100/model/         for transformers.AutoModelForCausalLM.from_pretrained
 checkpoints/step-000100/state.json     steps done, curriculum, how it was made
 checkpoints/step-000100/manifest.json  size and checksum of every other file
-checkpoints/step-000100/universal/     the engine's state for any number of processes, made when a run goes on with another number
+checkpoints/step-000100/universal/     both for any number of processes, made when a run goes on with another number
 checkpoints/corrupt-000100/            one whose files do not match its manifest; the next checkpoint removes it
 """
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # transformers' models take seconds to load
     from agentgym_train.engine.deepspeed import Engine
 
 MANIFEST = "manifest.json"
+ENGINES = ("engine", "critic")
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,10 @@ class State:
     """The shape of the model: see :func:`shape`."""
 
 
-def shape(model: "PreTrainedModel") -> dict[str, Any]:
-    """Returns what two models must share for one's checkpoint to fit the other."""
+def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]:
+    """Returns what two models, and their kinds of critic, must share for one's checkpoint to fit the other."""
     parameters = {name: list(p.shape) for name, p in model.named_parameters()}
-    return {"architecture": type(model).__name__, "parameters": parameters}
+    return {"architecture": type(model).__name__, "parameters": parameters} | ({"critic": critic} if critic else {})
 
 
 def intact(run: Path) -> list[Path]:
@@ -126,7 +128,7 @@ def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_sta
         CheckpointError: says what differs.
     """
     if state.model != dict(model):
-        old, new = state.model["architecture"], model["architecture"]
+        old, new = (f"{shape['architecture']} with critic {shape.get('critic', 'none')}" for shape in (state.model, model))
         raise CheckpointError(
             f"{folder} is of another model ({old} against {new}, or other sizes): choose another run.folder or the old model"
         )
@@ -143,7 +145,7 @@ def is_universal(folder: Path) -> bool:
 
 
 def convert(folder: Path, *, processes: int) -> None:
-    """Adds a copy of the engine's state that any number of processes can load, by DeepSpeed's own tool, where one is needed.
+    """Adds a copy of the engines' state that any number of processes can load, by DeepSpeed's own tool, where one is needed.
 
     Args:
         folder: a checkpoint.
@@ -156,14 +158,20 @@ def convert(folder: Path, *, processes: int) -> None:
         return
     draft = folder / ".universal-draft"
     shutil.rmtree(draft, ignore_errors=True)
-    places = ["--input_folder", str(folder / "engine"), "--output_folder", str(draft)]
+    draft.mkdir()
+    for state in (folder / name for name in ENGINES if (folder / name).is_dir()):
+        _convert(state, draft / state.name, processes)
+    publish(draft, folder / "universal")
+
+
+def _convert(state: Path, universal: Path, processes: int) -> None:
+    places = ["--input_folder", str(state), "--output_folder", str(universal)]
     counts = ["--num_extract_workers", "1", "--num_merge_workers", "1", "--inject_missing_state"]
     command = [sys.executable, "-m", "deepspeed.checkpoint.ds_to_universal", *places, *counts]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:]
-        raise CheckpointError(f"{folder} cannot be converted for {processes} processes: {' '.join(reason)}")
-    publish(draft, folder / "universal")
+        raise CheckpointError(f"{state.parent} cannot be converted for {processes} processes: {' '.join(reason)}")
 
 
 def _sharded(folder: Path) -> bool:
@@ -171,7 +179,15 @@ def _sharded(folder: Path) -> bool:
     return any((folder / "engine").glob("*optim_states.pt"))
 
 
-def save(run: Path, state: State, engine: "Engine", tokenizer: "PreTrainedTokenizerBase", *, keep: int) -> None:
+def save(
+    run: Path,
+    state: State,
+    engine: "Engine",
+    tokenizer: "PreTrainedTokenizerBase",
+    *,
+    keep: int,
+    critic: "Engine | None" = None,
+) -> None:
     """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones. All processes call it.
 
     Args:
@@ -180,6 +196,7 @@ def save(run: Path, state: State, engine: "Engine", tokenizer: "PreTrainedTokeni
         engine: the policy and its optimizer.
         tokenizer: saved with the model.
         keep: checkpoints to keep.
+        critic: one that is a model of its own, and its optimizer.
 
     Raises:
         RunFolderError: it cannot be written; earlier checkpoints are as they were.
@@ -192,6 +209,8 @@ def save(run: Path, state: State, engine: "Engine", tokenizer: "PreTrainedTokeni
             draft.mkdir(parents=True)
         engine.world.barrier()
         engine.save(draft)
+        if critic:
+            critic.save(draft)
         _write_model(draft / "model", engine, tokenizer)
         if engine.world.first:
             write_whole(draft / "state.json", json.dumps(vars(state)))

@@ -128,6 +128,17 @@ class EngineConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CriticConfig:
+    """What estimates returns, for algorithms that ask for it (ppo); others ignore it."""
+
+    kind: Literal["model", "head"] = "model"
+    """"model": a second model, made from the initial policy. "head": a layer on the policy, which costs no memory, and whose loss
+    shapes the policy too."""
+    lr: NonNegative = 0.0
+    """Of the second model or of the head, with the policy's warm-up and decay; 0: ``engine.lr``."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class EvalConfig:
     """Held-out tasks, at the full horizon, with the sampled policy."""
 
@@ -165,6 +176,7 @@ class Config:
     scratch: ScratchConfig = ScratchConfig()
     rollout: RolloutConfig = RolloutConfig()
     engine: EngineConfig = EngineConfig()
+    critic: CriticConfig = CriticConfig()
     eval: EvalConfig = EvalConfig()
     algorithm: dict[str, Any] = field(default_factory=lambda: {"name": "grpo"})
     curriculum: dict[str, Any] = field(default_factory=dict)

@@ -82,6 +82,25 @@ def divergence(logp_BT: Tensor, reference_BT: Tensor, estimator: Estimator) -> T
     return torch.expm1(bounded_BT) - bounded_BT + (RATIO_LIMIT - 1) * (log_ratio_BT - bounded_BT)
 
 
+def clipped_value_loss(value_BT: Tensor, old_BT: Tensor, return_BT: Tensor, *, clip: float) -> tuple[Tensor, Tensor]:
+    """Half the squared error of a critic, which gains nothing by a change of more than ``clip``, as in PPO's own code.
+
+    Args:
+        value_BT: of the critic that is trained.
+        old_BT: of the one before the update.
+        return_BT: what it should say.
+        clip: the most that a value may usefully change; 0: no limit.
+
+    Returns:
+        The loss and, bool, whether it was clipped.
+    """
+    error_BT = (value_BT - return_BT) ** 2
+    if not clip:
+        return error_BT / 2, torch.zeros_like(error_BT, dtype=torch.bool)
+    bounded_BT = (old_BT + (value_BT - old_BT).clamp(-clip, clip) - return_BT) ** 2
+    return error_BT.maximum(bounded_BT) / 2, bounded_BT > error_BT
+
+
 def token_weights(action_BT: Tensor, normaliser: Literal["token", "sequence", "constant"]) -> Tensor:
     """Returns what each action token's loss counts: 1, or one over its trajectory's action tokens for "sequence"."""
     if normaliser == "sequence":

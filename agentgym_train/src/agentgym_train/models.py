@@ -1,6 +1,12 @@
-"""Loading the policy."""
+"""Loading the policy; a model with a value head.
+
+Shapes: B trajectories, T tokens, D hidden units.
+"""
+
+from typing import Any
 
 import torch
+from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 
@@ -12,3 +18,36 @@ def load_model(path: str, dtype: str) -> PreTrainedModel:
         dtype: "float32" or "bfloat16".
     """
     return AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
+
+
+class ValueHead(nn.Linear):
+    """A number a token, 0 at the start. It is computed in float32: next to 1, numbers of bfloat16 are a 128th apart."""
+
+    def reset_parameters(self) -> None:
+        """Sets the weights to 0."""
+        nn.init.zeros_(self.weight)
+        nn.init.zeros_(self.bias)
+
+    def forward(self, hidden_BTD: Tensor) -> Tensor:
+        """Returns values, float32, shape (B, T)."""
+        return nn.functional.linear(hidden_BTD.float(), self.weight.float(), self.bias.float())[..., 0]
+
+
+class Valued(nn.Module):
+    """A causal LM with a value head on its last hidden state.
+
+    Args:
+        policy: the causal LM.
+        trunk: leave its language-modelling head out.
+    """
+
+    def __init__(self, policy: PreTrainedModel, *, trunk: bool = False):
+        super().__init__()
+        self.model = policy.base_model if trunk else policy
+        self.value_head = ValueHead(policy.get_output_embeddings().weight.shape[1], 1, dtype=policy.dtype)
+
+    def forward(self, **inputs: Tensor) -> Any:
+        """Returns the model's output, to which ``value`` is added, shape (B, T), float32."""
+        output = self.model(**inputs, output_hidden_states=True)
+        output["value"] = self.value_head(output.hidden_states[-1])
+        return output

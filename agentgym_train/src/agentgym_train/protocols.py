@@ -112,6 +112,7 @@ class GeneratorPlugin(Protocol):
 STREAMS = {
     "reference": "log-probabilities under the initial policy",
     "old": "log-probabilities under the policy before the update, computed by the trainer and not by the generator",
+    "value": "estimates of the return by a critic before the update; the forward pass of the loss has ``value_BT``, with gradient",
     "entropy": "no stream: the forward pass of the loss has ``bonus_BT``, an entropy with gradient",
 }
 """What an algorithm may need, and what it is."""
@@ -148,7 +149,8 @@ class Algorithm(Protocol):
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the summed loss of a micro-batch, and sums to log, which are divided by its action tokens.
 
-        It depends on ``forward.logp_BT`` also where there is nothing to learn: every process runs as many micro-batches.
+        It depends on ``forward.logp_BT``, and on ``forward.value_BT`` if it needs "value", also where there is nothing to learn:
+        every process runs as many micro-batches.
         """
         ...
 

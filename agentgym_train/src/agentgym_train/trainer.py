@@ -12,10 +12,9 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_train import checkpoint, metrics, plugins, streams
+from agentgym_train import checkpoint, critic, metrics, plugins, streams
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
-from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
@@ -56,10 +55,12 @@ class Trainer:
         self.config, self.folder, self.tokenizer, self.lanes = config, folder, tokenizer, lanes
         self.algorithm = plugins.make_algorithm(config.algorithm)
         model = load_model(model_path, config.model.dtype)
-        self.shape = checkpoint.shape(model)
+        kind = critic.kind(config, self.algorithm.needs)
+        self.shape = checkpoint.shape(model, kind)
         newest = checkpoint.latest(folder)
-        options: dict[str, Any] = {"dtype": config.model.dtype, "temperature": config.rollout.temperature}
-        self.engine = Engine(model, config.engine, universal=newest is not None and checkpoint.is_universal(newest), **options)
+        universal = newest is not None and checkpoint.is_universal(newest)
+        self.engines = critic.engines(config, model, model_path, kind, universal=universal)
+        self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
         self.generator = plugins.make(plugins.GENERATOR, config.generator).build(
             model_path, self.engine.device, getattr(torch, config.model.dtype)
         )
@@ -126,7 +127,7 @@ class Trainer:
         batch = streams.fill(pack(groups), needs, self.producers, world=self.world, max_tokens=config.micro_batch_tokens)
         batch = self.algorithm.credit(batch, groups, self.world)
         try:
-            return update(self.engine, self.algorithm, batch, groups=self.config.groups, config=config)
+            return update(self.engine, self.algorithm, batch, groups=self.config.groups, config=config, critic=self.critic)
         except NotFiniteError as error:
             raise TrainingError(self._write_blamed(step, error, groups)) from error
 
@@ -190,13 +191,19 @@ class Trainer:
         engine = self.engine
         curricula = {lane.name: lane.curriculum.state_dict() for lane in self.lanes}
         state = checkpoint.State(step, curricula, self.config.engine.zero_stage, self.world.size, self.shape)
-        checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep)
+        checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep, critic=self.critic)
+
+    def close(self) -> None:
+        """Frees the engines."""
+        for engine in self.engines:
+            engine.close()
 
     def _resume(self, folder: Path) -> int:
         """Restores a checkpoint; returns the steps done."""
         state = checkpoint.read_state(folder)
         checkpoint.check_fits(state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.world.size)
-        self.engine.load(folder)
+        for engine in self.engines:
+            engine.load(folder)
         for lane in self.lanes:
             lane.curriculum.load_state_dict(state.curricula[lane.name])
         return state.step
@@ -204,7 +211,11 @@ class Trainer:
     def _producers(self, model_path: str) -> dict[str, streams.Producer]:
         """Returns what fills the streams that the algorithm needs."""
         device = self.engine.device
-        producers: dict[str, streams.Producer] = {"old": lambda micro: self.engine.forward(micro.to(device)).logp_BT}
+        values = self.critic.values if self.critic else self.engine.values
+        producers: dict[str, streams.Producer] = {
+            "old": lambda micro: self.engine.forward(micro.to(device)).logp_BT,
+            "value": lambda micro: values(micro.to(device)),
+        }
         if "reference" in self.algorithm.needs:
             reference = load_model(model_path, self.config.model.dtype).to(device).requires_grad_(False)
             temperature = self.config.rollout.temperature

@@ -1,4 +1,4 @@
-"""The engine: forward, backward and step of one policy under ZeRO 0-3. The only file that imports deepspeed.
+"""The engine: forward, backward and step of one model under ZeRO 0-3. The only file that imports deepspeed.
 
 Shapes: B trajectories, T tokens.
 """
@@ -7,9 +7,11 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import deepspeed
 import deepspeed.ops
@@ -25,10 +27,11 @@ from transformers import PreTrainedModel
 
 from agentgym_train.batching import Batch
 from agentgym_train.config import EngineConfig
-from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.engine.logps import Forward, token_logps, token_values
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.errors import ConfigError
+from agentgym_train.models import Valued
 from agentgym_train.world import World
 
 COLLECTIVE_TIMEOUT = timedelta(hours=2)  # ranks wait in collectives for the slowest rollout
@@ -93,36 +96,56 @@ def check_zero(config: EngineConfig) -> None:
 
 
 class Engine:
-    """A policy that learns.
+    """A policy that learns, or a critic.
 
     Args:
         model: a causal LM with all weights on this process, in evaluation mode: dropout would train another policy than sampled.
+            Of one with a value head, :meth:`weights` and :meth:`save_model` give the language model.
         config: the optimizer and ZeRO settings.
         dtype: "float32" or "bfloat16".
         temperature: of sampling; log-probabilities are taken at it.
+        head_lr: learning rate of the value head, before warm-up and decay; None: the model's.
+        name: of its folder in a checkpoint.
         universal: :meth:`load` will read a checkpoint that was converted for another number of processes.
     """
 
-    def __init__(self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float, universal: bool = False):
+    def __init__(
+        self,
+        model: PreTrainedModel | Valued,
+        config: EngineConfig,
+        *,
+        dtype: str,
+        temperature: float,
+        head_lr: float | None = None,
+        name: str = "engine",
+        universal: bool = False,
+    ):
         start_processes()
-        self.config, self.temperature, self.universal = config, temperature, universal
-        trainable = [p for p in model.parameters() if p.requires_grad]
-        optimizer = torch.optim.AdamW(trainable, lr=config.lr, weight_decay=config.weight_decay)
+        self.config, self.temperature, self.name, self.universal = config, temperature, name, universal
+        self._model = model.model if isinstance(model, Valued) else model
+        groups = _parameter_groups(model, config.lr, head_lr)
+        self._rates = [group["lr"] for group in groups]
+        trainable = [p for group in groups for p in group["params"]]
+        self._optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay)
         options = zero_config(config, dtype) | ({"checkpoint": {"load_universal": True}} if universal else {})
-        self._engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, model_parameters=trainable, config=options)
+        self._engine, *_ = deepspeed.initialize(model=model, optimizer=self._optimizer, model_parameters=groups, config=options)
         self.device: torch.device = self._engine.device
         self.world = World(self.device)
         self._norm: Tensor | None = None
         if clips_itself(config, dtype):
-            optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
+            self._optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
         self.lr = 0.0
-        """Of the last step."""
+        """Of the last step, but for a value head that has its own."""
         self.steps = 0
         """Optimizer steps taken: the policy version."""
 
     def forward(self, micro: Batch, *, bonus: bool = False) -> Forward:
         """Returns log-probabilities and entropies of a micro-batch under the current policy; see :func:`token_logps`."""
         return token_logps(self._engine, micro, self.temperature, bonus=bonus)
+
+    def values(self, micro: Batch) -> Tensor:
+        """Returns a critic's estimates; see :func:`token_values`."""
+        return token_values(self._engine, micro)
 
     def backward(self, loss: Tensor) -> None:
         """Accumulates gradients."""
@@ -131,36 +154,39 @@ class Engine:
     def step(self) -> float:
         """Applies the accumulated gradients; returns their global norm before clipping, which may not be finite."""
         self.lr = learning_rate(self.config, self.steps)
-        for group in self._engine.optimizer.param_groups:
-            group["lr"] = self.lr
+        for group, rate in zip(self._engine.optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = learning_rate(replace(self.config, lr=rate), self.steps)
         self._engine.step()
         self.steps += 1
         norm = self._engine.get_global_grad_norm() if self._norm is None else self._norm
         return float(norm or 0.0)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Yields every parameter whole, one at a time; all processes must run through it."""
-        for name, parameter in self._engine.module.named_parameters():
+        """Yields every parameter of the language model whole, one at a time; all processes must run through it."""
+        for name, parameter in self._model.named_parameters():
             with deepspeed.zero.GatheredParameters([parameter]):
                 yield name, parameter.detach()
 
     def save(self, folder: Path) -> None:
         """Writes weights, optimizer and step counter, each process its part."""
-        self._engine.save_checkpoint(str(folder), tag="engine", client_state={"steps": self.steps}, save_latest=False)
+        self._engine.save_checkpoint(str(folder), tag=self.name, client_state={"steps": self.steps}, save_latest=False)
 
     def load(self, folder: Path) -> None:
         """Restores what :meth:`save` wrote with the same ZeRO stage, and unless it was converted the same number of processes."""
-        _, client = self._engine.load_checkpoint(str(folder), tag="universal" if self.universal else "engine")
+        _, client = self._engine.load_checkpoint(str(folder / "universal" if self.universal else folder), tag=self.name)
         self.steps = int(client["steps"])
+        if self.universal:
+            # Under ZeRO-3 DeepSpeed gives all parts of the optimizer's state one counter, which each part would advance.
+            for state in self._optimizer.state.values():
+                state["step"] = deepcopy(state["step"])
 
     def save_model(self, folder: Path) -> None:
         """Writes the model in Hugging Face format; all processes must call it."""
         weights = {name: weight.cpu().clone() if self.world.first else weight for name, weight in self.weights()}
         if self.world.first:
-            module = self._engine.module
-            for tied, name in module.all_tied_weights_keys.items():
+            for tied, name in self._model.all_tied_weights_keys.items():
                 weights[tied] = weights[name]
-            module.save_pretrained(folder, state_dict=weights)
+            self._model.save_pretrained(folder, state_dict=weights)
 
     def _clip(self, parameters: list[Tensor]) -> None:
         """Runs when the optimizer is about to step, the gradients reduced over all processes."""
@@ -169,3 +195,11 @@ class Engine:
     def close(self) -> None:
         """Frees the engine. The process group stays: DeepSpeed remembers it and cannot join another."""
         self._engine.destroy()
+
+
+def _parameter_groups(model: PreTrainedModel | Valued, lr: float, head_lr: float | None) -> list[dict[str, Any]]:
+    """Returns the optimizer's parameter groups; a value head with a learning rate of its own is the second."""
+    head = set(model.value_head.parameters()) if isinstance(model, Valued) and head_lr is not None else set()
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    groups = [{"params": [p for p in trainable if p not in head], "lr": lr}]
+    return groups + ([{"params": [p for p in trainable if p in head], "lr": head_lr}] if head else [])

@@ -55,7 +55,7 @@ def work(folder: Path, console: Console) -> None:
     checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
     if first:
         leave(folder, shown, tests.notes, console)
-    trainer.engine.close()
+    trainer.close()
     lock.release()
 
 

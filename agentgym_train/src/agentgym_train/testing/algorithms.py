@@ -65,9 +65,10 @@ def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail)
     for name, stream in batch.streams.items():
         if stream.shape != batch.id_BT.shape or not stream.isfinite().all():
             fail(f"credit's stream {name!r} has the shape {tuple(stream.shape)} or numbers that are not finite")
-    whole, gradient_BT = _loss(algorithm, batch, seed, fail)
-    if outside := int((gradient_BT.abs() * ~batch.action_BT).count_nonzero()):
-        fail(f"its loss pushes {outside} tokens that the policy did not sample")
+    whole, gradients = _loss(algorithm, batch, seed, fail)
+    for what, gradient_BT in gradients.items():
+        if outside := int((gradient_BT.abs() * ~batch.action_BT).count_nonzero()):
+            fail(f"its loss pushes the {what} of {outside} tokens that the policy did not sample")
     parts = batch.micro_batches(1, whole_groups=algorithm.whole_groups)
     sums = [_loss(algorithm, part, seed, fail)[0] for part in parts]
     for what, total, added in (
@@ -81,22 +82,28 @@ def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail)
         fail("an idle micro-batch has a weight")
 
 
-def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[float, Tensor]:
-    """Returns the loss and its gradient by token, under a policy that is the same for the same token."""
+def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[float, dict[str, Tensor]]:
+    """Returns the loss and its gradients by token, under a policy and a critic that are the same for the same token."""
     shift_BT = 0.1 * torch.sin(batch.id_BT.float() + seed)
     logp_BT = (batch.logp_BT + shift_BT).where(batch.valid_BT, 0.0).requires_grad_()
     bonus_BT = torch.ones_like(logp_BT) if "entropy" in algorithm.needs else None
+    value_BT = (5 * shift_BT).requires_grad_() if "value" in algorithm.needs else None
     with told(fail, "loss"):
-        loss, sums = algorithm.loss(Forward(logp_BT, torch.ones_like(logp_BT), bonus_BT), batch)
+        loss, sums = algorithm.loss(Forward(logp_BT, torch.ones_like(logp_BT), bonus_BT, value_BT), batch)
         if not loss.requires_grad:
             fail("its loss does not depend on the log-probabilities, on an idle micro-batch perhaps")
         loss.backward()
-    gradient_BT = logp_BT.grad if logp_BT.grad is not None else torch.zeros_like(logp_BT)
-    if loss.dim() or not loss.isfinite() or not gradient_BT.isfinite().all():
+    gradients = {}
+    for what, stream_BT in {"log-probabilities": logp_BT, "values": value_BT}.items():
+        if stream_BT is not None:
+            if stream_BT.grad is None:
+                fail(f"its loss does not depend on the {what}, on an idle micro-batch perhaps")
+            gradients[what] = stream_BT.grad
+    if loss.dim() or not loss.isfinite() or not all(gradient_BT.isfinite().all() for gradient_BT in gradients.values()):
         fail(f"its loss is {loss.detach()}, or its gradient is not finite")
     if odd := next((name for name, value in sums.items() if value.numel() != 1), None):
         fail(f"what it logs as {odd!r} is no number")
-    return float(loss.detach()), gradient_BT
+    return float(loss.detach()), gradients
 
 
 def _needed(batch: Batch, algorithm: Algorithm, seed: int) -> Batch:

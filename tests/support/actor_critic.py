@@ -1,0 +1,83 @@
+"""Two updates of PPO on fixed trajectories, in this process or in several: ``actor_critic.py MODEL OUT PROCESSES CASE…``.
+
+A case is KIND-STAGE-DTYPE. OUT holds, by case, the metrics and every weight.
+"""
+
+import sys
+from contextlib import closing
+
+import deepspeed
+import one_step
+import processes
+import torch
+
+from agentgym_train import critic
+from agentgym_train.algorithms.ppo import PPO
+from agentgym_train.batching import pack
+from agentgym_train.config import Config, CriticConfig, EngineConfig, EnvConfig, ModelConfig, RunConfig
+from agentgym_train.models import load_model
+from agentgym_train.streams import fill
+from agentgym_train.update import update
+
+PLAYED = PPO(gamma=0.9, lam=0.8, value_clip=0.3)
+LR = 3e-3  # the critic's, ten times that of the policy
+
+
+def config(kind, stage=0, dtype="float32", minibatches=2):
+    zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
+    options = {"lr": 3e-4, "weight_decay": 0.01, "micro_batch_tokens": 256, "minibatches": minibatches}
+    return Config(
+        run=RunConfig(folder="unused", steps=1),
+        env=EnvConfig(id="unused"),
+        model=ModelConfig(dtype=dtype),
+        engine=EngineConfig(zero_stage=stage, zero=zero, **options),
+        critic=CriticConfig(kind=kind, lr=LR),
+    )
+
+
+def engines(model, of):
+    """Returns the engines, to be closed."""
+    return critic.engines(of, load_model(model, of.model.dtype), model, of.critic.kind, universal=False)
+
+
+def step(engines, of, groups, algorithm=PLAYED):
+    """One update."""
+    world, judge = engines[0].world, engines[-1]
+    filled = fill(pack(groups), {"value"}, {"value": judge.values}, world=world, max_tokens=256)
+    batch = algorithm.credit(filled, groups, world)
+    other = judge if len(engines) > 1 else None
+    return update(engines[0], algorithm, batch, groups=one_step.GROUPS, config=of.engine, critic=other)
+
+
+def whole(engine):
+    """Returns every parameter whole, those of a value head too."""
+    found = {}
+    for name, parameter in engine._engine.module.named_parameters():
+        with deepspeed.zero.GatheredParameters([parameter]):
+            found[name] = parameter.detach().clone()
+    return found
+
+
+def play(model, kind, stage, dtype):
+    """Returns the metrics of two updates and, engine by engine, the weights after them."""
+    of = config(kind, int(stage), dtype)
+    made = engines(model, of)
+    with closing(made[0]), closing(made[-1]):
+        world = made[0].world
+        share = range(one_step.GROUPS) if world.size == 1 else one_step.SHARES[world.rank]
+        groups = [g for g in one_step.groups() if g.number in share]
+        return [step(made, of, groups) for _ in range(2)], [whole(engine) for engine in made]
+
+
+def work(rank, model, out, cases):
+    results = {case: play(model, *case.split("-")) for case in cases}
+    if rank == 0:
+        torch.save(results, out)
+
+
+def main(model, out, number, *cases):
+    assert processes.fork(int(number), work, model, out, cases) == 0
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
