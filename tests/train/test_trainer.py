@@ -9,34 +9,18 @@ from pathlib import Path
 import gymnasium
 import pytest
 import small_run
-import tiny
 import torch
+from trainers import make
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
 from agentgym_train import checkpoint, evaluate, metrics
-from agentgym_train import config as configuration
 from agentgym_train.batching import pack
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
-from agentgym_train.rollout.chat import Chat
 from agentgym_train.run import prepare
-from agentgym_train.run.folder import claim_folder
-from agentgym_train.trainer import Trainer
 from agentgym_train.types import Failure
 
 pytestmark = pytest.mark.slow
-
-
-def make(home, options):
-    model = tiny.save(home / "model", template=tiny.CHATML)
-    options = {**options, "run": {"folder": str(home / "run"), **options.get("run", {})}}
-    config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))
-    prepare.check(config)
-    folder = claim_folder(config)
-    tokenizer = prepare.load_tokenizer(model)
-    training, _ = prepare.describe(config)
-    chat = Chat(tokenizer, training.instructions)
-    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, chat=chat, training=training)
 
 
 def train(trainer, log=lambda row, groups: None):
