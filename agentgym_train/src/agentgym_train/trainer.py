@@ -24,7 +24,7 @@ from agentgym_train.metrics import MetricsFile, episode_means, episode_sums
 from agentgym_train.models import load_model
 from agentgym_train.probe import check_generator
 from agentgym_train.probe import length as probe_length
-from agentgym_train.protocols import Generator, Source, Stage
+from agentgym_train.protocols import Generator, Scorer, Source, Stage
 from agentgym_train.rollout.build import sampling
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.types import Failure, Group
@@ -70,6 +70,7 @@ class Trainer:
         plugins.verify(self.generator, Generator, f"generator {config.generator['name']!r}")
         self.world = self.engine.world
         self.producers = self._producers(model_path)
+        self.scorers = self.make_scorers()
         self.start = self._resume(newest) if newest else 0
         owner = self.world.first
         self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
@@ -101,7 +102,7 @@ class Trainer:
             for step in range(self.start, run.steps):
                 began = time.monotonic()
                 horizon = curricula.turns(self.curriculum, step)
-                groups = source.next(step, horizon)
+                groups = self.score(source.next(step, horizon))
                 failures = [f for part in self.world.gather(list(source.failures)) for f in part]
                 self.note_failures(step + 1, failures)
                 given_up += sum(f.given_up for f in failures)
@@ -121,9 +122,9 @@ class Trainer:
                 if (step + 1) % run.save_every == 0 or step + 1 == run.steps:
                     self.save(step + 1)
 
-    def make_source(self) -> Source:
-        """Builds what gives the episodes."""
-        stage = Stage(
+    def stage(self) -> Stage:
+        """Returns what sources and scorers are built from."""
+        return Stage(
             self.config,
             self.world,
             self.generator,
@@ -132,9 +133,25 @@ class Trainer:
             version=lambda: self.engine.steps,
             difficulties=lambda step: curricula.difficulties(self.curriculum, step),
         )
-        source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
+
+    def make_source(self) -> Source:
+        """Builds what gives the episodes."""
+        source = plugins.make(plugins.SOURCE, self.config.source).build(self.stage())
         plugins.verify(source, Source, f"source {self.config.source['name']!r}")
         return source
+
+    def make_scorers(self) -> list[Scorer]:
+        """Builds what changes their rewards."""
+        made = [plugins.make(plugins.SCORER, table).build(self.stage()) for table in self.config.scorer]
+        for scorer, table in zip(made, self.config.scorer, strict=True):
+            plugins.verify(scorer, Scorer, f"scorer {table['name']!r}")
+        return made
+
+    def score(self, groups: list[Group]) -> list[Group]:
+        """Returns a step's groups with the rewards that the scorers give them, one after the other."""
+        for scorer in self.scorers:
+            groups = scorer.score(groups)
+        return groups
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""

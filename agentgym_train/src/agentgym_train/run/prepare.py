@@ -91,6 +91,8 @@ def check(config: Config, *, processes: int = 1) -> None:
     training, _ = describe(config)
     curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
+    for table in config.scorer:
+        plugins.make(plugins.SCORER, table).check(config, training)
     evaluate.horizon(config)
     if config.model.path != SCRATCH:
         check_context(config)
