@@ -248,7 +248,7 @@ def run(home, monkeypatch, steps, scorer):
     trainer.engine.close()
     monkeypatch.undo()
     rows = metrics.read(home / "run" / "metrics.jsonl")
-    return [{name: value for name, value in row.items() if name != "time"} for row in rows], *seen[0]
+    return [{name: value for name, value in row.items() if name not in metrics.MEASURED} for row in rows], *seen[0]
 
 
 @pytest.mark.slow

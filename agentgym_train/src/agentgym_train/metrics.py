@@ -1,12 +1,16 @@
 """Metrics: sums over episodes, means over all processes, one JSON line a step.
 
-Everything but ``"time"`` follows from the configuration: on CPU two runs of it give equal lines.
+Everything but :data:`MEASURED` follows from the configuration: on CPU two runs of it give equal lines.
 """
 
 import json
-from collections.abc import Sequence
+import resource
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole
@@ -14,13 +18,32 @@ from agentgym_train.types import Group, Status
 
 FILES = ("metrics.jsonl", "failures.jsonl")
 """A line a step, and a line a failure of an environment."""
+MEASURED = ("time", "memory")
+"""Tables of a line that depend on the machine: seconds, and the first process's peaks in GiB."""
+GIB = 2**30
 
 
-def episode_sums(groups: Sequence[Group]) -> dict[str, float]:
-    """Returns what the means of :func:`episode_means` are made of."""
+def memory() -> dict[str, float]:
+    """Returns the most memory, in GiB, that this process has had resident so far, and its tensors on the accelerator, if any."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    peaks = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / GIB}
+    if torch.accelerator.is_available():
+        peaks["accelerator"] = torch.get_device_module().max_memory_allocated() / GIB
+    return peaks
+
+
+def episode_sums(groups: Sequence[Group], levels: Mapping[str, int] | None = None) -> dict[str, float]:
+    """Returns what the means of :func:`episode_means` are made of.
+
+    Args:
+        groups: of a step.
+        levels: how difficult each task is, where the environment says it; other tasks do not count for the mean.
+    """
     episodes = [t for g in groups for t in g.trajectories]
     turns = [turn for t in episodes for turn in t.turns]
+    graded = [levels[t.task_id] for t in episodes if t.task_id in levels] if levels is not None else []
     return {
+        **({} if levels is None else {"difficulty": sum(graded), "graded": len(graded)}),
         "episodes": len(episodes),
         "success": sum(t.success for t in episodes),
         "score": sum(t.score for t in episodes),
@@ -37,7 +60,7 @@ def episode_sums(groups: Sequence[Group]) -> dict[str, float]:
 
 
 def episode_means(sums: dict[str, float]) -> dict[str, float]:
-    """Turns summed counts into rates: per episode, per turn for ``invalid``, per group for ``mixed_groups``.
+    """Turns summed counts into rates: per episode, per turn for ``invalid`` and ``action_length``, per group for ``mixed_groups``.
 
     Where no episode could be played there are no rates: nothing failed but the environment.
     """
@@ -45,8 +68,11 @@ def episode_means(sums: dict[str, float]) -> dict[str, float]:
         return {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}
     episodes, turns, groups = (max(sums[k], 1.0) for k in ("episodes", "turns", "groups"))
     rates = {k: sums[k] / episodes for k in ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")}
+    if sums.get("graded"):
+        rates["difficulty"] = sums["difficulty"] / sums["graded"]
+    rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["action_tokens"] / turns}
     counts = {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}
-    return {**rates, "invalid": sums["invalid"] / turns, "mixed_groups": sums["mixed_groups"] / groups, **counts}
+    return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
 
 
 class MetricsFile:

@@ -214,6 +214,14 @@ class ScorerPlugin(Protocol):
         ...
 
 
+class SizedSource(Protocol):
+    """What a source may have besides: it knows how many episodes a group has. An algorithm with a ``group_size`` needs as many."""
+
+    def group_size(self, config: Config) -> int:
+        """Returns the episodes of a group, of which some may fail."""
+        ...
+
+
 class TaskCurriculum(Protocol):
     """What a curriculum may have besides: it chooses tasks."""
 

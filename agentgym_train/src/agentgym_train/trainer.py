@@ -13,7 +13,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.pool import Description
-from agentgym_train import checkpoint, curricula, metrics, plugins, streams
+from agentgym_train import checkpoint, curricula, metrics, plugins, streams, tasks
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.deepspeed import Engine
@@ -114,7 +114,7 @@ class Trainer:
                 if means["episodes"]:  # a step that could not be played says nothing of the policy
                     self.curriculum.observe(means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
-                row = {"step": step + 1, "horizon": horizon, **means, "time": seconds}
+                row = {"step": step + 1, "horizon": horizon, **means, "time": seconds, "memory": metrics.memory()}
                 self.rows.write(row)
                 log(row, groups)
                 if every and (step + 1) % every == 0 and step + 1 < run.steps:
@@ -169,7 +169,7 @@ class Trainer:
         Raises:
             ConfigError: not one episode has room for an action.
         """
-        local = episode_sums(groups)
+        local = episode_sums(groups, tasks.levels(self.training))
         total = dict(zip(local, self.world.total(*local.values()), strict=True))
         if not total["turns"] and not failures:
             raise ConfigError(

@@ -87,6 +87,7 @@ def check(config: Config, *, processes: int = 1) -> None:
         from agentgym_train.engine.deepspeed import check_zero
 
         check_zero(config.engine)
+    check_group_size(config)
     check_keywords(config)
     training, _ = describe(config)
     curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
@@ -97,6 +98,17 @@ def check(config: Config, *, processes: int = 1) -> None:
     if config.model.path != SCRATCH:
         check_context(config)
         Chat(load_tokenizer(config.model.path), training.instructions)
+
+
+def check_group_size(config: Config) -> None:
+    """Refuses an algorithm of groups of one size with a source of groups of another, where both say theirs."""
+    wanted = getattr(plugins.make_algorithm(config.algorithm), "group_size", None)
+    told = getattr(plugins.make(plugins.SOURCE, config.source), "group_size", None)
+    if wanted is not None and told is not None and (given := told(config)) != wanted:
+        raise ConfigError(
+            f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and source {config.source['name']!r} "
+            f"gives groups of {given}: set env.group_size={wanted}, or for pairs from a dataset source.pairs=true"
+        )
 
 
 def check_keywords(config: Config) -> None:

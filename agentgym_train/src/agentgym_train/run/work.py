@@ -13,6 +13,7 @@ from agentgym_train import config as configuration
 from agentgym_train.config import SCRATCH
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.files import Lock, writing
+from agentgym_train.models import device
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.run.held_out import HeldOut, add_baselines
 from agentgym_train.run.prepare import describe, load_tokenizer
@@ -100,7 +101,7 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     config = configuration.load(config_file or saved[0], overrides)
     training, held_out = describe(config)
     chat = Chat(load_tokenizer(str(folder)), training.instructions)
-    device = torch.accelerator.current_accelerator() or torch.device("cpu")
-    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
+    dtype = getattr(torch, config.model.dtype)
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device(), dtype)
     played = evaluate.evaluate(config, generator, chat, held_out.task_ids)
     console.print(report.table({"checkpoint": evaluate.summary(played.trajectories)}))

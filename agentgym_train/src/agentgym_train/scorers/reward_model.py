@@ -17,6 +17,7 @@ from agentgym_envs.pool import Description
 from agentgym_train.config import Config
 from agentgym_train.errors import ModelError, TrainingError
 from agentgym_train.limits import Name, Positive
+from agentgym_train.models import device
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.chat import Template
 from agentgym_train.scorers import rewarded
@@ -84,7 +85,7 @@ class ModelScorer:
     def _model(self) -> PreTrainedModel:
         model = AutoModelForSequenceClassification.from_pretrained(self._options.path, dtype=self._dtype)
         model.config.use_cache = False
-        return model.to(torch.accelerator.current_accelerator() or torch.device("cpu")).eval()
+        return model.to(device()).eval()
 
     def score(self, groups: Sequence[Group]) -> list[Group]:
         """Returns the groups with the scores in the rewards; an episode without a turn has none.
@@ -121,11 +122,11 @@ class ModelScorer:
         for part in self._parts(rows):
             id_BT = torch.full((len(part), len(rows[part[-1]])), self._pad or 0)
             valid_BT = torch.zeros_like(id_BT)
-            for place, row in enumerate(part):
-                id_BT[place, : len(rows[row])] = torch.tensor(rows[row])
-                valid_BT[place, : len(rows[row])] = 1
-            device = self._model.device
-            logits_B1 = self._model(input_ids=id_BT.to(device), attention_mask=valid_BT.to(device)).logits
+            for n, row in enumerate(part):
+                id_BT[n, : len(rows[row])] = torch.tensor(rows[row])
+                valid_BT[n, : len(rows[row])] = 1
+            place = self._model.device
+            logits_B1 = self._model(input_ids=id_BT.to(place), attention_mask=valid_BT.to(place)).logits
             scores |= zip(part, logits_B1[:, 0].float().tolist(), strict=True)
         return [scores[row] for row in range(len(rows))]
 
