@@ -61,10 +61,9 @@ def test_toml_is_a_valid_configuration(text, monkeypatch):
         assert set(raw) <= {"project", *kinds, *tables}
         for section in raw.keys() & tables.keys():
             configuration.build(tables[section], raw[section], section=section)
-        for section in raw.keys() & kinds.keys() - {"tracker"}:
-            plugins.make(kinds[section], raw[section])
-        for options in raw.get("tracker", []):
-            plugins.make(plugins.TRACKER, options)
+        for section in raw.keys() & kinds.keys():
+            for options in raw[section] if kinds[section].many else [raw[section]]:
+                plugins.make(kinds[section], options)
 
 
 def transcripts():

@@ -28,7 +28,7 @@ def config(kind, stage=0, dtype="float32", minibatches=2):
     options = {"lr": 3e-4, "weight_decay": 0.01, "micro_batch_tokens": 256, "minibatches": minibatches}
     return Config(
         run=RunConfig(folder="unused", steps=1),
-        env=EnvConfig(id="unused"),
+        envs=(EnvConfig(id="unused"),),
         model=ModelConfig(dtype=dtype),
         engine=EngineConfig(zero_stage=stage, zero=zero, **options),
         critic=CriticConfig(kind=kind, lr=LR),

@@ -2,11 +2,13 @@
 
 import tiny
 
-from agentgym_train.protocols import Sample
+from agentgym_envs.pool import EnvPool
+from agentgym_train.protocols import Sample, Sampling
+from agentgym_train.rollout.collector import Collector
 
 
 class ScriptedGenerator:
-    """``script(row, turn)`` returns the action of a row's turn, counted from 0 since the row began."""
+    """``script(row, turn)`` returns the action of a row's turn, as a text or as token ids, counted from 0 since the row began."""
 
     def __init__(self, script, tokenizer=None):
         self.script = script
@@ -42,7 +44,8 @@ class _Session:
 
     def sample(self, row):
         turn = self.turn[row] = self.turn.get(row, -1) + 1
-        ids = self.generator.tokenizer(self.generator.script(row, turn), add_special_tokens=False)["input_ids"]
+        said = self.generator.script(row, turn)
+        ids = said if isinstance(said, list) else self.generator.tokenizer(said, add_special_tokens=False)["input_ids"]
         ids = [*ids, next(iter(self.sampling.stop_ids))]
         return Sample(ids, [-0.1] * len(ids), self.generator.version)
 
@@ -51,3 +54,20 @@ class _Session:
 
     def finish(self, row):
         self.turn.pop(row, None)
+
+
+def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **options):
+    """Plays a script in a pool; returns the groups, and what made them: collector, generator, chat."""
+    chat = chat or tiny.chat(instructions="")
+    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    generator = ScriptedGenerator(script, chat.tokenizer)
+    generator.load([], 4)
+    collector = Collector(pool, generator, chat, max_context=max_context, **options)
+    return collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n"), collector, generator, chat
+
+
+def collect(env_id, starts, script, *, chat=None, max_turns=10, max_context=1000, workers=2, timeout=60.0, **kwargs):
+    """Plays a script in a pool of its own; keywords are the collector's or the environment's."""
+    options = {name: kwargs.pop(name) for name in ("retries", "batch_wait") if name in kwargs}
+    with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
+        return play(pool, starts, script, chat=chat, max_turns=max_turns, max_context=max_context, **options)

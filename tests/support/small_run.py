@@ -32,7 +32,7 @@ def write(folder, **sections):
         "eval": {"kwargs": {"split": "test"}, "episodes": 6, "horizon": 6},
     }
     for name, values in sections.items():
-        replaced = "name" in values or "id" in values
+        replaced = isinstance(values, list) or "name" in values or "id" in values
         raw[name] = values if replaced else raw.get(name, {}) | values
     path = folder / "run.toml"
     path.write_text(tomli_w.dumps(raw))

@@ -202,6 +202,21 @@ def test_dpo_by_hand():
     assert zero == 0
 
 
-def test_dpo_refuses_what_is_no_pair():
-    with pytest.raises(ConfigError, match=r"learns from pairs, and a group of task 't' has 1 episodes: set source\.pairs=true"):
-        credited(DPO(), [Group(0, [trajectory(("a", 1.0))])])
+def test_dpo_takes_the_larger_return_for_the_better_and_learns_nothing_from_ties_and_single_episodes():
+    ties = Group(0, [trajectory(("a", 1.0)), trajectory(("a", 0.5), ("b", 0.5))])
+    late = Group(1, [trajectory(("a", 0.5)), trajectory(("a", 0.5), ("b", 0.25))])
+    groups = [ties, late, Group(2, [trajectory(("a", 1.0))]), Group(3, [])]
+    batch = pack(groups)
+    batch = DPO().credit(batch.with_streams(reference=batch.logp_BT - 0.5), groups, World())
+    assert batch.streams["side"][:, 0].tolist() == [0, 0, -1, 1, 0]
+    assert DPO().weight(batch) == 1
+    logp = batch.logp_BT.clone().requires_grad_()
+    loss, _ = DPO().loss(Forward(logp, logp), batch)
+    loss.backward()
+    assert loss.item() == pytest.approx(math.log(1 + math.exp(-0.1 * (6 - 3) * 0.5)))
+    assert logp.grad.abs().sum(1).bool().tolist() == [False, False, True, True, False]
+
+
+def test_dpo_refuses_what_is_larger_than_a_pair():
+    with pytest.raises(ConfigError, match=r"learns from pairs, and a group of task 't' has 3 episodes: set env\.group_size=2"):
+        credited(DPO(), [Group(0, [trajectory(("a", 1.0))] * 3)])

@@ -60,7 +60,7 @@ def refusal(tmp_path, *overrides):
 ACME = "curriculum={name='acme'}"
 
 
-@pytest.mark.parametrize("kind", [kind.section for kind in plugins.KINDS])
+@pytest.mark.parametrize("kind", plugins.KINDS, ids=lambda kind: kind.section)
 @pytest.mark.parametrize(
     ("code", "message"),
     [
@@ -77,7 +77,7 @@ ACME = "curriculum={name='acme'}"
 def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
     install(code)
     named = "{name='acme'}"
-    assert message in refusal(tmp_path, f"{kind}={f'[{named}]' if kind == 'tracker' else named}")
+    assert message in refusal(tmp_path, f"{kind.section}={f'[{named}]' if kind.many else named}")
 
 
 @pytest.mark.parametrize(

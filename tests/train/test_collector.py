@@ -2,26 +2,13 @@ import gymnasium
 import pytest
 import timed as timed_support
 import tiny
-from scripted import ScriptedGenerator
+from scripted import collect
 
-from agentgym_envs.pool import EnvPool
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start, noise_seeds
 from agentgym_train.types import Status
 
 FAULTY = "faulty_envs:support/Faulty-v0"
-
-
-def collect(
-    env_id, starts, script, *, max_turns=10, max_context=1000, retries=3, batch_wait=2.0, timeout=60.0, workers=2, **kwargs
-):
-    chat = tiny.chat(instructions="")
-    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
-    with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
-        generator = ScriptedGenerator(script, chat.tokenizer)
-        generator.load([], 4)
-        collector = Collector(pool, generator, chat, max_context=max_context, retries=retries, batch_wait=batch_wait)
-        return collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n"), collector, generator, chat
 
 
 def test_an_episode_is_what_the_environment_says():

@@ -23,6 +23,7 @@ from warm import Warm
 
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate import record
+from agentgym_train.metrics import MEASURED
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +62,7 @@ def kill_when(warm, path, condition):
 
 def rows(folder):
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    return [{k: v for k, v in row.items() if k != "time"} for row in lines]
+    return [{k: v for k, v in row.items() if k not in MEASURED} for row in lines]
 
 
 def lines(folder):
@@ -106,6 +107,10 @@ def test_a_run_leaves_what_was_promised(undisturbed):
     assert report.exit_code == 0, report.output
     assert "the same tasks in both" in report.output
     assert [r["horizon"] for r in rows(undisturbed)] == [3, 3, 5, 5, 5, 5, 5]
+    assert {r["difficulty"] for r in rows(undisturbed)} == {3}, "mazes of three rooms"
+    measured = [json.loads(line)["memory"]["process"] for line in (undisturbed / "metrics.jsonl").read_text().splitlines()]
+    assert measured == sorted(measured), "peaks, in GiB"
+    assert 0.1 < measured[0] < 64
     assert len(list((undisturbed / "checkpoints").iterdir())) == 2, "older checkpoints are dropped"
 
 

@@ -12,14 +12,16 @@ import tiny
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted import ScriptedGenerator
+from typer.testing import CliRunner
 
 from agentgym_envs.errors import AgentGymError, ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.pool import describe
+from agentgym_train import cli, plugins, tasks
 from agentgym_train import config as configuration
-from agentgym_train import plugins, tasks
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
+from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources.dataset import DatasetSource
 from agentgym_train.sources.kept import KeptSource
 from agentgym_train.sources.mixture import shares
@@ -189,6 +191,37 @@ def test_what_gives_nothing_is_refused_before_any_work(folders, tmp_path, monkey
     monkeypatch.chdir(folders)
     with pytest.raises(error, match=message):
         build(tmp_path, options, **env)
+
+
+@pytest.mark.parametrize(
+    ("source", "size", "given"),
+    [
+        ({"name": "rollout"}, 1, "source 'rollout' gives groups of 1"),
+        ({"name": "rollout"}, 8, "source 'rollout' gives groups of 8"),
+        ({"name": "kept"}, 1, "source 'kept' gives groups of 1"),
+        ({"name": "dataset", "folders": ["oracle"]}, 2, "source 'dataset' gives groups of 1"),
+    ],
+)
+def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, given):
+    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
+    path = small_run.write(tmp_path, env=env, source=source, algorithm={"name": "dpo"})
+    result = CliRunner().invoke(cli.app, ["run", str(path)])
+    assert (result.exit_code, result.output.strip().count("\n")) == (2, 0), result.output
+    assert f"algorithm 'dpo' learns from groups of 2 episodes, and {given}: set env.group_size=2, or" in result.output
+    assert not (tmp_path / "run").exists(), "before any work"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "source", "size"),
+    [
+        ("dpo", {"name": "rollout"}, 2),
+        ("dpo", {"name": "dataset", "folders": ["oracle"], "pairs": True}, 8),
+        ("grpo", {"name": "rollout"}, 1),
+    ],
+)
+def test_groups_of_the_right_size_are_taken(tmp_path, algorithm, source, size):
+    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
+    check_group_size(configuration.load(small_run.write(tmp_path, env=env, source=source, algorithm={"name": algorithm})))
 
 
 def test_only_what_scored_is_kept(monkeypatch):

@@ -10,34 +10,19 @@ import actor_critic
 import gymnasium
 import pytest
 import small_run
-import tiny
 import torch
+from trainers import make
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
 from agentgym_train import checkpoint, evaluate, metrics
-from agentgym_train import config as configuration
 from agentgym_train.batching import pack
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
-from agentgym_train.lanes import make_lanes
 from agentgym_train.run import prepare
-from agentgym_train.run.folder import claim_folder
-from agentgym_train.trainer import Trainer
 from agentgym_train.types import Failure
 from agentgym_train.world import World
 
 pytestmark = pytest.mark.slow
-
-
-def make(home, options):
-    model = tiny.save(home / "model", template=tiny.CHATML)
-    options = {**options, "run": {"folder": str(home / "run"), **options.get("run", {})}}
-    config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))
-    prepare.check(config)
-    folder = claim_folder(config)
-    tokenizer = prepare.load_tokenizer(model)
-    lanes = make_lanes(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
-    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)
 
 
 def opened(trainer):

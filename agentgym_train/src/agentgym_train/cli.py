@@ -109,7 +109,7 @@ def evaluate(
 @app.command("plugins")
 @user_errors
 def list_plugins() -> None:
-    """Lists algorithms, curricula, generators and environments, ours and installed ones."""
+    """Lists algorithms, curricula, generators, sources, scorers, trackers and environments, ours and installed ones."""
     table = Table("kind", "name", "from")
     for kind, group in {**{kind.section: kind.group for kind in KINDS}, "environment": ENVIRONMENTS}.items():
         for name, point in discover(group).items():

@@ -1,6 +1,7 @@
 """Configuration: one TOML file, frozen dataclasses behind it, the same names everywhere.
 
-Sections ``algorithm``, ``curriculum``, ``generator``, ``source`` and ``tracker`` are a plugin's ``name`` and its own options.
+Sections ``algorithm``, ``curriculum``, ``generator`` and ``source``, and each of ``scorer`` and ``tracker``, are a plugin's
+``name`` and its own options.
 ``env`` is one table, or several: ``[[env]]``.
 """
 
@@ -182,6 +183,8 @@ class Config:
     curriculum: dict[str, Any] = field(default_factory=dict)
     generator: dict[str, Any] = field(default_factory=lambda: {"name": "hf"})
     source: dict[str, Any] = field(default_factory=lambda: {"name": "rollout"})
+    scorer: list[dict[str, Any]] = field(default_factory=list)
+    """``[[scorer]]`` tables: each changes the rewards that the one before it left."""
     tracker: list[dict[str, Any]] = field(default_factory=list)
     """``[[tracker]]`` tables; ``metrics.jsonl`` is written in any case."""
 

@@ -1,14 +1,16 @@
 """The environments of a run: each has its rules, action format, group size, curriculum and episodes of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.pool import Description
 from agentgym_train import curricula, plugins, tasks
 from agentgym_train.config import Config
-from agentgym_train.protocols import Generator, Source, Stage
+from agentgym_train.protocols import Generator, Scorer, Source, Stage
 from agentgym_train.rollout.chat import Chat
+from agentgym_train.types import Group
 from agentgym_train.world import World
 
 
@@ -26,13 +28,14 @@ class Lane:
         self.name, self.config, self.training, self.groups = config.env.name, config, training, groups
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
+        self._scorers: list[Scorer] = []
 
     def horizon(self, step: int) -> int:
         """Returns the turns that an episode may take at a step (counted from 0)."""
         return curricula.turns(self.curriculum, step)
 
     def open(self, world: World, generator: Generator) -> Source:
-        """Builds what gives its episodes."""
+        """Builds what gives its episodes, and what scores them."""
         stage = Stage(
             self.config,
             world,
@@ -44,7 +47,19 @@ class Lane:
         )
         source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
         plugins.verify(source, Source, f"source {self.config.source['name']!r}")
+        self._scorers = [self._scorer(table, stage) for table in self.config.scorer]
         return source
+
+    def score(self, groups: list[Group]) -> list[Group]:
+        """Returns a step's groups with the rewards that the scorers give them, one after the other."""
+        for scorer in self._scorers:
+            groups = scorer.score(groups)
+        return groups
+
+    def _scorer(self, table: Mapping[str, Any], stage: Stage) -> Scorer:
+        scorer = plugins.make(plugins.SCORER, table).build(stage)
+        plugins.verify(scorer, Scorer, f"scorer {table['name']!r}")
+        return scorer
 
 
 def make_lanes(config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase) -> list[Lane]:

@@ -1,33 +1,56 @@
 """Metrics: sums over episodes, means over all processes, one JSON line a step.
 
-Everything but ``"time"`` follows from the configuration: on CPU two runs of it give equal lines.
+Everything but :data:`MEASURED` follows from the configuration: on CPU two runs of it give equal lines.
 """
 
 import json
+import resource
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole
 from agentgym_train.types import Failure, Group, Status
-
-if TYPE_CHECKING:  # torch takes seconds to load
-    from agentgym_train.world import World
+from agentgym_train.world import World
 
 FILES = ("metrics.jsonl", "failures.jsonl")
 """A line a step, and a line a failure of an environment."""
+MEASURED = ("time", "memory")
+"""Tables of a line that depend on the machine: seconds, and the first process's peaks in GiB."""
+GIB = 2**30
 
 
 COUNTS = ("episodes", "tokens", "action_tokens")
 PER_EPISODE = ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")
 
 
-def totals(groups: Sequence[Group], world: "World") -> dict[str, float]:
-    """Returns what the means of :func:`means` are made of, summed over the groups of all processes."""
+def memory() -> dict[str, float]:
+    """Returns the most memory, in GiB, that this process has had resident so far, and its tensors on the accelerator, if any."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    peaks = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / GIB}
+    if torch.accelerator.is_available():
+        peaks["accelerator"] = torch.get_device_module().max_memory_allocated() / GIB
+    return peaks
+
+
+def totals(groups: Sequence[Group], world: World, levels: Mapping[str, int] | None = None) -> dict[str, float]:
+    """Returns what the means of :func:`means` are made of, summed over the groups of all processes.
+
+    Args:
+        groups: of a step.
+        world: the processes.
+        levels: how difficult each task is, where the environment says it; other tasks do not count for the mean.
+    """
     episodes = [t for g in groups for t in g.trajectories]
     turns = [turn for t in episodes for turn in t.turns]
+    graded = [levels[t.task_id] for t in episodes if t.task_id in levels] if levels is not None else []
     here = {
+        "difficulty": sum(graded),
+        "graded": len(graded),
         "episodes": len(episodes),
         "success": sum(t.success for t in episodes),
         "score": sum(t.score for t in episodes),
@@ -55,16 +78,20 @@ def summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def means(sums: Mapping[str, float]) -> dict[str, float]:
-    """Turns sums into rates: per episode, per turn for ``invalid``, per group for ``mixed_groups``; counts stay.
+    """Turns sums into rates; counts stay.
 
-    Where no episode could be played there are no rates: nothing failed but the environment.
+    Rates are per episode, per turn for ``invalid`` and ``action_length``, per group for ``mixed_groups``; for ``difficulty`` per
+    episode of a task whose difficulty is known. Where no episode could be played there are none: only the environment failed.
     """
     counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
     if not sums["episodes"]:
         return counts
     rates = {name: sums[name] / sums["episodes"] for name in PER_EPISODE}
-    shares = {"invalid": sums["invalid"] / max(sums["turns"], 1.0), "mixed_groups": sums["mixed_groups"] / max(sums["groups"], 1.0)}
-    return {**rates, **shares, **counts}
+    if sums["graded"]:
+        rates["difficulty"] = sums["difficulty"] / sums["graded"]
+    turns, groups = (max(sums[name], 1.0) for name in ("turns", "groups"))
+    rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["action_tokens"] / turns}
+    return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
 
 
 class MetricsFile:

@@ -1,4 +1,4 @@
-"""Loading the policy; a model with a value head.
+"""Loading the policy, and where models run; a model with a value head.
 
 Shapes: B trajectories, T tokens, D hidden units.
 """
@@ -51,3 +51,9 @@ class Valued(nn.Module):
         output = self.model(**inputs, output_hidden_states=True)
         output["value"] = self.value_head(output.hidden_states[-1])
         return output
+
+
+def device() -> torch.device:
+    """Returns where this process's models run: its accelerator, or the CPU where there is none, whatever torch was built for."""
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    return accelerator or torch.device("cpu")

@@ -28,19 +28,22 @@ class Kind(Generic[T]):
         section: of the configuration that names one.
         group: of entry points.
         protocol: its name in ``protocols``, which imports torch: listing plugins does not need that.
+        many: a configuration has any number of them, in ``[[section]]`` tables.
     """
 
     section: str
     group: str
     protocol: str
+    many: bool = False
 
 
 ALGORITHM: "Kind[protocols.Algorithm]" = Kind("algorithm", "agentgym_train.algorithms", "Algorithm")
 CURRICULUM: "Kind[protocols.Curriculum]" = Kind("curriculum", "agentgym_train.curricula", "Curriculum")
 GENERATOR: "Kind[protocols.GeneratorPlugin]" = Kind("generator", "agentgym_train.generators", "GeneratorPlugin")
 SOURCE: "Kind[protocols.SourcePlugin]" = Kind("source", "agentgym_train.sources", "SourcePlugin")
-TRACKER: "Kind[protocols.Tracker]" = Kind("tracker", "agentgym_train.trackers", "Tracker")
-KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, TRACKER)
+SCORER: "Kind[protocols.ScorerPlugin]" = Kind("scorer", "agentgym_train.scorers", "ScorerPlugin", many=True)
+TRACKER: "Kind[protocols.Tracker]" = Kind("tracker", "agentgym_train.trackers", "Tracker", many=True)
+KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, SCORER, TRACKER)
 
 
 def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
@@ -111,6 +114,7 @@ def resolved(config: Config) -> Config:
         envs=tuple(replace(env, curriculum=env.curriculum and _curriculum(env.curriculum)) for env in config.envs),
         generator=options(config.generator, make(GENERATOR, config.generator)),
         source=options(config.source, make(SOURCE, config.source)),
+        scorer=[options(table, make(SCORER, table)) for table in config.scorer],
         tracker=[options(table, make(TRACKER, table)) for table in config.tracker],
     )
 

@@ -177,7 +177,7 @@ class Curriculum(Protocol):
 
 @dataclass(frozen=True)
 class Stage:
-    """What a source is built from: a run, as one process sees it."""
+    """What sources and scorers are built from: a run, as one process sees it."""
 
     config: Config
     world: World
@@ -231,6 +231,37 @@ class SourcePlugin(Protocol):
 
     def build(self, stage: Stage) -> Source:
         """Makes the source of one process."""
+        ...
+
+
+class Scorer(Protocol):
+    """Changes what episodes earn before anything learns from them. Scores and successes stay the environment's."""
+
+    def score(self, groups: Sequence[Group]) -> list[Group]:
+        """Returns this process's groups of a step with other rewards of their turns, as new objects (see ``scorers.rewarded``).
+
+        The same groups get the same rewards, whenever they are scored. What it raises stops the run: there is no reward by default.
+        """
+        ...
+
+
+class ScorerPlugin(Protocol):
+    """The options of a scorer."""
+
+    def check(self, config: Config, training: Description) -> None:
+        """Refuses, before any work, what it could not score with."""
+        ...
+
+    def build(self, stage: Stage) -> Scorer:
+        """Makes the scorer of one process."""
+        ...
+
+
+class SizedSource(Protocol):
+    """What a source may have besides: it knows how many episodes a group has. An algorithm with a ``group_size`` needs as many."""
+
+    def group_size(self, config: Config) -> int:
+        """Returns the episodes of a group, of which some may fail."""
         ...
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_train import checkpoint, critic, metrics, plugins, streams
+from agentgym_train import checkpoint, critic, metrics, plugins, streams, tasks
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.logps import token_logps
@@ -101,7 +101,8 @@ class Trainer:
             for step in range(self.start, run.steps):
                 began = time.monotonic()
                 horizons = [lane.horizon(step) for lane in self.lanes]
-                played = [source.next(step, horizon) for source, horizon in zip(sources, horizons, strict=True)]
+                dealt = [source.next(step, horizon) for source, horizon in zip(sources, horizons, strict=True)]
+                played = [lane.score(groups) for lane, groups in zip(self.lanes, dealt, strict=True)]
                 groups = [group for part in played for group in part]
                 self.generator.sleep()
                 failures = [self.note_failures(step + 1, lane, s.failures) for lane, s in zip(self.lanes, sources, strict=True)]
@@ -113,7 +114,7 @@ class Trainer:
                 means = self.summarise(step, horizons, played, failures)
                 self.observe(learned, means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
-                row = {"step": step + 1, **learned, **means, "time": seconds}
+                row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
                 self.rows.write(row)
                 log(row, groups)
                 if every and (step + 1) % every == 0 and step + 1 < run.steps:
@@ -137,7 +138,10 @@ class Trainer:
         Raises:
             ConfigError: not one episode has room for an action.
         """
-        totals = [metrics.totals(part, self.world) | metrics.failed(lost) for part, lost in zip(played, failures, strict=True)]
+        totals = [
+            metrics.totals(part, self.world, tasks.levels(lane.training)) | metrics.failed(lost)
+            for lane, part, lost in zip(self.lanes, played, failures, strict=True)
+        ]
         means = metrics.means(metrics.summed(totals))
         if not means["action_tokens"] and not any(failures):
             raise ConfigError(

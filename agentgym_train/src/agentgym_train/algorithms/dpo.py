@@ -20,37 +20,48 @@ from agentgym_train.world import World
 
 @dataclass(frozen=True, kw_only=True)
 class DPO:
-    """Learns from groups of two, the better one first."""
+    """Learns from groups of two; the better one has the larger return. Two that are equal, or one alone, teach nothing."""
 
     beta: Positive = 0.1
     """How far from the initial policy: the larger, the nearer."""
     needs: ClassVar[frozenset[str]] = frozenset({"reference"})
     whole_groups: ClassVar[bool] = True
+    group_size: ClassVar[int] = 2
 
     def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
-        """Marks the better with 1 and the worse with −1.
+        """Marks the better with 1, the worse with −1, and what teaches nothing with 0.
 
         Raises:
-            ConfigError: a group that is no pair.
+            ConfigError: a group that is larger than a pair.
         """
-        if odd := next((g for g in groups if len(g.trajectories) not in (0, 2)), None):
-            raise ConfigError(
-                f"algorithm 'dpo' learns from pairs, and a group of task {odd.trajectories[0].task_id!r} has "
-                f"{len(odd.trajectories)} episodes: set source.pairs=true"
-            )
-        sign_BT = 1.0 - 2.0 * (batch.episode_B % 2)[:, None] * torch.ones_like(batch.logp_BT)
-        return batch.with_streams(side=sign_BT)
+        sides: list[float] = []
+        for group in groups:
+            returns = [t.total_reward for t in group.trajectories]
+            if len(returns) > self.group_size:
+                raise ConfigError(
+                    f"algorithm 'dpo' learns from pairs, and a group of task {group.trajectories[0].task_id!r} has "
+                    f"{len(returns)} episodes: set env.group_size=2, or source.pairs=true"
+                )
+            sides += [float(r > min(returns)) - float(r < max(returns)) for r in returns]
+        side_B = torch.tensor(sides)[batch.episode_B]
+        return batch.with_streams(side=side_B[:, None] * torch.ones_like(batch.logp_BT))
 
     def weight(self, batch: Batch) -> float:
         """Returns the pairs."""
-        return int((torch.unique(batch.group_B, return_counts=True)[1] == 2).sum())
+        return int(_pairs(batch)[1].sum())
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns −log σ(β · (better − worse)), each the log-ratio of its action tokens to the reference's."""
         ratio_B = (forward.logp_BT - micro.streams["reference"]).where(micro.action_BT, 0.0).sum(1)
-        _, pair_B, size_P = torch.unique(micro.group_B, return_inverse=True, return_counts=True)
-        margin_P = torch.zeros(len(size_P), device=ratio_B.device).index_add(0, pair_B, micro.streams["side"][:, 0] * ratio_B)
+        pair_B, real_P = _pairs(micro)
+        margin_P = torch.zeros(len(real_P), device=ratio_B.device).index_add(0, pair_B, micro.streams["side"][:, 0] * ratio_B)
         loss_P = -torch.nn.functional.logsigmoid(self.beta * margin_P)
-        real_P = size_P == 2  # an idle micro-batch has no pair
         right = ((margin_P > 0) & real_P).sum()
         return loss_P.where(real_P, 0.0 * margin_P).sum(), {"pairs_right": right}
+
+
+def _pairs(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Returns the number of each trajectory's group, shape (B,), and which groups have a better and a worse one, bool (P,)."""
+    groups_P, pair_B = torch.unique(batch.group_B, return_inverse=True)
+    sides_P = torch.zeros(len(groups_P), device=batch.group_B.device).index_add(0, pair_B, batch.streams["side"][:, 0].abs())
+    return pair_B, sides_P == 2

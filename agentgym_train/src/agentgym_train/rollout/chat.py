@@ -16,15 +16,15 @@ _WORDS = "agentgym"  # stands for the assistant's words in synthetic exchanges
 _PROBES = ("go north", "<think>\nA thought.\n</think>\n\ngo north", "two\nlines")
 
 
-class Chat:
-    """Renders one tokenizer's chat template.
+class Template:
+    """Conversations as one tokenizer's chat template writes them.
 
     Args:
         tokenizer: with a chat template.
         instructions: the environment's rules, for the system message; empty for none.
 
     Raises:
-        TemplateError: there is no template, or it rewrites earlier messages when later ones are added.
+        TemplateError: there is no template.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
@@ -33,33 +33,12 @@ class Chat:
         self.tokenizer = tokenizer
         self._special = sorted(set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab()), key=len, reverse=True)
         self._head = self._choose_head(instructions)
-        self._check_prefix()
-        ends = self._ids(self._tail("x"))[:1]
-        self.stop_ids = frozenset(t for t in (tokenizer.eos_token_id, *ends) if t is not None)
-
-    def opening(self, observation: str) -> list[int]:
-        """Returns the tokens up to where the first action begins."""
-        return self._ids(self.render([*self._user(observation, first=True)], prompt=True))
-
-    def between(self, action_ids: Sequence[int], observation: str) -> list[int]:
-        """Returns the tokens between an action and the next: the rest of the assistant's end, the observation, the prompt."""
-        ids = self._ids(self._tail(self._neutral(observation)))
-        return ids[1:] if ids and action_ids and action_ids[-1] == ids[0] else ids
-
-    def response(self, text: str) -> list[int]:
-        """Returns the tokens of a response that was not sampled, with the stop token that ends it."""
-        end = self._ids(self._tail("x"))[:1]
-        return self._ids(self._neutral(text)) + [token for token in end if token in self.stop_ids]
-
-    def text(self, action_ids: Sequence[int]) -> str:
-        """Returns the words of an action, without special tokens and outer white space."""
-        return str(self.tokenizer.decode(list(action_ids), skip_special_tokens=True)).strip()
 
     def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
         """Returns an episode as chat messages, alternating from the first observation."""
         out = self._user(observations[0], first=True)
         for action, observation in zip(actions, [*observations[1:], None], strict=False):
-            out.append({"role": "assistant", "content": action})
+            out.append({"role": "assistant", "content": self._neutral(action)})
             if observation is not None:
                 out += self._user(observation)
         return out
@@ -87,20 +66,57 @@ class Chat:
             return {"role": "user", "content": instructions}
         return head
 
-    def _neutral(self, observation: str) -> str:
-        """Breaks special tokens that an environment wrote with a zero-width space: text must not end a message."""
+    def _neutral(self, text: str) -> str:
+        """Breaks special tokens that are written out with a zero-width space: text must not end a message."""
         for token in self._special:
-            if token and token in observation:
-                observation = observation.replace(token, f"{token[0]}\u200b{token[1:]}")
-        return observation
+            if token and token in text:
+                text = text.replace(token, f"{token[0]}\u200b{token[1:]}")
+        return text
+
+    def ids(self, text: str) -> list[int]:
+        """Returns the tokens of what the template wrote."""
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+class Chat(Template):
+    """A chat template as token streams.
+
+    Args:
+        tokenizer: with a chat template.
+        instructions: the environment's rules, for the system message; empty for none.
+
+    Raises:
+        TemplateError: there is no template, or it rewrites earlier messages when later ones are added.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
+        super().__init__(tokenizer, instructions)
+        self._check_prefix()
+        ends = self.ids(self._tail("x"))[:1]
+        self.stop_ids = frozenset(t for t in (tokenizer.eos_token_id, *ends) if t is not None)
+
+    def opening(self, observation: str) -> list[int]:
+        """Returns the tokens up to where the first action begins."""
+        return self.ids(self.render([*self._user(observation, first=True)], prompt=True))
+
+    def between(self, action_ids: Sequence[int], observation: str) -> list[int]:
+        """Returns the tokens between an action and the next: the rest of the assistant's end, the observation, the prompt."""
+        ids = self.ids(self._tail(self._neutral(observation)))
+        return ids[1:] if ids and action_ids and action_ids[-1] == ids[0] else ids
+
+    def response(self, text: str) -> list[int]:
+        """Returns the tokens of a response that was not sampled, with the stop token that ends it."""
+        end = self.ids(self._tail("x"))[:1]
+        return self.ids(self._neutral(text)) + [token for token in end if token in self.stop_ids]
+
+    def text(self, action_ids: Sequence[int]) -> str:
+        """Returns the words of an action, without special tokens and outer white space."""
+        return str(self.tokenizer.decode(list(action_ids), skip_special_tokens=True)).strip()
 
     def _tail(self, body: str) -> str:
         exchange = [{"role": "user", "content": "x"}, {"role": "assistant", "content": _WORDS}]
         text = self.render([*exchange, {"role": "user", "content": body}], prompt=True)
         return text[text.index(_WORDS) + len(_WORDS) :]
-
-    def _ids(self, text: str) -> list[int]:
-        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def _check_prefix(self) -> None:
         """Renders a growing conversation: every render must begin with the one before and keep the assistant's words."""

@@ -97,12 +97,26 @@ def check_env(config: Config) -> Description:
             f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
             "keyword 'admissible' that asks for one: set model.path to a trained model"
         )
+    check_group_size(config)
     check_keywords(config)
     training, _ = describe(config)
     curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
+    for table in config.scorer:
+        plugins.make(plugins.SCORER, table).check(config, training)
     evaluate.horizon(config)
     return training
+
+
+def check_group_size(config: Config) -> None:
+    """Refuses an algorithm of groups of one size with a source of groups of another, where both say theirs."""
+    wanted = getattr(plugins.make_algorithm(config.algorithm), "group_size", None)
+    told = getattr(plugins.make(plugins.SOURCE, config.source), "group_size", None)
+    if wanted is not None and told is not None and (given := told(config)) != wanted:
+        raise ConfigError(
+            f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and source {config.source['name']!r} "
+            f"gives groups of {given}: set env.group_size={wanted}, or for pairs from a dataset source.pairs=true"
+        )
 
 
 def check_keywords(config: Config) -> None:

@@ -13,6 +13,7 @@ from agentgym_train.config import SCRATCH
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.files import Lock, writing
 from agentgym_train.lanes import make_lanes
+from agentgym_train.models import device
 from agentgym_train.run.held_out import HeldOut, add_baselines
 from agentgym_train.run.prepare import describe, load_tokenizer
 from agentgym_train.trainer import Trainer
@@ -99,8 +100,8 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     config = configuration.load(config_file or saved[0], overrides)
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
     lanes = make_lanes(config, trainings, load_tokenizer(str(folder)))
-    device = torch.accelerator.current_accelerator() or torch.device("cpu")
-    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device, getattr(torch, config.model.dtype))
+    dtype = getattr(torch, config.model.dtype)
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device(), dtype)
     played = {
         lane.name: evaluate.evaluate(lane.config, generator, lane.chat, described.task_ids).trajectories
         for lane, described in zip(lanes, held_out, strict=True)

@@ -48,6 +48,10 @@ class Dataset:
             for row in rows:
                 responses(row, reader)
 
+    def group_size(self, config: Config) -> int:
+        """Returns 2 for pairs, 1 without."""
+        return 2 if self.pairs else 1
+
     def build(self, stage: Stage) -> "DatasetSource":
         """Reads the files and turns them into tokens.
 

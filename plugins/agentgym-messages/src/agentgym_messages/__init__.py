@@ -26,6 +26,10 @@ class Messages:
         """Reads the file."""
         self.conversations()
 
+    def group_size(self, config: Config) -> int:
+        """Returns 1: a conversation has no other to be compared with."""
+        return 1
+
     def build(self, stage: Stage) -> "MessagesSource":
         """Turns the conversations into tokens."""
         return MessagesSource(stage, [_trajectory(c, number, stage.chat) for number, c in enumerate(self.conversations())])

@@ -218,8 +218,11 @@ def _table(page: Page) -> Iterator[str]:
 @script("simple-algebra")
 def _algebra(page: Page) -> Iterator[str]:
     text = page.ask("document.querySelector('#math-problem').textContent")
-    left, right = re.sub(r"\s", "", text).split("=")
-    value = next(x for x in range(-500, 501) if eval(left.replace("x", f"({x})"), {}) == int(right))
+    first, sign, second, right = re.sub(r"[\s=]+", " ", text).split()
+    if sign == "+":
+        value = int(right) - int(second if first == "x" else first)
+    else:
+        value = int(right) + int(second) if first == "x" else int(first) - int(right)
     yield from page.fill(str(value))
     yield page.click("Submit", role="button")
 

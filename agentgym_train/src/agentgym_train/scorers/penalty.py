@@ -1,0 +1,40 @@
+"""What actions cost: those that were not understood, or all, so that the shorter of two ways is the better one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentgym_envs.pool import Description
+from agentgym_train.config import Config
+from agentgym_train.limits import NonNegative
+from agentgym_train.protocols import Stage
+from agentgym_train.scorers import rewarded
+from agentgym_train.types import Group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Penalty:
+    """Takes from each turn's reward.
+
+    Raises:
+        ValueError: both costs are 0.
+    """
+
+    invalid: NonNegative = 0.0
+    """Of an action that was not understood."""
+    turn: NonNegative = 0.0
+    """Of every action."""
+
+    def __post_init__(self) -> None:
+        if not (self.invalid or self.turn):
+            raise ValueError("set invalid or turn: both are 0, which changes nothing")
+
+    def check(self, config: Config, training: Description) -> None:
+        """Has nothing of its own to check."""
+
+    def build(self, stage: Stage) -> "Penalty":
+        """Returns itself."""
+        return self
+
+    def score(self, groups: Sequence[Group]) -> list[Group]:
+        """Returns the groups with the costs taken off."""
+        return rewarded(groups, lambda t: [turn.reward - self.turn - self.invalid * turn.invalid for turn in t.turns])

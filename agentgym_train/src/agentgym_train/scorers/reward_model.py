@@ -1,0 +1,152 @@
+"""A reward model: a Hugging Face sequence classifier with one label, such as TRL's RewardTrainer leaves behind.
+
+It reads a whole conversation through its own chat template, with the rules that the policy has been told. Shapes: B conversations,
+T tokens.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from agentgym_envs.pool import Description
+from agentgym_train.config import Config
+from agentgym_train.errors import ModelError, TrainingError
+from agentgym_train.limits import Name, Positive
+from agentgym_train.models import device
+from agentgym_train.protocols import Stage
+from agentgym_train.rollout.chat import Template
+from agentgym_train.scorers import rewarded
+from agentgym_train.types import Group, Trajectory
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardModel:
+    """Adds a model's score to the reward of an episode's last turn."""
+
+    path: Name
+    """A folder or hub name."""
+    weight: Positive = 1.0
+    """What a score is multiplied by."""
+    replace: bool = False
+    """The score is all the reward there is: what the environment gave does not count."""
+
+    def check(self, config: Config, training: Description) -> None:
+        """Refuses what is no reward model, or cannot read an episode of the run's length.
+
+        Raises:
+            ModelError: says what is wrong with it.
+            TemplateError: its tokenizer has no chat template.
+        """
+        told, tokenizer = self.load()
+        Template(tokenizer, training.instructions)
+        kinds = ", ".join(told.architectures or ["nothing"])
+        if "ForSequenceClassification" not in kinds or told.num_labels != 1:
+            raise ModelError(
+                f"scorer.path={self.path!r} is no sequence classifier with one label: it is {kinds}, {told.num_labels} labels"
+            )
+        reach = getattr(told, "max_position_embeddings", None)
+        if reach is not None and reach < config.model.max_context:
+            raise ModelError(
+                f"scorer.path={self.path!r} reads {reach} tokens, fewer than model.max_context={config.model.max_context}"
+            )
+
+    def load(self) -> tuple[Any, PreTrainedTokenizerBase]:
+        """Returns the model's configuration and its tokenizer.
+
+        Raises:
+            ModelError: there is none.
+        """
+        try:
+            return AutoConfig.from_pretrained(self.path), AutoTokenizer.from_pretrained(self.path)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"scorer.path={self.path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+
+    def build(self, stage: Stage) -> "ModelScorer":
+        """Reads the tokenizer; the model itself is loaded when there is something to score."""
+        return ModelScorer(self, stage)
+
+
+class ModelScorer:
+    """Scores whole episodes."""
+
+    def __init__(self, options: RewardModel, stage: Stage):
+        told, tokenizer = options.load()
+        self._options, self._dtype = options, getattr(torch, stage.config.model.dtype)
+        self._template = Template(tokenizer, stage.training.instructions)
+        self._pad, self._reach = told.get_text_config().pad_token_id, getattr(told, "max_position_embeddings", math.inf)
+        self._most = stage.config.engine.micro_batch_tokens
+
+    @cached_property
+    def _model(self) -> PreTrainedModel:
+        return _loaded(self._options.path, self._dtype)
+
+    def score(self, groups: Sequence[Group]) -> list[Group]:
+        """Returns the groups with the scores in the rewards; an episode without a turn has none.
+
+        Raises:
+            TrainingError: a score is not finite, or an episode is longer than the model reads; names the episode.
+        """
+        played = [t for group in groups for t in group.trajectories if t.turns]
+        scores = self._scores([self._read(t) for t in played])
+        for t, score in zip(played, scores, strict=True):
+            if not math.isfinite(score):
+                raise TrainingError(f"{self._options.path} scores {_named(t)} with {score}, which is no reward")
+        left = iter(scores)
+        return rewarded(groups, lambda t: self._rewards(t, next(left)) if t.turns else [])
+
+    def _rewards(self, t: Trajectory, score: float) -> list[float]:
+        kept = [0.0 if self._options.replace else turn.reward for turn in t.turns]
+        return [*kept[:-1], kept[-1] + self._options.weight * score]
+
+    def _read(self, t: Trajectory) -> list[int]:
+        """Returns an episode's tokens."""
+        messages = self._template.messages([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
+        ids = self._template.ids(self._template.render(messages))
+        if len(ids) > self._reach:
+            raise TrainingError(
+                f"{self._options.path} reads {self._reach} tokens, and {_named(t)} has {len(ids)}: lower model.max_context"
+            )
+        return ids
+
+    @torch.no_grad()
+    def _scores(self, rows: Sequence[list[int]]) -> list[float]:
+        """Returns a score a row, from batches of rows of like length."""
+        scores: dict[int, float] = {}
+        for part in self._parts(rows):
+            id_BT = torch.full((len(part), len(rows[part[-1]])), self._pad or 0)
+            valid_BT = torch.zeros_like(id_BT)
+            for n, row in enumerate(part):
+                id_BT[n, : len(rows[row])] = torch.tensor(rows[row])
+                valid_BT[n, : len(rows[row])] = 1
+            place = self._model.device
+            logits_B1 = self._model(input_ids=id_BT.to(place), attention_mask=valid_BT.to(place)).logits
+            scores |= zip(part, logits_B1[:, 0].float().tolist(), strict=True)
+        return [scores[row] for row in range(len(rows))]
+
+    def _parts(self, rows: Sequence[list[int]]) -> list[list[int]]:
+        """Splits rows, the shorter ones first, so that a part pads to at most ``engine.micro_batch_tokens``."""
+        parts: list[list[int]] = []
+        for row in sorted(range(len(rows)), key=lambda row: len(rows[row])):
+            # Without a padding token a model finds the last token of a single row alone.
+            if parts and self._pad is not None and (len(parts[-1]) + 1) * len(rows[row]) <= self._most:
+                parts[-1].append(row)
+            else:
+                parts.append([row])
+        return parts
+
+
+@cache
+def _loaded(path: str, dtype: torch.dtype) -> PreTrainedModel:
+    """Loads a model once for all environments."""
+    model = AutoModelForSequenceClassification.from_pretrained(path, dtype=dtype)
+    model.config.use_cache = False
+    return model.to(device()).eval()
+
+
+def _named(t: Trajectory) -> str:
+    return f"the episode of task {t.task_id!r}, seed {t.seed},"

@@ -1,0 +1,22 @@
+"""Real trainers of tiny models: environments, generator and DeepSpeed included."""
+
+import small_run
+import tiny
+
+from agentgym_train import config as configuration
+from agentgym_train.lanes import make_lanes
+from agentgym_train.run import prepare
+from agentgym_train.run.folder import claim_folder
+from agentgym_train.trainer import Trainer
+
+
+def make(home, options):
+    """Returns one process's trainer of ``small_run``'s configuration with other sections, in a folder; again, it goes on."""
+    model = tiny.save(home / "model", template=tiny.CHATML)
+    options = {**options, "run": {"folder": str(home / "run"), **options.get("run", {})}}
+    config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))
+    prepare.check(config)
+    folder = claim_folder(config)
+    tokenizer = prepare.load_tokenizer(model)
+    lanes = make_lanes(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
+    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)

@@ -1,0 +1,55 @@
+"""What a line of metrics.jsonl says of a step's episodes and of the machine."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from agentgym_envs.pool import Description
+from agentgym_train import metrics
+from agentgym_train.trainer import Trainer
+from agentgym_train.types import Group, Status, Trajectory, Turn
+from agentgym_train.world import World
+
+
+def turn(tokens, *, invalid=False):
+    return Turn("seen", [1, 2], [7] * tokens, [-1.0] * tokens, invalid=invalid)
+
+
+GROUPS = [
+    Group(0, [Trajectory("easy", 0, [turn(3), turn(5, invalid=True)], score=1.0, success=True), Trajectory("easy", 0, [turn(4)])]),
+    Group(1, [Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON), Trajectory("elsewhere", 1, [turn(0)])]),
+]
+
+
+def test_means_by_hand():
+    means = metrics.means(metrics.totals(GROUPS, World(), {"easy": 1, "hard": 4, "never": 9}) | metrics.failed([]))
+    assert means == {
+        **{"episodes": 4, "tokens": 30, "action_tokens": 20, "turns": 1.25, "action_length": 4.0, "invalid": 0.2},
+        **{"success": 0.25, "score": 0.25, "return": 0.0, "truncated_horizon": 0.25, "truncated_context": 0.0, "mixed_groups": 0.0},
+        **{"env_failures": 0, "given_up": 0},
+        "difficulty": 2.0,  # of the three whose difficulty is known
+    }
+
+
+@pytest.mark.parametrize("levels", [None, {"never": 9}])
+def test_without_difficulties_there_is_no_mean_of_them(levels):
+    assert "difficulty" not in metrics.means(metrics.totals(GROUPS, World(), levels) | metrics.failed([]))
+
+
+@pytest.mark.parametrize(("difficulties", "expected"), [([1, 4], {"difficulty": 2.0}), (None, {})])
+def test_the_trainer_takes_difficulties_from_the_training_environment(difficulties, expected):
+    trainer = Trainer.__new__(Trainer)
+    training = Description("", ["easy", "hard"], difficulties, {}, text_env=True)
+    trainer.world, trainer.lanes = World(), [SimpleNamespace(name="one", training=training)]
+    row = trainer.summarise(0, [3], [GROUPS], [[]])
+    assert {name: row[name] for name in row if name == "difficulty"} == expected
+
+
+def test_memory_is_the_peak_that_linux_tells():
+    held = b"x" * 50_000_000
+    told = metrics.memory()
+    del held
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
+    assert told["process"] == pytest.approx(peak / 2**20, rel=0.02)
