@@ -247,7 +247,12 @@ class WakesOnce(HFGenerator):
 SESSIONS = [
     ("actions", start(lambda seeds, sampling: (seeds, replace(sampling, stop_ids=frozenset()))), "goes on behind a stop token"),
     ("actions", start(lambda seeds, sampling: (seeds, replace(sampling, max_new_tokens=9))), "1 to 6 tokens and a log-probability"),
-    ("actions", poll(lambda s: replace(s, ids=s.ids[:-1], logps=s.logps[:-1])), "1 to 6 tokens|before 6 tokens without a stop"),
+    (
+        "actions",
+        poll(lambda s: replace(s, ids=s.ids[:-1] or s.ids, logps=s.logps[:-1] or s.logps)),
+        "before 6 tokens without a sto",
+    ),
+    ("actions", poll(lambda s: replace(s, ids=tuple(s.ids))), "not a list of token ids"),
     ("actions", poll(lambda s: replace(s, logps=s.logps[1:])), "a log-probability each"),
     ("actions", poll(lambda s: replace(s, ids=torch.tensor(s.ids))), "not a list of token ids"),
     ("actions", poll(lambda s: replace(s, ids=[i + 100 for i in s.ids])), "not a list of token ids"),
