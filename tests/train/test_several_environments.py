@@ -2,18 +2,20 @@
 
 import json
 import tomllib
+from contextlib import closing
 
 import pytest
 import small_run
 import tiny
 import tomli_w
+import trainers
 from typer.testing import CliRunner
 from warm import Warm
 
 from agentgym_envs.evaluate import record
-from agentgym_train import cli
+from agentgym_train import cli, metrics
 from agentgym_train import config as configuration
-from agentgym_train.errors import ConfigError
+from agentgym_train.errors import ConfigError, FaultBudgetError
 
 MAZE = {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
 COUNT = {
@@ -144,6 +146,35 @@ def test_held_out_results_are_of_each_and_of_all(ran):
     assert "count" in output
 
 
+FAILING = {
+    "id": "faulty_envs:support/Faulty-v0",
+    "name": "failing",
+    "kwargs": {"fault": "raise", "at": 1, "length": 3},
+    "groups": 1,
+    "group_size": 2,
+    "retries": 0,
+}
+
+
+def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
+    """Two episodes of the failing environment are given up at every step."""
+    options = {"env": [COUNT | {"failure_budget": 0}, FAILING | {"failure_budget": 3}], "eval": {"kwargs": {}, "horizon": 2}}
+    steps = []
+    with (
+        closing(trainers.make(tmp_path, options)) as made,
+        pytest.raises(FaultBudgetError, match=r"4 episodes of failing were given up by step 2, more than.*=3"),
+    ):
+        made.train(lambda row, groups: steps.append(row), lambda step: None)
+    (row,) = steps
+    assert (row["env"]["count"]["given_up"], row["env"]["failing"]["given_up"], row["given_up"]) == (0, 2, 2)
+    assert "success" not in row["env"]["failing"]
+    with (
+        closing(trainers.make(tmp_path, options)) as again,
+        pytest.raises(FaultBudgetError, match="4 episodes of failing were given up by step 2"),
+    ):
+        again.train(lambda row, groups: None, lambda step: None)
+
+
 def test_run_again_it_goes_on_with_the_state_of_each_curriculum(ran, warm, tmp_path):
     _, _, sections = ran
     adaptive = {"name": "responsive", "bar": 0.0}
@@ -158,7 +189,7 @@ def test_run_again_it_goes_on_with_the_state_of_each_curriculum(ran, warm, tmp_p
     finish(warm, paths[0])
     finish(warm, paths[1])
     finish(warm, paths[1], "--set", "run.steps=3")
-    without_time = [[{k: v for k, v in row.items() if k != "time"} for row in rows(place)] for place in (whole, cut)]
+    without_time = [[{k: v for k, v in row.items() if k not in metrics.MEASURED} for row in rows(place)] for place in (whole, cut)]
     assert without_time[0] == without_time[1]
     state = json.loads((cut / "checkpoints" / "step-000003" / "state.json").read_text())
     assert set(state["curricula"]) == {"Maze", "count"}

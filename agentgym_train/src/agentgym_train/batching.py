@@ -66,7 +66,12 @@ class Batch:
         Args:
             count: parts.
             groups: groups of all processes: a group falls into the same part whichever process holds it. A part may be empty here.
+
+        Raises:
+            ValueError: a group has a number that is not below ``groups``.
         """
+        if len(self.group_B) and int(self.group_B.max()) >= groups:
+            raise ValueError(f"a group has the number {int(self.group_B.max())}, and there are {groups} groups")
         part_B = self.group_B * count // groups
         return [self.take((part_B == part).nonzero()[:, 0].tolist()) for part in range(count)]
 
