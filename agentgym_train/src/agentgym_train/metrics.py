@@ -37,7 +37,8 @@ def episode_sums(groups: Sequence[Group], levels: Mapping[str, int] | None = Non
 
     Args:
         groups: of a step.
-        levels: how difficult each task is, where the environment says it; other tasks do not count for the mean.
+        levels: how difficult each task is, where the environment lists them. Some draw tasks beyond those that they list: a step
+            with such a task has no mean.
     """
     episodes = [t for g in groups for t in g.trajectories]
     turns = [turn for t in episodes for turn in t.turns]
@@ -68,8 +69,8 @@ def episode_means(sums: dict[str, float]) -> dict[str, float]:
         return {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}
     episodes, turns, groups = (max(sums[k], 1.0) for k in ("episodes", "turns", "groups"))
     rates = {k: sums[k] / episodes for k in ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")}
-    if sums.get("graded"):
-        rates["difficulty"] = sums["difficulty"] / sums["graded"]
+    if sums.get("graded") == sums["episodes"]:
+        rates["difficulty"] = sums["difficulty"] / episodes
     rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["action_tokens"] / turns}
     counts = {k: sums[k] for k in ("episodes", "tokens", "action_tokens")}
     return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
