@@ -21,27 +21,27 @@ GROUPS = [
     Group(0, [Trajectory("easy", 0, [turn(3), turn(5, invalid=True)], score=1.0, success=True), Trajectory("easy", 0, [turn(4)])]),
     Group(1, [Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON), Trajectory("elsewhere", 1, [turn(0)])]),
 ]
+LEVELS = {"easy": 1, "hard": 4, "elsewhere": 3}
 
 
 def test_means_by_hand():
-    means = metrics.means(metrics.totals(GROUPS, World(), {"easy": 1, "hard": 4, "never": 9}) | metrics.failed([]))
+    means = metrics.means(metrics.totals(GROUPS, World(), LEVELS) | metrics.failed([]))
     assert means == {
         **{"episodes": 4, "tokens": 30, "action_tokens": 20, "turns": 1.25, "action_length": 4.0, "invalid": 0.2},
         **{"success": 0.25, "score": 0.25, "return": 0.0, "truncated_horizon": 0.25, "truncated_context": 0.0, "mixed_groups": 0.0},
-        **{"env_failures": 0, "given_up": 0},
-        "difficulty": 2.0,  # of the three whose difficulty is known
+        **{"env_failures": 0, "given_up": 0, "difficulty": 2.25},
     }
 
 
-@pytest.mark.parametrize("levels", [None, {"never": 9}])
-def test_without_difficulties_there_is_no_mean_of_them(levels):
+@pytest.mark.parametrize("levels", [None, {}, {"easy": 1, "hard": 4}])
+def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(levels):
     assert "difficulty" not in metrics.means(metrics.totals(GROUPS, World(), levels) | metrics.failed([]))
 
 
-@pytest.mark.parametrize(("difficulties", "expected"), [([1, 4], {"difficulty": 2.0}), (None, {})])
+@pytest.mark.parametrize(("difficulties", "expected"), [([1, 4, 3], {"difficulty": 2.25}), (None, {})])
 def test_the_trainer_takes_difficulties_from_the_training_environment(difficulties, expected):
     trainer = Trainer.__new__(Trainer)
-    training = Description("", ["easy", "hard"], difficulties, {}, text_env=True)
+    training = Description("", [*LEVELS], difficulties, {}, text_env=True)
     trainer.world, trainer.lanes = World(), [SimpleNamespace(name="one", training=training)]
     row = trainer.summarise(0, [3], [GROUPS], [[]])
     assert {name: row[name] for name in row if name == "difficulty"} == expected

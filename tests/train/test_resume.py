@@ -107,7 +107,6 @@ def test_a_run_leaves_what_was_promised(undisturbed):
     assert report.exit_code == 0, report.output
     assert "the same tasks in both" in report.output
     assert [r["horizon"] for r in rows(undisturbed)] == [3, 3, 5, 5, 5, 5, 5]
-    assert {r["difficulty"] for r in rows(undisturbed)} == {3}, "mazes of three rooms"
     measured = [json.loads(line)["memory"]["process"] for line in (undisturbed / "metrics.jsonl").read_text().splitlines()]
     assert measured == sorted(measured), "peaks, in GiB"
     assert 0.1 < measured[0] < 64

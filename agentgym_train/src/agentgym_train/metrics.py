@@ -43,7 +43,8 @@ def totals(groups: Sequence[Group], world: World, levels: Mapping[str, int] | No
     Args:
         groups: of a step.
         world: the processes.
-        levels: how difficult each task is, where the environment says it; other tasks do not count for the mean.
+        levels: how difficult each task is, where the environment lists them. Some draw tasks beyond those that they list: a step
+            with such a task has no mean.
     """
     episodes = [t for g in groups for t in g.trajectories]
     turns = [turn for t in episodes for turn in t.turns]
@@ -80,15 +81,15 @@ def summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def means(sums: Mapping[str, float]) -> dict[str, float]:
     """Turns sums into rates; counts stay.
 
-    Rates are per episode, per turn for ``invalid`` and ``action_length``, per group for ``mixed_groups``; for ``difficulty`` per
-    episode of a task whose difficulty is known. Where no episode could be played there are none: only the environment failed.
+    Rates are per episode, per turn for ``invalid`` and ``action_length``, per group for ``mixed_groups``; for ``difficulty``
+    where it is known of each task. Where no episode could be played there are none: only the environment failed.
     """
     counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
     if not sums["episodes"]:
         return counts
     rates = {name: sums[name] / sums["episodes"] for name in PER_EPISODE}
-    if sums["graded"]:
-        rates["difficulty"] = sums["difficulty"] / sums["graded"]
+    if sums["graded"] == sums["episodes"]:
+        rates["difficulty"] = sums["difficulty"] / sums["episodes"]
     turns, groups = (max(sums[name], 1.0) for name in ("turns", "groups"))
     rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["action_tokens"] / turns}
     return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
