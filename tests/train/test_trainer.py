@@ -276,6 +276,7 @@ def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     assert all(row["value"] != 0 for row in rows[1:]), "what was learned is in the next step's values"
     newest = checkpoint.latest(tmp_path / "parts" / "run")
     assert (newest / "critic").is_dir() == (kind == "model")
+    assert checkpoint.read_state(newest).model["critic"] == kind
     saved = AutoModelForCausalLM.from_pretrained(newest / "model").state_dict()
     policy = {name.removeprefix("model.") if kind == "head" else name: weight for name, weight in ours[0].items()}
     assert all(torch.equal(saved[name], weight) for name, weight in policy.items() if "value_head" not in name)
