@@ -260,7 +260,7 @@ def with_critic(home, kind, steps):
     return rows, weights
 
 
-@pytest.mark.parametrize("kind", ["model", "head"])
+@pytest.mark.parametrize("kind", ["model", pytest.param("head", marks=pytest.mark.full)])
 def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     rows, weights = with_critic(tmp_path / "whole", kind, 3)
     early, _ = with_critic(tmp_path / "parts", kind, 2)
