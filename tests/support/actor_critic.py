@@ -25,7 +25,7 @@ LR = 3e-3  # the critic's, ten times that of the policy
 
 def config(kind, stage=0, dtype="float32", minibatches=2):
     zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
-    options = {"lr": 3e-4, "weight_decay": 0.01, "micro_batch_tokens": 256, "minibatches": minibatches}
+    options = {"lr": 3e-4, "weight_decay": 0.01, "micro_batch_tokens": 512, "minibatches": minibatches}
     return Config(
         run=RunConfig(folder="unused", steps=1),
         envs=(EnvConfig(id="unused"),),
@@ -43,7 +43,7 @@ def engines(model, of):
 def step(engines, of, groups, algorithm=PLAYED):
     """One update."""
     world, judge = engines[0].world, engines[-1]
-    filled = fill(pack(groups), {"value"}, {"value": judge.values}, world=world, max_tokens=256)
+    filled = fill(pack(groups), {"value"}, {"value": judge.values}, world=world, max_tokens=512)
     batch = algorithm.credit(filled, groups, world)
     other = judge if len(engines) > 1 else None
     return update(engines[0], algorithm, batch, groups=one_step.GROUPS, config=of.engine, critic=other)

@@ -78,13 +78,13 @@ NUMBERS = {
 WRONG = {int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"), float: ("-1.0", "nan", "inf", "true", "'3'")}
 MAY_BE_ZERO = {
     *("run.seed", "env.workers", "env.retries", "env.failure_budget", "rollout.batch_wait", "eval.horizon", "eval.every"),
-    *("engine.zero_stage", "engine.warmup", "engine.decay", "engine.weight_decay"),
+    *("engine.zero_stage", "engine.warmup", "engine.decay", "engine.weight_decay", "critic.lr"),
 }
 BAD = [(key, value) for key, kind in NUMBERS.items() for value in WRONG[kind]]
 BAD += [(key, "0") for key in NUMBERS if key not in MAY_BE_ZERO] + [("curriculum.every", "0"), ("curriculum.every", "2.0")]
 BAD += [("engine.zero_stage", value) for value in ("4", "1.0")]
 BAD += [("env.timeout", "1e9"), ("rollout.temperature", "1e-9"), ("scratch.vocab", "259"), ("model.dtype", "'float16'")]
-BAD += [("curriculum.rounds", "[]"), ("run.folder", "''"), ("run.folder", "7"), ("env.id", "''")]
+BAD += [("critic.kind", "'tail'"), ("curriculum.rounds", "[]"), ("run.folder", "''"), ("run.folder", "7"), ("env.id", "''")]
 BAD += [("env.kwargs.rooms", "[nan]"), ("engine.zero.allgather_bucket_size", "inf"), ("env.kwargs.since", "2024-01-01")]
 
 

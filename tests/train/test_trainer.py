@@ -245,13 +245,13 @@ def with_critic(home, kind, steps):
     run = {"folder": str(home / "run"), "steps": steps, "save_every": 2}
     shared = {name: small_run.HASH[name] for name in ("env", "eval")}
     trainer, rows = make(home, {"run": run, "engine": engine} | shared | small_run.with_critic(kind)), []
-    train(trainer, lambda row, groups: rows.append({k: v for k, v in row.items() if k != "time"}))
+    train(trainer, lambda row, groups: rows.append({k: v for k, v in row.items() if k not in metrics.MEASURED}))
     weights = [actor_critic.whole(engine) for engine in trainer.engines]
     trainer.close()
     return rows, weights
 
 
-@pytest.mark.parametrize("kind", ["model", "head"])
+@pytest.mark.parametrize("kind", ["model", pytest.param("head", marks=pytest.mark.full)])
 def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     rows, weights = with_critic(tmp_path / "whole", kind, 3)
     early, _ = with_critic(tmp_path / "parts", kind, 2)
@@ -267,6 +267,7 @@ def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     assert all(row["value"] != 0 for row in rows[1:]), "what was learned is in the next step's values"
     newest = checkpoint.latest(tmp_path / "parts" / "run")
     assert (newest / "critic").is_dir() == (kind == "model")
+    assert checkpoint.read_state(newest).model["critic"] == kind
     saved = AutoModelForCausalLM.from_pretrained(newest / "model").state_dict()
     policy = {name.removeprefix("model.") if kind == "head" else name: weight for name, weight in ours[0].items()}
     assert all(torch.equal(saved[name], weight) for name, weight in policy.items() if "value_head" not in name)
