@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.cli import app
-from agentgym_train.config import Config
+from agentgym_train.config import Config, EnvConfig
 from agentgym_train.run.launch import launch_command
 
 
@@ -68,12 +68,12 @@ def test_wrong_names_and_values(tmp_path, override, message):
     assert not (tmp_path / "run").exists()
 
 
+SECTIONS = {"env": EnvConfig, **{section.name: section.type for section in fields(Config) if is_dataclass(section.type)}}
 NUMBERS = {
-    f"{section.name}.{field.name}": get_type_hints(section.type)[field.name]
-    for section in fields(Config)
-    if is_dataclass(section.type)
-    for field in fields(section.type)
-    if get_type_hints(section.type)[field.name] in (int, float)
+    f"{name}.{field.name}": get_type_hints(section)[field.name]
+    for name, section in SECTIONS.items()
+    for field in fields(section)
+    if get_type_hints(section)[field.name] in (int, float)
 }
 WRONG = {int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"), float: ("-1.0", "nan", "inf", "true", "'3'")}
 MAY_BE_ZERO = {

@@ -24,7 +24,7 @@ from agentgym_train.protocols import Stage
 from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources.dataset import DatasetSource
 from agentgym_train.sources.kept import KeptSource
-from agentgym_train.sources.mixture import shares
+from agentgym_train.sources.mixture import MixtureSource, shares
 from agentgym_train.sources.rollout import RolloutSource
 from agentgym_train.testing import check_source
 from agentgym_train.types import Group, Trajectory
@@ -124,7 +124,14 @@ def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
         (fresh,) = (group for group in groups if group not in recorded)
         assert [turn.action for turn in fresh.trajectories[0].turns] == ["look", "look"]
     assert first != second
+    with closing(plugin.build(replace(made, groups=[1, 3, 4, 6]))) as source:
+        assert sorted(group.number for group in source.next(0, 1)) == [1, 3, 4, 6], "where others have the rest of a step"
     assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4, horizon=2)
+
+
+def test_the_failures_of_a_mixture_are_those_of_its_parts():
+    parts = [SimpleNamespace(failures=failures) for failures in (["a"], [], ["b", "c"])]
+    assert MixtureSource(parts).failures == ["a", "b", "c"]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5))
