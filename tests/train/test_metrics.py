@@ -42,8 +42,8 @@ def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(levels):
 def test_the_trainer_takes_difficulties_from_the_training_environment(difficulties, expected):
     trainer = Trainer.__new__(Trainer)
     training = Description("", [*LEVELS], difficulties, {}, text_env=True)
-    trainer.world, trainer.lanes = World(), [SimpleNamespace(name="one", training=training)]
-    row = trainer.summarise(0, [3], [GROUPS], [[]])
+    trainer.world, trainer.lanes = World(), [SimpleNamespace(name="one", training=training, horizon=lambda step: 3)]
+    row = trainer.summarise(0, [GROUPS], [[]])
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 

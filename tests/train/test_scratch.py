@@ -33,6 +33,22 @@ def test_an_environment_that_fails_in_random_play_is_an_error_with_its_name(faul
         play(EnvConfig(id=LISTED, kwargs={"fault": fault}, timeout=1.0, workers=1), episodes=2)
 
 
+def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, monkeypatch):
+    played, modelled = [], []
+
+    def random_play(env, config, *, seed, progress):
+        played.append((env.name, config.episodes))
+        return [[{"role": "user", "content": f"In {env.name}."}, {"role": "assistant", "content": "go"}]] * config.episodes
+
+    monkeypatch.setattr(scratch, "random_play", random_play)
+    monkeypatch.setattr(scratch, "language_model", lambda model, tokenizer, episodes, *args, **kwargs: modelled.extend(episodes))
+    envs = [EnvConfig(id=f"a/{name}-v0") for name in ("One", "Two")]
+    sizes = ScratchConfig(episodes=5, hidden=16, layers=1)
+    scratch.make(tmp_path / "init", envs, sizes, seed=0, max_context=64, progress=lambda *args: None)
+    assert played == [("One", 3), ("Two", 3)]
+    assert [episode[0]["content"] for episode in modelled] == ["In One."] * 3 + ["In Two."] * 3
+
+
 def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys, tmp_path):
     def failing(config, agent):
         if agent == "random":

@@ -28,6 +28,7 @@ class Lane:
         self.name, self.config, self.training, self.groups = config.env.name, config, training, groups
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
+        self.source: Source
         self._scorers: list[Scorer] = []
 
     def horizon(self, step: int) -> int:
@@ -35,7 +36,7 @@ class Lane:
         return curricula.turns(self.curriculum, step)
 
     def open(self, world: World, generator: Generator) -> Source:
-        """Builds what gives its episodes, and what scores them."""
+        """Builds what gives its episodes, which is returned and to be closed, and what scores them."""
         stage = Stage(
             self.config,
             world,
@@ -45,10 +46,10 @@ class Lane:
             self.groups,
             difficulties=lambda step: curricula.difficulties(self.curriculum, step),
         )
-        source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
-        plugins.verify(source, Source, f"source {self.config.source['name']!r}")
         self._scorers = [self._scorer(table, stage) for table in self.config.scorer]
-        return source
+        self.source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
+        plugins.verify(self.source, Source, f"source {self.config.source['name']!r}")
+        return self.source
 
     def score(self, groups: list[Group]) -> list[Group]:
         """Returns a step's groups with the rewards that the scorers give them, one after the other."""

@@ -96,22 +96,20 @@ class Trainer:
         """
         run, every = self.config.run, self.config.eval.every
         with ExitStack() as stack:
-            opened = [lane.open(self.world, self.generator) for lane in self.lanes]
-            sources = [stack.enter_context(closing(source)) for source in opened]
+            for lane in self.lanes:
+                stack.enter_context(closing(lane.open(self.world, self.generator)))
             for step in range(self.start, run.steps):
                 began = time.monotonic()
-                horizons = [lane.horizon(step) for lane in self.lanes]
-                dealt = [source.next(step, horizon) for source, horizon in zip(sources, horizons, strict=True)]
-                played = [lane.score(groups) for lane, groups in zip(self.lanes, dealt, strict=True)]
+                played = [lane.score(lane.source.next(step, lane.horizon(step))) for lane in self.lanes]
                 groups = [group for part in played for group in part]
                 self.generator.sleep()
-                failures = [self.note_failures(step + 1, lane, s.failures) for lane, s in zip(self.lanes, sources, strict=True)]
+                failures = [self.note_failures(step + 1, lane, lane.source.failures) for lane in self.lanes]
                 self.check_failures(step)
                 collected = time.monotonic()
                 learned = self.update(step, groups)
                 self.generator.wake()
                 self.generator.load(self.engine.weights(), self.engine.steps)
-                means = self.summarise(step, horizons, played, failures)
+                means = self.summarise(step, played, failures)
                 self.observe(learned, means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
                 row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
@@ -132,7 +130,7 @@ class Trainer:
         except NotFiniteError as error:
             raise TrainingError(self._write_blamed(step, error, groups)) from error
 
-    def summarise(self, step: int, horizons: list[int], played: list[list[Group]], failures: list[list[Failure]]) -> dict[str, Any]:
+    def summarise(self, step: int, played: list[list[Group]], failures: list[list[Failure]]) -> dict[str, Any]:
         """Returns the step's episode metrics over all processes, and under "env" those of each of several environments.
 
         Raises:
@@ -148,11 +146,10 @@ class Trainer:
                 f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
                 f"{self.config.rollout.max_new_tokens} exceed model.max_context={self.config.model.max_context}"
             )
-        each = {
-            lane.name: {"horizon": horizon, **metrics.means(total)}
-            for lane, horizon, total in zip(self.lanes, horizons, totals, strict=True)
-        }
-        return {"horizon": max(horizons), **means} | ({"env": each} if len(each) > 1 else {})
+        horizons = [lane.horizon(step) for lane in self.lanes]
+        own = [{"horizon": horizon, **metrics.means(total)} for horizon, total in zip(horizons, totals, strict=True)]
+        each = {lane.name: row for lane, row in zip(self.lanes, own, strict=True)} if len(own) > 1 else {}
+        return {"horizon": max(horizons), **means} | ({"env": each} if each else {})
 
     def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
         """Shows each curriculum the metrics of its environment; a step that could not be played says nothing of the policy."""
