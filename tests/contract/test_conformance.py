@@ -10,7 +10,7 @@ from games import FAMILIES, made
 
 from agentgym_envs.errors import ConformanceError, UnknownName
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing import check_text_env, hostile
+from agentgym_envs.testing import check_text_env, episodes, hostile, processes
 from agentgym_envs.testing.hostile import hostile_actions
 
 PROPERTIES = [
@@ -47,8 +47,21 @@ def test_environments_without_a_simulator_conform(env_id):
     assert check_text_env(env_id) == PROPERTIES
 
 
+@pytest.fixture(params=["brief", pytest.param("whole", marks=pytest.mark.full)])
+def length(request, monkeypatch):
+    """Simulators take a hundred times as long as others: by default fewer hostile actions, shorter walks, one other process."""
+    if request.param == "brief":
+        scripts = hostile.scripts()
+        monkeypatch.setattr(hostile, "scripts", lambda: scripts[::5])
+        monkeypatch.setattr(hostile, "COUNT", hostile.COUNT // 5)
+        monkeypatch.setattr(episodes, "WALK_TURNS", episodes.WALK_TURNS // 5)
+        monkeypatch.setattr(processes, "HASH_SEEDS", processes.HASH_SEEDS[1:])
+    return request.param
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.usefixtures("length")
 def test_scienceworld_conforms():
     """On one task a split that is solved in few turns."""
     listed = [gymnasium.make("agentgym/ScienceWorld-v1", split=split, tasks="find-plant-*") for split in SPLITS]
@@ -58,6 +71,7 @@ def test_scienceworld_conforms():
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.usefixtures("length")
 @pytest.mark.parametrize("env_id", FAMILIES)
 def test_games_conform(env_id):
     """On one task a split."""
@@ -68,13 +82,10 @@ def test_games_conform(env_id):
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.full)])
-def test_miniwob_conforms(every, monkeypatch):
-    """On pages whose script also goes on from the middle of an episode; with a fifth of the hostile actions by default."""
-    scripts = hostile.scripts()
-    monkeypatch.setattr(hostile, "scripts", lambda: scripts[::every])
-    monkeypatch.setattr(hostile, "COUNT", hostile.COUNT // every)
-    assert check_text_env("agentgym/MiniWoB-v0", tasks=[f"{page}-*" for page in SCRIPTED]) == PROPERTIES
+def test_miniwob_conforms(length):
+    """On pages whose script also goes on from the middle of an episode."""
+    pages = SCRIPTED[::2] if length == "brief" else SCRIPTED
+    assert check_text_env("agentgym/MiniWoB-v0", tasks=[f"{page}-*" for page in pages]) == PROPERTIES
 
 
 @pytest.mark.full

@@ -43,7 +43,7 @@ def test_all_babyai_tasks_are_solved():
     assert unsolved("agentgym/BabyAI-v1", [*chain(*listed("agentgym/BabyAI-v1"))]) == []
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [3, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("env_id", FAMILIES)
 def test_games_of_each_challenge_are_solved(env_id, count):
     sample = made(env_id, count)
@@ -59,7 +59,7 @@ def test_three_variations_of_each_scienceworld_task_are_solved():
     assert unsolved("agentgym/ScienceWorld-v1", sample) == []
 
 
-def test_a_variation_of_every_other_scienceworld_task_that_agentgym_keeps_is_solved():
-    sample = [f"{row.name}-{row.test}" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM][::2]
-    assert len(sample) == 12
+def test_a_variation_of_one_in_four_scienceworld_tasks_that_agentgym_keeps_is_solved():
+    sample = [f"{row.name}-{row.test}" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM][::4]
+    assert len(sample) == 6
     assert unsolved("agentgym/ScienceWorld-v1", sample) == []

@@ -117,7 +117,7 @@ def test_look_and_inventory_are_upstreams_and_the_actions_are_what_its_parser_kn
     assert env.unwrapped.look() == before
 
 
-@pytest.mark.parametrize(("simplification", "turns"), [("", 25), ("easy", 10)])
+@pytest.mark.parametrize(("simplification", "turns"), [("", 25), pytest.param("easy", 10, marks=pytest.mark.full)])
 def test_what_is_listed_is_understood_throughout_random_episodes(env, easy, simplification, turns):
     """With teleportation there are many more, and to list them takes longer."""
     world = (easy if simplification else env).unwrapped
@@ -265,7 +265,7 @@ def test_agentgyms_subset_and_the_families():
 @pytest.mark.parametrize(
     "task_id",
     [
-        "freeze-11",
+        pytest.param("freeze-11", marks=pytest.mark.full),
         "test-conductivity-606",
         pytest.param("measure-melting-point-known-substance-226", marks=pytest.mark.full),
         pytest.param("grow-fruit-32", marks=pytest.mark.full),

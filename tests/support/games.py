@@ -15,10 +15,11 @@ FAMILIES = {
 }
 
 
-def made(env_id, count=4):
+def made(env_id, count=3):
     """Returns as many tasks of a challenge, of all splits and with the first of each, whose games are there."""
     kwargs = FAMILIES[env_id]
-    shares = (count - 2 * (count * 3 // 10), count * 3 // 10, count * 3 // 10)
+    held_out = max(count * 3 // 10, 1)
+    shares = (count - 2 * held_out, held_out, held_out)
     worlds = [gymnasium.make(env_id, split=split, **kwargs).unwrapped for split in SPLITS]
     chosen = [*chain(*(spread(world.task_ids, share) for world, share in zip(worlds, shares, strict=True)))]
     build(map(worlds[0].options, chosen), workers=1)

@@ -8,6 +8,7 @@ import pytest
 import tiny
 
 from agentgym_train import config as configuration
+from agentgym_train import plugins
 from agentgym_train.run.prepare import check
 
 ROOT = Path(__file__).parents[2]
@@ -27,10 +28,12 @@ def model(tmp_path_factory):
 def test_it_passes_every_check(file, model):
     raw = tomllib.loads(file.read_text())
     raw.pop("title", None)
-    for sections in raw.pop("methods", {"": {}}).values():
-        if raw.get("model", {}).get("path", "scratch") != "scratch":
-            raw["model"]["path"] = model
-        check(configuration.of(raw | sections))
+    if raw.get("model", {}).get("path", "scratch") != "scratch":
+        raw["model"]["path"] = model
+    first, *others = (configuration.of(raw | sections) for sections in raw.pop("methods", {"": {}}).values())
+    check(first)
+    for config in others:
+        plugins.resolved(config)
 
 
 def test_the_files_are_found():
