@@ -191,17 +191,23 @@ def test_killed_under_every_stage_precision_and_process_count(interrupt, model, 
     check_case(interrupt(case), case, Path(model))
 
 
-def test_two_processes_through_the_launcher_with_uneven_episodes(model, tmp_path):
+def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environments(model, tmp_path):
     path = small_run.write(
         tmp_path,
         run={"folder": str(tmp_path / "run"), "steps": 3, "save_every": 2},
         model={"path": model, "max_context": 256},
         engine={"lr": 1e-3, "zero_stage": 3, "micro_batch_tokens": 200, "zero": {"stage3_param_persistence_threshold": 0}},
-        env={"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 3, "group_size": 3},
+        env=[
+            {"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 2, "group_size": 3},
+            {"id": "hash_env:support/Hash-v0", "name": "other", "kwargs": {"length": 2}, "groups": 1, "group_size": 3},
+        ],
         eval={"kwargs": {}, "episodes": 3, "horizon": 6},
     )
     finish(path, "--processes", "2")
     steps = rows(tmp_path / "run")
+    assert [[each["episodes"] for each in r["env"].values()] for r in steps] == [[6.0, 3.0]] * 3, (
+        "each process plays in one of them"
+    )
     assert [r["step"] for r in steps] == [1, 2, 3]
     assert [r["episodes"] for r in steps] == [9.0] * 3
     assert all(r["logp_drift"] < 1e-4 for r in steps)
