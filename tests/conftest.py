@@ -1,4 +1,5 @@
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -6,6 +7,7 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)  # machines are busy, and a first call loads what it needs
 settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would what tests interrupt
 
 
 @pytest.fixture(scope="session", autouse=True)
