@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, echo
-from agentgym_envs.envs.maze.tasks import MOVES, Maze, MazeTasks, Room, move, path
+from agentgym_envs.envs.maze.tasks import MOVES, Maze, MazeTasks, NumberedMazes, Room, move, path
 from agentgym_envs.tasks import Task
 
 
@@ -33,7 +33,7 @@ class MazeEnv(TextEnv):
         self._sizes, self._count = rooms, things
         super().__init__(**kwargs)
 
-    def make_tasks(self) -> MazeTasks:
+    def make_tasks(self) -> NumberedMazes:
         """Returns the mazes of the chosen sizes."""
         return MazeTasks(self._sizes, self._count)
 
@@ -47,7 +47,7 @@ class MazeEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Moves, takes, or explains."""
-        verb, _, rest = " ".join(action[:100].lower().split()).partition(" ")
+        verb, rest = words(action)
         if verb == "go" and rest in MOVES:
             if rest not in self._maze.exits[self._room]:
                 return self._outcome(f"A wall.\n{self._look()}")
@@ -68,17 +68,28 @@ class MazeEnv(TextEnv):
     def oracle(self) -> Iterator[str]:
         """Walks the shortest way to each thing in turn."""
         for thing, place in list(self._left.items()):
-            for direction in path(self._maze, self._room, place):
-                yield f"go {direction}"
+            yield from self._walk(place)
             yield f"take {thing}"
+
+    def _walk(self, place: Room) -> Iterator[str]:
+        return (f"go {direction}" for direction in path(self._maze, self._room, place))
+
+    def _exits(self) -> list[str]:
+        return list(self._maze.exits[self._room])
 
     def _here(self) -> list[str]:
         return [t for t, place in self._left.items() if place == self._room]
 
     def _look(self) -> str:
         here = "".join(f"\nHere: {t}" for t in self._here())
-        return f"Exits: {' '.join(self._maze.exits[self._room])}{here}"
+        return f"Exits: {' '.join(self._exits())}{here}"
 
     def _outcome(self, text: str, *, invalid: bool = False) -> Outcome:
         score = 1 - len(self._left) / len(self._maze.things)
         return Outcome(text, score, done=not self._left, success=not self._left, invalid=invalid)
+
+
+def words(action: str) -> tuple[str, str]:
+    """Returns the first word of an action and the rest, in small letters with single spaces."""
+    verb, _, rest = " ".join(action[:100].lower().split()).partition(" ")
+    return verb, rest

@@ -6,8 +6,9 @@ a layout belongs to is decided by its hash, so no maze of one split, under whate
 
 import random
 import re
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.errors import TaskError
@@ -19,23 +20,35 @@ DRAWN = 2**31
 MOVES = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 _BACK = {"north": "south", "south": "north", "east": "west", "west": "east"}
 THINGS = ("lamp", "coin", "book", "rope")
-_ID = re.compile(r"rooms(\d+)-things(\d)-(train|dev|test)-(\d{1,10})", re.ASCII)
+_ID = re.compile(r"(.+)-(train|dev|test)-(\d{1,10})", re.ASCII)
+_KIND = re.compile(r"rooms(\d+)-things(\d)", re.ASCII)
 
 Room = tuple[int, int]
 
 
 @dataclass(frozen=True)
+class Lock:
+    """A locked door between two rooms, and the room in which its key lies."""
+
+    near: Room
+    """The room of the door on the side of the start."""
+    far: Room
+    key: Room
+
+
+@dataclass(frozen=True)
 class Maze:
-    """A layout: the exits of every room, where each thing lies, and where the agent starts."""
+    """A layout: the exits of every room, where each thing lies, where the agent starts, and what is locked."""
 
     exits: dict[Room, tuple[str, ...]]
     things: dict[str, Room]
     start: Room
+    lock: Lock | None = None
 
     def key(self) -> str:
         """Returns a text that two mazes share only if they are the same."""
         rooms = ";".join(f"{x},{y}:{''.join(e[0] for e in exits)}" for (x, y), exits in sorted(self.exits.items()))
-        return f"{rooms}|{sorted(self.things.items())}|{self.start}"
+        return f"{rooms}|{sorted(self.things.items())}|{self.start}" + (f"|{self.lock}" if self.lock else "")
 
 
 def move(room: Room, direction: str) -> Room:
@@ -83,7 +96,47 @@ def grow(rooms: int, things: int, rng: random.Random) -> Maze:
     return Maze(ordered, dict(zip(THINGS, places, strict=False)), (0, 0))
 
 
-class MazeTasks(TaskSet):
+Grow = Callable[[random.Random], Maze]
+
+
+class NumberedMazes(TaskSet, ABC):
+    """Endless mazes of some kinds: an id is ``KIND-SPLIT-NUMBER``, and the layout's hash decides the split.
+
+    Args:
+        kinds: what the ids of the listed mazes begin with, such as "rooms8-things1".
+    """
+
+    def __init__(self, kinds: Sequence[str]):
+        self._ids = {split: tuple(f"{kind}-{split}-{k}" for kind in kinds for k in range(count)) for split, count in LISTED.items()}
+
+    @abstractmethod
+    def kind(self, name: str) -> tuple[int, Grow] | None:
+        """Returns the difficulty of a kind and what grows its mazes, or None if there is no such kind.
+
+        Raises:
+            TaskError: no maze can be of this kind.
+        """
+
+    def get(self, task_id: str) -> Task:
+        """Builds the maze that an id names; ids of other sizes than the environment's are welcome too."""
+        match = _ID.fullmatch(task_id)
+        kind = self.kind(match[1]) if match else None
+        if not match or not kind:
+            raise TaskError(f"unknown task {task_id!r}; an id looks like {self._ids['test'][0]!r}")
+        split, number = match[2], int(match[3])
+        if split != "train" and number >= LISTED[split]:
+            raise TaskError(f"unknown task {task_id!r}; split {split!r} has numbers below {LISTED[split]}")
+        difficulty, grow_one = kind
+        return Task(id=task_id, split=split, difficulty=difficulty, data={"maze": _maze_of(task_id, grow_one, split)})
+
+    def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
+        """Training draws an endless number, unless the user named the tasks."""
+        chosen = super().draw(rng, ids, filtered=filtered)
+        head, _, _ = chosen.rpartition("-")
+        return chosen if filtered or not head.endswith("train") else f"{head}-{rng.randrange(DRAWN)}"
+
+
+class MazeTasks(NumberedMazes):
     """All mazes of the given sizes.
 
     Args:
@@ -97,39 +150,32 @@ class MazeTasks(TaskSet):
             _check(n, things)
         if not sizes:
             raise TaskError("rooms must name at least one size")
-        self._ids = {
-            split: tuple(f"rooms{n}-things{things}-{split}-{k}" for n in sizes for k in range(count))
-            for split, count in LISTED.items()
-        }
+        super().__init__([f"rooms{n}-things{things}" for n in sizes])
 
-    def get(self, task_id: str) -> Task:
-        """Builds the maze that an id names; ids of other sizes than the environment's are welcome too."""
-        match = _ID.fullmatch(task_id)
-        if not match:
-            raise TaskError(f"unknown task {task_id!r}; an id looks like {self._ids['test'][0]!r}")
-        rooms, things, split, number = int(match[1]), int(match[2]), match[3], int(match[4])
+    def kind(self, name: str) -> tuple[int, Grow] | None:
+        """Reads ``rooms8-things1``: the difficulty is the number of rooms."""
+        if not (match := _KIND.fullmatch(name)):
+            return None
+        rooms, things = int(match[1]), int(match[2])
         _check(rooms, things)
-        if split != "train" and number >= LISTED[split]:
-            raise TaskError(f"unknown task {task_id!r}; split {split!r} has numbers below {LISTED[split]}")
-        return Task(id=task_id, split=split, difficulty=rooms, data={"maze": _maze_of(task_id, rooms, things, split)})
+        return rooms, lambda rng: grow(rooms, things, rng)
 
-    def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
-        """Training draws an endless number, unless the user named the tasks."""
-        chosen = super().draw(rng, ids, filtered=filtered)
-        head, _, _ = chosen.rpartition("-")
-        return chosen if filtered or not head.endswith("train") else f"{head}-{rng.randrange(DRAWN)}"
+
+def check_size(rooms: int, least: int, what: str) -> None:
+    """Refuses what is no number of rooms from ``least`` to 64, naming ``what``."""
+    if not isinstance(rooms, int) or not least <= rooms <= 64:
+        raise TaskError(f"{what} must be whole numbers from {least} to 64, not {rooms!r}")
 
 
 def _check(rooms: int, things: int) -> None:
-    if not isinstance(rooms, int) or not 3 <= rooms <= 64:
-        raise TaskError(f"rooms must be whole numbers from 3 to 64, not {rooms!r}")
+    check_size(rooms, 3, "rooms")
     if not 1 <= things <= min(len(THINGS), rooms - 1):
         raise TaskError(f"things must be from 1 to {len(THINGS)} and fewer than the rooms, not {things!r}")
 
 
-def _maze_of(task_id: str, rooms: int, things: int, split: str) -> Maze:
+def _maze_of(task_id: str, grow_one: Grow, split: str) -> Maze:
     rng = random.Random(task_id)
     while True:  # dev and test hold one layout in ten each: ten tries on average
-        maze = grow(rooms, things, rng)
+        maze = grow_one(rng)
         if split_of(maze.key()) == split:
             return maze
