@@ -6,9 +6,10 @@ rooms with a door. The door's key lies on the near side in a dead end off the wa
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from agentgym_envs.envs.maze.tasks import THINGS, Grow, Lock, Maze, NumberedMazes, Room, check_size, grow, move, path
 from agentgym_envs.errors import TaskError
@@ -16,7 +17,7 @@ from agentgym_envs.errors import TaskError
 SIDE = 3
 """The fewest rooms on either side of a door."""
 HARDER = 4
-"""Rooms that a door and its key count for in the difficulty."""
+"""Rooms that a door and its key count for in the difficulty, which then is about the oracle's turns."""
 _KIND = re.compile(r"(open|locked)(\d+)", re.ASCII)
 _LEAST = {"open": 3, "locked": 2 * SIDE}
 
@@ -34,6 +35,8 @@ def grow_locked(rooms: int, rng: random.Random) -> Maze:
 def _options(maze: Maze) -> Iterator[tuple[int, Room, Lock]]:
     """Yields the moves by way of the key, where the thing may lie, and the lock."""
     trails = _trails(maze)
+    beyond = Counter(chain(*trails.values()))  # rooms to which the way leads through a room
+    # The longest ways lead to dead ends: to look at no others saves time and changes nothing.
     ends = [room for room in trails if len(maze.exits[room]) == 1]
     for thing in ends:
         trail = trails[thing]
@@ -42,8 +45,7 @@ def _options(maze: Maze) -> Iterator[tuple[int, Room, Lock]]:
                 continue
             moves = len(trails[key]) - 1 + len(path(maze, key, thing))
             for near, far in pairwise(trail):
-                beyond = sum(far in t for t in trails.values())
-                if far not in trails[key] and SIDE <= beyond <= len(trails) - SIDE:
+                if far not in trails[key] and SIDE <= beyond[far] <= len(trails) - SIDE:
                     yield moves, thing, Lock(near, far, key)
 
 
@@ -70,6 +72,9 @@ class LockedMazeTasks(NumberedMazes):
     """
 
     def __init__(self, sizes: dict[str, Sequence[int]]):
+        for name, chosen in sizes.items():
+            if not isinstance(chosen, Sequence) or isinstance(chosen, str):
+                raise TaskError(f"{name} takes a list of sizes, such as {name}=[8], not {chosen!r}")
         kinds = [(name, rooms) for name, chosen in sizes.items() for rooms in chosen]
         for name, rooms in kinds:
             check_size(rooms, _LEAST[name], name)
