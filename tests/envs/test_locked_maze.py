@@ -327,6 +327,7 @@ def test_difficulty_counts_rooms_and_four_for_a_lock():
         ({"locked": [5]}, "locked must be whole numbers from 6 to 64, not 5"),
         ({"locked": [8, 65]}, "locked must be whole numbers from 6 to 64, not 65"),
         ({"open": ["a"]}, "open must be whole numbers from 3 to 64, not 'a'"),
+        ({"open": [4, 6, 4]}, r"open=\[4, 6, 4\] has a size twice: each is drawn with the same chance"),
         ({"open": 4}, r"open takes a list of sizes, such as open=\[8\], not 4"),
         ({"locked": "8"}, r"locked takes a list of sizes, such as locked=\[8\], not '8'"),
     ],

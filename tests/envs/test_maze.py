@@ -91,6 +91,21 @@ def test_a_hand_played_episode():
     assert (reward, terminated, info["score"], info["success"]) == (0.5, False, 0.5, False)
 
 
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"rooms": 4}, r"rooms takes a list of sizes, such as rooms=\[8\], not 4"),
+        ({"rooms": [4, 4]}, r"rooms=\[4, 4\] has a size twice"),
+        ({"rooms": []}, "rooms must name at least one size"),
+        ({"rooms": [2]}, "rooms must be whole numbers from 3 to 64, not 2"),
+        ({"rooms": [3], "things": 3}, "things must be from 1 to 4 and fewer than the rooms, not 3"),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused(keywords, message):
+    with pytest.raises(TaskError, match=message):
+        MazeTasks(**{"things": 1, **keywords})
+
+
 def test_training_draws_beyond_the_listed_tasks_unless_they_were_named():
     env = gymnasium.make("agentgym/Maze-v0", rooms=[4])
     drawn = {env.reset(seed=s)[1]["task_id"] for s in range(50)}

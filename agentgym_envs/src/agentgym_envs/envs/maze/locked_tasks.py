@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
-from agentgym_envs.envs.maze.tasks import THINGS, Grow, Lock, Maze, NumberedMazes, Room, check_size, grow, move, path
+from agentgym_envs.envs.maze.tasks import THINGS, Grow, Lock, Maze, NumberedMazes, Room, check_list, check_size, grow, move, path
 from agentgym_envs.errors import TaskError
 
 SIDE = 3
@@ -73,8 +73,7 @@ class LockedMazeTasks(NumberedMazes):
 
     def __init__(self, sizes: dict[str, Sequence[int]]):
         for name, chosen in sizes.items():
-            if not isinstance(chosen, Sequence) or isinstance(chosen, str):
-                raise TaskError(f"{name} takes a list of sizes, such as {name}=[8], not {chosen!r}")
+            check_list(chosen, name)
         kinds = [(name, rooms) for name, chosen in sizes.items() for rooms in chosen]
         for name, rooms in kinds:
             check_size(rooms, _LEAST[name], name)

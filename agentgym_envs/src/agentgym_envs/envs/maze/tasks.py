@@ -8,7 +8,7 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.errors import TaskError
@@ -144,13 +144,13 @@ class MazeTasks(NumberedMazes):
         things: things to take in each, from 1 to 4.
     """
 
-    def __init__(self, rooms: Iterable[int], things: int):
-        sizes = tuple(rooms)
-        for n in sizes:
+    def __init__(self, rooms: Sequence[int], things: int):
+        check_list(rooms, "rooms")
+        for n in rooms:
             _check(n, things)
-        if not sizes:
+        if not rooms:
             raise TaskError("rooms must name at least one size")
-        super().__init__([f"rooms{n}-things{things}" for n in sizes])
+        super().__init__([f"rooms{n}-things{things}" for n in rooms])
 
     def kind(self, name: str) -> tuple[int, Grow] | None:
         """Reads ``rooms8-things1``: the difficulty is the number of rooms."""
@@ -159,6 +159,14 @@ class MazeTasks(NumberedMazes):
         rooms, things = int(match[1]), int(match[2])
         _check(rooms, things)
         return rooms, lambda rng: grow(rooms, things, rng)
+
+
+def check_list(sizes: object, what: str) -> None:
+    """Refuses what is no list of sizes, or has one twice."""
+    if not isinstance(sizes, Sequence) or isinstance(sizes, str):
+        raise TaskError(f"{what} takes a list of sizes, such as {what}=[8], not {sizes!r}")
+    if len(set(sizes)) < len(sizes):
+        raise TaskError(f"{what}={list(sizes)} has a size twice: each is drawn with the same chance")
 
 
 def check_size(rooms: int, least: int, what: str) -> None:
