@@ -36,6 +36,14 @@ def test_the_separator_after_a_stop_token_is_kept_and_the_stop_token_not_doubled
     assert chat.between([9], "x")[:2] == [end, newline]
 
 
+def test_tokens_that_are_remembered_are_given_out_as_copies():
+    chat = tiny.chat()
+    first = chat.between([9], "x")
+    kept = list(first)
+    first.clear()
+    assert chat.between([9], "x") == kept
+
+
 def test_rules_go_into_the_system_message_or_before_the_first_observation():
     assert "system\nBe brief.<|im_end|>" in tiny.chat().tokenizer.decode(tiny.chat().opening("Hello"))
     merged = tiny.chat(tiny.NO_SYSTEM).tokenizer.decode(tiny.chat(tiny.NO_SYSTEM).opening("Hello"))

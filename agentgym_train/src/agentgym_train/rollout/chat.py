@@ -5,6 +5,7 @@ without the next observation, and what it adds behind the assistant's words is t
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import jinja2
 from transformers import PreTrainedTokenizerBase
@@ -12,6 +13,8 @@ from transformers import PreTrainedTokenizerBase
 from agentgym_train.errors import TemplateError
 
 Message = dict[str, str]
+KEPT = 1024
+"""Observations whose tokens are remembered: small worlds say the same things again and again."""
 _WORDS = "agentgym"  # stands for the assistant's words in synthetic exchanges
 _PROBES = ("go north", "<think>\nA thought.\n</think>\n\ngo north", "two\nlines")
 
@@ -92,6 +95,7 @@ class Chat(Template):
     def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
         super().__init__(tokenizer, instructions)
         self._check_prefix()
+        self._tail_ids = lru_cache(KEPT)(lambda body: tuple(self.ids(self._tail(body))))
         ends = self.ids(self._tail("x"))[:1]
         self.stop_ids = frozenset(t for t in (tokenizer.eos_token_id, *ends) if t is not None)
 
@@ -101,7 +105,7 @@ class Chat(Template):
 
     def between(self, action_ids: Sequence[int], observation: str) -> list[int]:
         """Returns the tokens between an action and the next: the rest of the assistant's end, the observation, the prompt."""
-        ids = self.ids(self._tail(self._neutral(observation)))
+        ids = list(self._tail_ids(self._neutral(observation)))
         return ids[1:] if ids and action_ids and action_ids[-1] == ids[0] else ids
 
     def response(self, text: str) -> list[int]:
