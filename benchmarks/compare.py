@@ -1,13 +1,15 @@
 """Several ways to train at an equal budget of tokens: same start, tasks and seeds.
 
+    python benchmarks/compare.py run locked_maze --tokens 3000000 --seeds 5 --jobs 2
     python benchmarks/compare.py run scaling_inter_maze --tokens 2000000 --seeds 3 --jobs 2
     python benchmarks/compare.py run scaling_inter_coin_collector --tokens 800000 --seeds 3 --jobs 2
     python benchmarks/compare.py run scaling_inter_textcraft --tokens 500000 --seeds 3 --jobs 2
     python benchmarks/compare.py run algorithms --tokens 1000000 --seeds 3 --jobs 2
 
-``benchmarks/compare/<name>.toml`` is a configuration, the sections in which its methods differ, and a title. Writes
-``benchmarks/results/<name>.{json,md,png}``. Success is a function of seed and configuration on a given
-machine, not of its load, so jobs may run side by side; no time is reported.
+``benchmarks/compare/<name>.toml`` is a configuration, the sections in which its methods differ, a title, and the horizon that the
+policies are tested with at the end. Writes ``benchmarks/results/<name>.{json,md,png}`` and ``<name>-why.png``. Success is a
+function of seed and configuration on a given machine, not of its load, so jobs may run side by side. Interrupted, it goes on with
+the runs that are missing if ``--work`` names a folder.
 """
 
 import json
@@ -15,14 +17,16 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Annotated, Any
 
+import compare_report
 import typer
-from matplotlib.figure import Figure
 from rich.console import Console
 from transformers import AutoTokenizer
 
@@ -35,6 +39,7 @@ from agentgym_train.trainer import Trainer
 
 HERE = Path(__file__).parent
 POINTS = 8  # held-out evaluations along a run
+TRAINING = ("success", "turns", "invalid", "entropy", "grad_norm")  # of the steps between two evaluations
 app = typer.Typer(add_completion=False)
 
 
@@ -42,10 +47,10 @@ class BudgetSpent(Exception):
     """The run has seen its tokens."""
 
 
-def load(name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]], str]:
-    """Returns the shared configuration, the sections that each method has for its own, and the title."""
+def load(name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]], str, int]:
+    """Returns the shared configuration, the sections that each method has for its own, the title, the horizon of the last test."""
     raw = tomllib.loads((HERE / "compare" / f"{name}.toml").read_text())
-    return raw, raw.pop("methods"), raw.pop("title")
+    return raw, raw.pop("methods"), raw.pop("title"), raw.pop("test_horizon")
 
 
 @app.command()
@@ -60,7 +65,7 @@ def start(name: str, seed: int, work: Path) -> None:
 @app.command()
 def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
     """One run: trains until the budget is spent and evaluates at even distances of tokens."""
-    raw, methods, _ = load(name)
+    raw, methods, _, test_horizon = load(name)
     raw |= methods[method]
     raw["run"] |= {"folder": str(out.with_suffix("")), "seed": seed}
     raw["model"]["path"] = str(work / f"init-{name}-{seed}")
@@ -71,15 +76,24 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     training, held_out = describe(config)
     lanes = make_lanes(config, [training], tokenizer)
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, lanes=lanes)
-    curve, seen = [], [0]
+    curve: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []  # of the steps since the last evaluation
+    seen = [0]
+
+    def play(horizon: int) -> list[Any]:
+        longer = replace(config, eval=replace(config.eval, horizon=horizon))
+        key = f"benchmark {len(curve)}"
+        return evaluate.evaluate(longer, trainer.generator, lanes[0].chat, held_out.task_ids, key=key).trajectories
 
     def measure(step: int, horizon: int) -> None:
-        played = evaluate.evaluate(config, trainer.generator, lanes[0].chat, held_out.task_ids, key=f"benchmark {len(curve)}")
-        row = evaluate.summary(played.trajectories)
-        curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **row})
+        means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
+        rows.clear()
+        now = evaluate.summary(play(evaluate.horizon(config)))
+        curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **now, "training": means})
 
     def on_step(row: dict[str, Any], groups: Any) -> None:
         seen[0] += int(row["tokens"])
+        rows.append(row)
         if seen[0] >= tokens * len(curve) / POINTS:
             measure(row["step"], row["horizon"])
         if seen[0] >= tokens:
@@ -89,19 +103,21 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
-        out.write_text(json.dumps({"method": method, "seed": seed, "curve": curve}))
-    trainer.engine.close()
+        turns = [len(t.turns) if t.success else None for t in play(test_horizon)]
+        out.write_text(json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns}))
+    trainer.close()
 
 
 @app.command()
 def run(
     name: str, tokens: int = 2_500_000, seeds: int = 3, jobs: int = 2, work: Annotated[Path | None, typer.Option()] = None
 ) -> None:
-    """All methods and seeds, then the table and the picture."""
-    _, methods, title = load(name)
+    """All methods and seeds, then the table and the pictures."""
+    _, methods, title, _ = load(name)
     work = work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
     plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
+    began = time.monotonic()
 
     def launch(out: Path, *command: object) -> None:
         if not out.exists():
@@ -111,45 +127,9 @@ def run(
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work), range(seeds)))
         list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
-    write(name, title, f"run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}", [json.loads(p.read_text()) for *_, p in plan])
-
-
-def write(name: str, title: str, arguments: str, runs: list[dict[str, Any]]) -> None:
-    """Writes the data, the table and the picture."""
-    folder = HERE / "results"
-    folder.mkdir(exist_ok=True)
-    base = folder / name
-    base.with_suffix(".json").write_text(json.dumps(runs, indent=1) + "\n")
-    methods = list(dict.fromkeys(r["method"] for r in runs))
-    command = f"python benchmarks/compare.py {arguments}"
-    lines = [f"# {title}", "", f"`{command}`", ""]
-    lines += [
-        "| method | before | best | at the end (mean ± sd) | seeds at the end | steps | invalid at the end |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for method in methods:
-        curves = [r["curve"] for r in runs if r["method"] == method]
-        end = [c[-1]["success"] for c in curves]
-        spread = stdev(end) if len(end) > 1 else 0.0
-        best = fmean(max(p["success"] for p in c) for c in curves)
-        steps = fmean(c[-1]["step"] for c in curves)
-        invalid = fmean(c[-1]["invalid"] for c in curves)
-        lines.append(
-            f"| {method} | {fmean(c[0]['success'] for c in curves):.3f} | {best:.3f} | {fmean(end):.3f} ± {spread:.3f} "
-            f"| {', '.join(f'{e:.3f}' for e in end)} | {steps:.0f} | {invalid:.1%} |"
-        )
-        length = min(map(len, curves))
-        x = [fmean(c[i]["tokens"] for c in curves) / 1e6 for i in range(length)]
-        rows = [[c[i]["success"] for c in curves] for i in range(length)]
-        (line,) = axes.plot(x, [fmean(r) for r in rows], "o-", label=method)
-        axes.fill_between(x, [min(r) for r in rows], [max(r) for r in rows], alpha=0.15, color=line.get_color())
-    axes.set(xlabel="training tokens (millions)", ylabel="held-out success at the full horizon", ylim=(0, 1.02))
-    axes.legend(loc="upper left")
-    axes.set_title(f"{title}: mean of {len(runs) // len(methods)} seeds, band from lowest to highest", fontsize=10)
-    figure.savefig(base.with_suffix(".png"), dpi=120)
-    base.with_suffix(".md").write_text("\n".join(lines) + f"\n\n![curves]({base.name}.png)\n")
+    print(f"{(time.monotonic() - began) / 60:.0f} minutes")
+    command = f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
+    compare_report.write(HERE / "results" / name, title, command, [json.loads(p.read_text()) for *_, p in plan])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+"""What ``compare.py`` writes of its runs: the data, a table and pictures."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from matplotlib.figure import Figure
+
+Curve = Sequence[dict[str, Any]]
+TRAINING = {
+    "turns": "turns a training episode",
+    "invalid": "share of actions not understood",
+    "success": "success of training episodes",
+    "entropy": "entropy (nats a token)",
+    "grad_norm": "gradient norm",
+}
+
+
+def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> None:
+    """Writes ``base`` with the endings .json, .md and .png, and -why.png: what happened while training.
+
+    Args:
+        base: where to.
+        title: of the comparison.
+        command: that made it.
+        runs: each with "method", "seed", "curve", and "turns": those that each held-out episode of the last test took, None for a
+            failure.
+    """
+    base.parent.mkdir(exist_ok=True)
+    base.with_suffix(".json").write_text(json.dumps(runs, indent=1) + "\n")
+    methods = {m: [r["curve"] for r in runs if r["method"] == m] for m in dict.fromkeys(r["method"] for r in runs)}
+    seeds = len(runs) // len(methods)
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    for axes, key, unit, label in ((left, "tokens", 1e6, "training tokens (millions)"), (right, "step", 1, "updates")):
+        _lines(axes, methods, lambda p, key=key, unit=unit: p[key] / unit, lambda p: p["success"])
+        axes.set(xlabel=label, ylim=(0, 1.02))
+    left.set_ylabel("held-out success at the full horizon")
+    left.legend(loc="upper left")
+    figure.suptitle(f"{title}: mean of {seeds} seeds, band from lowest to highest", fontsize=11)
+    figure.savefig(base.with_suffix(".png"), dpi=120)
+    why = _why(base.with_name(f"{base.name}-why.png"), methods, runs)
+    lines = [f"# {title}", "", f"`{command}`", "", *_table(methods), "", f"![curves]({base.name}.png)", *why]
+    base.with_suffix(".md").write_text("\n".join(lines) + "\n")
+
+
+def _table(methods: dict[str, list[Curve]]) -> list[str]:
+    rows = [
+        "| method | before | at half | best | at the end (mean ± sd) | seeds at the end | updates | invalid at the end |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for method, curves in methods.items():
+        end = [c[-1]["success"] for c in curves]
+        before, half = (fmean(c[place]["success"] for c in curves) for place in (0, len(curves[0]) // 2))
+        best, steps, invalid = fmean(max(p["success"] for p in c) for c in curves), _last(curves, "step"), _last(curves, "invalid")
+        rows.append(
+            f"| {method} | {before:.3f} | {half:.3f} | {best:.3f} | {fmean(end):.3f} ± {stdev(end) if len(end) > 1 else 0.0:.3f} "
+            f"| {', '.join(f'{e:.3f}' for e in end)} | {steps:.0f} | {invalid:.1%} |"
+        )
+    return rows
+
+
+def _why(path: Path, methods: dict[str, list[Curve]], runs: list[dict[str, Any]]) -> list[str]:
+    """Draws what happened while training, and success against the turns allowed at the end; returns the lines that show it."""
+    figure = Figure(figsize=(11, 6.5), layout="constrained")
+    axes = figure.subplots(2, 3).ravel()
+    trained = {method: [c[1:] for c in curves] for method, curves in methods.items()}
+    for ax, (key, label) in zip(axes, TRAINING.items(), strict=False):
+        _lines(ax, trained, lambda p: p["tokens"] / 1e6, lambda p, key=key: p["training"][key])
+        ax.set(xlabel="training tokens (millions)", ylabel=label)
+    longest = max(turns or 1 for r in runs for turns in r["turns"])
+    within = {m: [_within(r["turns"], longest) for r in runs if r["method"] == m] for m in methods}
+    _lines(axes[-1], within, lambda p: p["turns"], lambda p: p["success"])
+    axes[-1].set(xlabel="turns allowed at the end", ylabel="held-out success", ylim=(0, 1.02))
+    axes[-1].legend(loc="lower right", fontsize=8)
+    figure.savefig(path, dpi=120)
+    return ["", f"![what happened while training]({path.name})"]
+
+
+def _within(turns: Sequence[int | None], longest: int) -> Curve:
+    """Returns success by the turns that an episode may take: a policy does not know the limit, so one long test says it for all."""
+    return [{"turns": limit, "success": fmean(t is not None and t <= limit for t in turns)} for limit in range(1, longest + 1)]
+
+
+def _lines(axes: Any, methods: dict[str, list[Curve]], x: Callable[[Any], float], y: Callable[[Any], float]) -> None:
+    """Draws a line a method: the mean over seeds, with a band from the lowest to the highest."""
+    for method, curves in methods.items():
+        points = list(zip(*curves, strict=False))  # as many as the shortest curve has
+        at, values = [fmean(map(x, p)) for p in points], [list(map(y, p)) for p in points]
+        (line,) = axes.plot(at, [fmean(v) for v in values], "o-", markersize=3, label=method)
+        axes.fill_between(at, [min(v) for v in values], [max(v) for v in values], alpha=0.15, color=line.get_color())
+
+
+def _last(curves: Sequence[Curve], key: str) -> float:
+    return fmean(c[-1][key] for c in curves)
