@@ -67,6 +67,7 @@ def test_a_file_has_one_table_or_several(tmp_path):
         ([MAZE, COUNT], "env.1.groups=-3", "'env.1.groups': input should be greater than or equal to 1, not -3"),
         ([MAZE, COUNT], "env.1.name=a b", "'env.1': the name 'a b' has characters other than"),
         ([MAZE, 3], "run.seed=0", "'env.1' is a section, not 3"),
+        ([MAZE, COUNT], "env.1.kwargs.length=inf", "'env.1.kwargs.length': a number must be finite"),
         ([], "run.seed=0", "'env'"),
         ([MAZE | {"groups": -1}], "run.seed=0", "'env.0.groups'"),
     ],
