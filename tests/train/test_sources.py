@@ -129,6 +129,14 @@ def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
     assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4, horizon=2)
 
 
+def test_defaults_of_a_mixtures_parts_are_written_out(tmp_path):
+    parts = [{"name": "kept"}, {"name": "dataset", "folders": ["oracle"]}]
+    config = configuration.load(small_run.write(tmp_path, source={"name": "mixture", "parts": parts, "weights": [1.0, 2.0]}))
+    kept, dataset = plugins.resolved(config).source["parts"]
+    assert kept == {"name": "kept", "score": 1.0}
+    assert dataset == {"name": "dataset", "folders": ["oracle"], "score": 1.0, "pairs": False}
+
+
 def test_the_failures_of_a_mixture_are_those_of_its_parts():
     parts = [SimpleNamespace(failures=failures) for failures in (["a"], [], ["b", "c"])]
     assert MixtureSource(parts).failures == ["a", "b", "c"]
