@@ -93,13 +93,6 @@ def warm():
         yield process
 
 
-def finish(warm, path, *more):
-    output = path.with_suffix(".output")
-    warm.start(output, "run", path, *more)
-    assert warm.status() == 0, output.read_text()[-3000:]
-    return output.read_text()
-
-
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, warm):
     home = tmp_path_factory.mktemp("several")
@@ -111,7 +104,7 @@ def ran(tmp_path_factory, warm):
         "engine": {"lr": 1e-3, "minibatches": 2},
     }
     path = write(home, MAZE, COUNT, **sections)
-    done = finish(warm, path)
+    done = warm.finish(path)
     return home / "run", done, sections
 
 
@@ -187,9 +180,9 @@ def test_run_again_it_goes_on_with_the_state_of_each_curriculum(ran, warm, tmp_p
         )
         for place, steps in ((whole, 3), (cut, 1))
     ]
-    finish(warm, paths[0])
-    finish(warm, paths[1])
-    finish(warm, paths[1], "--set", "run.steps=3")
+    warm.finish(paths[0])
+    warm.finish(paths[1])
+    warm.finish(paths[1], "--set", "run.steps=3")
     without_time = [[{k: v for k, v in row.items() if k not in metrics.MEASURED} for row in rows(place)] for place in (whole, cut)]
     assert without_time[0] == without_time[1]
     state = json.loads((cut / "checkpoints" / "step-000003" / "state.json").read_text())
