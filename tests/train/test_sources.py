@@ -23,7 +23,7 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
 from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources.dataset import DatasetSource
-from agentgym_train.sources.kept import KeptSource
+from agentgym_train.sources.kept import Kept, KeptSource
 from agentgym_train.sources.mixture import MixtureSource, shares
 from agentgym_train.sources.rollout import RolloutSource
 from agentgym_train.testing import check_source
@@ -208,19 +208,34 @@ def test_what_gives_nothing_is_refused_before_any_work(folders, tmp_path, monkey
         build(tmp_path, options, **env)
 
 
+RECORDED = {"name": "dataset", "folders": ["oracle"]}
+
+
+def mixture(*parts):
+    return {"name": "mixture", "parts": list(parts), "weights": [1.0] * len(parts)}
+
+
+def sized(home, algorithm, source, size):
+    """Returns a configuration with groups of that many episodes."""
+    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
+    return configuration.load(small_run.write(home, env=env, source=source, algorithm={"name": algorithm}))
+
+
 @pytest.mark.parametrize(
     ("source", "size", "given"),
     [
         ({"name": "rollout"}, 1, "source 'rollout' gives groups of 1"),
         ({"name": "rollout"}, 8, "source 'rollout' gives groups of 8"),
         ({"name": "kept"}, 1, "source 'kept' gives groups of 1"),
-        ({"name": "dataset", "folders": ["oracle"]}, 2, "source 'dataset' gives groups of 1"),
+        (RECORDED, 2, "source 'dataset' gives groups of 1"),
+        (mixture({"name": "rollout"}, {"name": "kept"}), 8, "source 'mixture' gives groups of 8"),
+        (mixture({"name": "rollout"}, RECORDED), 2, "source 'mixture' gives groups of 1 and 2"),
+        (mixture(RECORDED | {"pairs": True}, {"name": "kept"}), 3, "source 'mixture' gives groups of 2 and 3"),
     ],
 )
 def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, given):
-    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
-    path = small_run.write(tmp_path, env=env, source=source, algorithm={"name": "dpo"})
-    result = CliRunner().invoke(cli.app, ["run", str(path)])
+    sized(tmp_path, "dpo", source, size)
+    result = CliRunner().invoke(cli.app, ["run", str(tmp_path / "run.toml")])
     assert (result.exit_code, result.output.strip().count("\n")) == (2, 0), result.output
     assert f"algorithm 'dpo' learns from groups of 2 episodes, and {given}: set env.group_size=2, or" in result.output
     assert not (tmp_path / "run").exists(), "before any work"
@@ -230,13 +245,21 @@ def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, give
     ("algorithm", "source", "size"),
     [
         ("dpo", {"name": "rollout"}, 2),
-        ("dpo", {"name": "dataset", "folders": ["oracle"], "pairs": True}, 8),
+        ("dpo", RECORDED | {"pairs": True}, 8),
+        ("dpo", mixture({"name": "rollout"}, RECORDED | {"pairs": True}), 2),
         ("grpo", {"name": "rollout"}, 1),
+        ("grpo", mixture({"name": "rollout"}, RECORDED), 2),
     ],
 )
 def test_groups_of_the_right_size_are_taken(tmp_path, algorithm, source, size):
-    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
-    check_group_size(configuration.load(small_run.write(tmp_path, env=env, source=source, algorithm={"name": algorithm})))
+    check_group_size(sized(tmp_path, algorithm, source, size))
+
+
+def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
+    monkeypatch.delattr(Kept, "group_sizes")
+    check_group_size(sized(tmp_path, "dpo", {"name": "kept"}, 8))
+    with pytest.raises(ConfigError, match="source 'mixture' gives groups of 1:"):
+        check_group_size(sized(tmp_path, "dpo", mixture({"name": "kept"}, RECORDED), 8))
 
 
 def test_only_what_scored_is_kept(monkeypatch):

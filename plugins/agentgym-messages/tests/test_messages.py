@@ -12,6 +12,7 @@ from agentgym_train import plugins
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.chat import Chat
+from agentgym_train.run.prepare import check_group_size
 from agentgym_train.testing import check_source
 from agentgym_train.world import World
 
@@ -72,6 +73,11 @@ def test_the_tokens_are_the_templates_and_each_process_has_its_share(run):
         ids = [i for turn in group.trajectories[0].turns for i in turn.prompt_ids + turn.action_ids]
         whole = tokenizer.apply_chat_template([{"role": role, "content": text} for role, text in talk], tokenize=False)
         assert tokenizer.decode(ids) == whole
+
+
+def test_there_are_no_pairs_in_it(tmp_path):
+    with pytest.raises(ConfigError, match="'dpo' learns from groups of 2 episodes, and source 'messages' gives groups of 1:"):
+        check_group_size(configuration.load(configured(tmp_path, algorithm={"name": "dpo"})))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,11 @@ class Mixture:
         for part in self.made:
             part.check(config, training)
 
+    def group_sizes(self, config: Config) -> set[int]:
+        """Returns the sizes of all parts that know theirs."""
+        tell = [part.group_sizes for part in self.made if hasattr(part, "group_sizes")]
+        return {size for told in tell for size in told(config)}
+
     def build(self, stage: Stage) -> "MixtureSource":
         """Makes the parts' sources, each with the numbers of its groups."""
         places = tasks.interleaved(shares(self.weights, len(stage.groups)))
