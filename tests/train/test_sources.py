@@ -78,24 +78,30 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
         assert all(turn.action_ids[-1] in chat.stop_ids for turn in t.turns)
 
 
+def dealt(units, groups, *, seed, steps, processes=1):
+    """Returns the numbers of the units in the order in which a dataset deals them."""
+    config = SimpleNamespace(run=SimpleNamespace(seed=seed))
+    made, numbers = [[Trajectory(str(n), 0)] for n in range(units)], [3 * place + 1 for place in range(groups)]
+    found = {}
+    for rank in range(processes):
+        world = SimpleNamespace(rank=rank, size=processes)
+        source = DatasetSource(Stage(config, world, None, None, None, numbers, None), made)
+        for step in range(steps):
+            found |= {(step, g.number): int(g.trajectories[0].task_id) for g in source.next(step, 1)}
+    return [found[place] for place in sorted(found)]
+
+
 @given(st.integers(1, 7), st.integers(1, 5), st.integers(1, 3), st.integers(0, 3))
 def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, groups, processes, seed):
-    config = SimpleNamespace(run=SimpleNamespace(seed=seed), env=SimpleNamespace(groups=groups))
-    made = [[Trajectory(str(n), 0)] for n in range(units)]
-
-    def dealt(size, steps):
-        numbered = {}
-        for rank in range(size):
-            world = SimpleNamespace(rank=rank, size=size)
-            source = DatasetSource(Stage(config, world, None, None, None, range(groups), None), made)
-            for step in range(steps):
-                numbered |= {step * groups + g.number: g.trajectories[0].task_id for g in source.next(step, 1)}
-        return [numbered[n] for n in sorted(numbered)]
-
-    alone = dealt(1, units)
-    assert alone == dealt(processes, units)
+    alone = dealt(units, groups, seed=seed, steps=units)
+    assert alone == dealt(units, groups, seed=seed, steps=units, processes=processes)
     for start in range(0, len(alone) - units + 1, units):
-        assert sorted(alone[start : start + units]) == [str(n) for n in range(units)]
+        assert sorted(alone[start : start + units]) == [*range(units)]
+
+
+def test_each_pass_and_each_seed_has_an_order_of_its_own():
+    orders = {tuple(dealt(7, 7, seed=seed, steps=3)[start : start + 7]) for seed in (0, 1) for start in (0, 7, 14)}
+    assert len(orders) == 6
 
 
 def test_processes_share_the_files(folders, tmp_path):
