@@ -36,6 +36,13 @@ class Warm:
         """Waits for the run that was started last to end; returns its exit status, negative if a signal ended it."""
         return int(self._process.stdout.readline())
 
+    def finish(self, path, *more):
+        """Runs a configuration file, with more arguments, to its end; returns what it wrote."""
+        output = path.with_suffix(".output")
+        self.start(output, "run", path, *more)
+        assert self.status() == 0, output.read_text()[-3000:]
+        return output.read_text()
+
 
 def main():
     for line in sys.stdin:

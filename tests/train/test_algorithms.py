@@ -15,6 +15,7 @@ from agentgym_train.algorithms.sft import SFT
 from agentgym_train.batching import pack
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.errors import ConfigError
+from agentgym_train.scorers import rewarded
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.world import World
 
@@ -173,6 +174,19 @@ def test_sft_is_the_models_own_cross_entropy():
         theirs = model(input_ids=batch.id_BT, attention_mask=batch.valid_BT.long(), labels=labels).loss
         ours, _ = SFT().loss(token_logps(model, batch, 1.0), batch)
     assert ours.item() / SFT().weight(batch) == pytest.approx(theirs.item(), rel=1e-5)
+
+
+def test_sft_looks_at_no_rewards():
+    others = rewarded(GROUPS, lambda t: [2.5 * place - turn.reward for place, turn in enumerate(t.turns)])
+    assert not torch.equal(pack(others).return_B(), pack(GROUPS).return_B())
+    logp = torch.linspace(-3.0, -0.5, 40).reshape(4, 10)
+    seen = []
+    for groups in (GROUPS, others):
+        batch, own = credited(SFT(), groups), logp.clone().requires_grad_()
+        loss, _ = SFT().loss(Forward(own, own), batch)
+        loss.backward()
+        seen.append([loss.detach(), own.grad, torch.tensor(SFT().weight(batch)), *batch.streams.values()])
+    torch.testing.assert_close(*seen, rtol=0, atol=0)
 
 
 def test_dpo_by_hand():

@@ -50,6 +50,25 @@ def test_wrong_keys_and_values_are_named(file, override, message):
         config.load(file, [override])
 
 
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("engine.lr=/data/envs/x", "'engine.lr': input should be a valid number, not '/data/envs/x'"),
+        ("env.groups=/data/envs.1/x", "'env.groups': input should be a valid integer, not '/data/envs.1/x'"),
+        ("env.name=/data/envs", "'env': the name '/data/envs' has characters other than letters, digits and -_."),
+        ("env.envs=3", "'env.envs'. Did you mean 'env."),
+        ("envs.groups=3", "'envs'. Did you mean 'env'?"),
+        ("envsx.groups=3", "'envsx'. Did you mean 'env'?"),
+        ("evn.groups=3", "'evn'. Did you mean 'env'? Known: algorithm, critic, curriculum, engine, env, eval, "),
+        ("env.kwargs.envs.x=inf", "'env.kwargs.envs.x': a number must be finite, not inf"),
+    ],
+)
+def test_the_word_envs_stays_in_whatever_is_no_key_of_the_environments(file, override, message):
+    with pytest.raises(ConfigError) as caught:
+        config.load(file, [override])
+    assert str(caught.value).removeprefix("unknown ").startswith(f"configuration key {message}")
+
+
 def test_missing_keys_and_files_are_named(file, tmp_path):
     file.write_text("[run]\nsteps = 3\n[env]\nid = 'x'\n")
     with pytest.raises(ConfigError, match=r"'run\.folder': field required"):

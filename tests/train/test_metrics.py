@@ -2,12 +2,15 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+import small_run
+import tiny
 
 from agentgym_envs.pool import Description
+from agentgym_train import config as configuration
 from agentgym_train import metrics
+from agentgym_train.lanes import Lane
 from agentgym_train.trainer import Trainer
 from agentgym_train.types import Group, Status, Trajectory, Turn
 from agentgym_train.world import World
@@ -39,10 +42,11 @@ def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(levels):
 
 
 @pytest.mark.parametrize(("difficulties", "expected"), [([1, 4, 3], {"difficulty": 2.25}), (None, {})])
-def test_the_trainer_takes_difficulties_from_the_training_environment(difficulties, expected):
+def test_the_trainer_takes_difficulties_from_the_training_environment(tmp_path, difficulties, expected):
     trainer = Trainer.__new__(Trainer)
     training = Description("", [*LEVELS], difficulties, {}, text_env=True)
-    trainer.world, trainer.lanes = World(), [SimpleNamespace(name="one", training=training, horizon=lambda step: 3)]
+    config = configuration.load(small_run.write(tmp_path))
+    trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
     row = trainer.summarise(0, [GROUPS], [[]])
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 

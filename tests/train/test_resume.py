@@ -41,13 +41,6 @@ def warm():
         yield process
 
 
-def finish_warm(warm, path, *more):
-    output = path.with_name("output")
-    warm.start(output, "run", path, *more)
-    assert warm.status() == 0, output.read_text()[-3000:]
-    return output.read_text()
-
-
 def kill_when(warm, path, condition):
     """Starts a run and kills its whole process group with SIGKILL once the condition holds."""
     pid = warm.start(os.devnull, "run", path)
@@ -120,7 +113,7 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
     kill_when(warm, path, lambda: lines(folder) >= 3)
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 99, "cut off')  # what a kill in the middle of a write leaves
-    finish_warm(warm, path)
+    warm.finish(path)
     assert rows(folder) == rows(undisturbed)
     assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
     ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
@@ -131,9 +124,9 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
 def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, warm, tmp_path):
     before = rows(undisturbed)
     path = small_run.write(tmp_path, run={"folder": str(undisturbed), "steps": 7, "save_every": 2})
-    assert "before RL" in finish_warm(warm, path)
+    assert "before RL" in warm.finish(path)
     assert rows(undisturbed) == before
-    finish_warm(warm, path, "--set", "run.steps=8")
+    warm.finish(path, "--set", "run.steps=8")
     assert rows(undisturbed)[:7] == before
     assert len(rows(undisturbed)) == 8
 

@@ -1,9 +1,11 @@
 """A run's folder: whose it is, what may change when it goes on, and files that cannot be read."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import small_run
@@ -15,7 +17,7 @@ from agentgym_train import cli, metrics, plugins
 from agentgym_train import config as configuration
 from agentgym_train.errors import RunFolderError, TrainingError
 from agentgym_train.files import Lock, write_whole
-from agentgym_train.run.folder import claim_folder
+from agentgym_train.run.folder import CHANGEABLE, claim_folder
 from agentgym_train.run.work import check_learned
 
 
@@ -30,6 +32,7 @@ def claim(path, *overrides):
         "env.timeout=5",
         "env.workers=2",
         "env.retries=9",
+        "env.failure_budget=9",
         "rollout.batch_wait=0",
         "eval.every=3",
         "run.save_every=1",
@@ -44,6 +47,12 @@ def test_what_does_not_change_results_may_change(tmp_path, override):
     key, _, value = override.partition("=")
     section, name = key.split(".")
     assert str(getattr(getattr(configuration.load(folder / "config.toml"), section), name)) in (value, f"{value}.0")
+
+
+def test_the_readme_lists_all_keys_that_may_change():
+    page = (Path(__file__).parents[2] / "agentgym_train" / "README.md").read_text()
+    listed = re.search(r"may be another on the way: (.*?), and the number of processes", page, re.DOTALL)[1]
+    assert sorted(re.findall("`(.*?)`", listed)) == sorted(CHANGEABLE)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,12 @@ from typer.testing import CliRunner
 from warm import Warm
 
 from agentgym_envs.evaluate import record
+from agentgym_envs.pool import Description
 from agentgym_train import cli, metrics
 from agentgym_train import config as configuration
 from agentgym_train.errors import ConfigError, FaultBudgetError
+from agentgym_train.lanes import make_lanes
+from agentgym_train.types import Failure
 
 MAZE = {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
 COUNT = {
@@ -67,6 +70,7 @@ def test_a_file_has_one_table_or_several(tmp_path):
         ([MAZE, COUNT], "env.1.groups=-3", "'env.1.groups': input should be greater than or equal to 1, not -3"),
         ([MAZE, COUNT], "env.1.name=a b", "'env.1': the name 'a b' has characters other than"),
         ([MAZE, 3], "run.seed=0", "'env.1' is a section, not 3"),
+        ([MAZE, COUNT], "env.1.kwargs.length=inf", "'env.1.kwargs.length': a number must be finite"),
         ([], "run.seed=0", "'env'"),
         ([MAZE | {"groups": -1}], "run.seed=0", "'env.0.groups'"),
     ],
@@ -86,17 +90,19 @@ def test_a_run_refuses_before_any_work_what_one_of_its_environments_cannot(tmp_p
     assert not (tmp_path / "run").exists()
 
 
+def test_every_mini_batch_has_of_each_environment_in_proportion(tmp_path):
+    config = configuration.load(write(tmp_path, MAZE | {"groups": 6}, COUNT | {"groups": 3}))
+    described = Description("", None, None, {}, text_env=True)
+    lanes = make_lanes(config, [described, described], tiny.tokenizer())
+    for part in range(3):
+        numbers = range(3 * part, 3 * part + 3)
+        assert [len(set(lane.groups) & set(numbers)) for lane in lanes] == [2, 1]
+
+
 @pytest.fixture(scope="module")
 def warm():
     with Warm() as process:
         yield process
-
-
-def finish(warm, path, *more):
-    output = path.with_suffix(".output")
-    warm.start(output, "run", path, *more)
-    assert warm.status() == 0, output.read_text()[-3000:]
-    return output.read_text()
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +116,7 @@ def ran(tmp_path_factory, warm):
         "engine": {"lr": 1e-3, "minibatches": 2},
     }
     path = write(home, MAZE, COUNT, **sections)
-    done = finish(warm, path)
+    done = warm.finish(path)
     return home / "run", done, sections
 
 
@@ -157,22 +163,21 @@ FAILING = {
 
 
 def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
-    """Two episodes of the failing environment are given up at every step."""
-    options = {"env": [COUNT | {"failure_budget": 0}, FAILING | {"failure_budget": 3}], "eval": {"kwargs": {}, "horizon": 2}}
-    steps = []
-    with (
-        closing(trainers.make(tmp_path, options)) as made,
-        pytest.raises(FaultBudgetError, match=r"4 episodes of failing were given up by step 2, more than.*=3"),
-    ):
-        made.train(lambda row, groups: steps.append(row), lambda step: None)
+    """Two episodes of the failing environment are given up at every step; the other's are as many as may be."""
+    options = {"env": [COUNT | {"failure_budget": 9}, FAILING | {"failure_budget": 3}], "eval": {"kwargs": {}, "horizon": 2}}
+    steps, message = [], r"4 episodes of failing were given up by step 2, more than.*=3\. Most often: 2 × seed \d+: .*on purpose"
+    with closing(trainers.make(tmp_path, options)) as made:
+        for evaluation in (False, True):
+            made.note_failures(0, made.lanes[0], [Failure("", 5, 0, "elsewhere", given_up=True)] * 9, evaluation=evaluation)
+        with pytest.raises(FaultBudgetError, match=message):
+            made.train(lambda row, groups: steps.append(row), lambda step: None)
     (row,) = steps
     assert (row["env"]["count"]["given_up"], row["env"]["failing"]["given_up"], row["given_up"]) == (0, 2, 2)
     assert "success" not in row["env"]["failing"]
-    with (
-        closing(trainers.make(tmp_path, options)) as again,
-        pytest.raises(FaultBudgetError, match="4 episodes of failing were given up by step 2"),
-    ):
-        again.train(lambda row, groups: None, lambda step: None)
+    with closing(trainers.make(tmp_path, options)) as again:
+        assert again.given_up == {"count": 9, "failing": 2}
+        with pytest.raises(FaultBudgetError, match=message):
+            again.train(lambda row, groups: None, lambda step: None)
 
 
 def test_run_again_it_goes_on_with_the_state_of_each_curriculum(ran, warm, tmp_path):
@@ -186,9 +191,9 @@ def test_run_again_it_goes_on_with_the_state_of_each_curriculum(ran, warm, tmp_p
         )
         for place, steps in ((whole, 3), (cut, 1))
     ]
-    finish(warm, paths[0])
-    finish(warm, paths[1])
-    finish(warm, paths[1], "--set", "run.steps=3")
+    warm.finish(paths[0])
+    warm.finish(paths[1])
+    warm.finish(paths[1], "--set", "run.steps=3")
     without_time = [[{k: v for k, v in row.items() if k not in metrics.MEASURED} for row in rows(place)] for place in (whole, cut)]
     assert without_time[0] == without_time[1]
     state = json.loads((cut / "checkpoints" / "step-000003" / "state.json").read_text())

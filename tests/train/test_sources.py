@@ -23,7 +23,7 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
 from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources.dataset import DatasetSource
-from agentgym_train.sources.kept import KeptSource
+from agentgym_train.sources.kept import Kept, KeptSource
 from agentgym_train.sources.mixture import MixtureSource, shares
 from agentgym_train.sources.rollout import RolloutSource
 from agentgym_train.testing import check_source
@@ -78,24 +78,30 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
         assert all(turn.action_ids[-1] in chat.stop_ids for turn in t.turns)
 
 
+def dealt(units, groups, *, seed, steps, processes=1):
+    """Returns the numbers of the units in the order in which a dataset deals them."""
+    config = SimpleNamespace(run=SimpleNamespace(seed=seed))
+    made, numbers = [[Trajectory(str(n), 0)] for n in range(units)], [3 * place + 1 for place in range(groups)]
+    found = {}
+    for rank in range(processes):
+        world = SimpleNamespace(rank=rank, size=processes)
+        source = DatasetSource(Stage(config, world, None, None, None, numbers, None), made)
+        for step in range(steps):
+            found |= {(step, g.number): int(g.trajectories[0].task_id) for g in source.next(step, 1)}
+    return [found[place] for place in sorted(found)]
+
+
 @given(st.integers(1, 7), st.integers(1, 5), st.integers(1, 3), st.integers(0, 3))
 def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, groups, processes, seed):
-    config = SimpleNamespace(run=SimpleNamespace(seed=seed), env=SimpleNamespace(groups=groups))
-    made = [[Trajectory(str(n), 0)] for n in range(units)]
-
-    def dealt(size, steps):
-        numbered = {}
-        for rank in range(size):
-            world = SimpleNamespace(rank=rank, size=size)
-            source = DatasetSource(Stage(config, world, None, None, None, range(groups), None), made)
-            for step in range(steps):
-                numbered |= {step * groups + g.number: g.trajectories[0].task_id for g in source.next(step, 1)}
-        return [numbered[n] for n in sorted(numbered)]
-
-    alone = dealt(1, units)
-    assert alone == dealt(processes, units)
+    alone = dealt(units, groups, seed=seed, steps=units)
+    assert alone == dealt(units, groups, seed=seed, steps=units, processes=processes)
     for start in range(0, len(alone) - units + 1, units):
-        assert sorted(alone[start : start + units]) == [str(n) for n in range(units)]
+        assert sorted(alone[start : start + units]) == [*range(units)]
+
+
+def test_each_pass_and_each_seed_has_an_order_of_its_own():
+    orders = {tuple(dealt(7, 7, seed=seed, steps=3)[start : start + 7]) for seed in (0, 1) for start in (0, 7, 14)}
+    assert len(orders) == 6
 
 
 def test_processes_share_the_files(folders, tmp_path):
@@ -127,6 +133,14 @@ def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
     with closing(plugin.build(replace(made, groups=[1, 3, 4, 6]))) as source:
         assert sorted(group.number for group in source.next(0, 1)) == [1, 3, 4, 6], "where others have the rest of a step"
     assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4, horizon=2)
+
+
+def test_defaults_of_a_mixtures_parts_are_written_out(tmp_path):
+    parts = [{"name": "kept"}, {"name": "dataset", "folders": ["oracle"]}]
+    config = configuration.load(small_run.write(tmp_path, source={"name": "mixture", "parts": parts, "weights": [1.0, 2.0]}))
+    kept, dataset = plugins.resolved(config).source["parts"]
+    assert kept == {"name": "kept", "score": 1.0}
+    assert dataset == {"name": "dataset", "folders": ["oracle"], "score": 1.0, "pairs": False}
 
 
 def test_the_failures_of_a_mixture_are_those_of_its_parts():
@@ -200,19 +214,34 @@ def test_what_gives_nothing_is_refused_before_any_work(folders, tmp_path, monkey
         build(tmp_path, options, **env)
 
 
+RECORDED = {"name": "dataset", "folders": ["oracle"]}
+
+
+def mixture(*parts):
+    return {"name": "mixture", "parts": list(parts), "weights": [1.0] * len(parts)}
+
+
+def sized(home, algorithm, source, size):
+    """Returns a configuration with groups of that many episodes."""
+    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
+    return configuration.load(small_run.write(home, env=env, source=source, algorithm={"name": algorithm}))
+
+
 @pytest.mark.parametrize(
     ("source", "size", "given"),
     [
         ({"name": "rollout"}, 1, "source 'rollout' gives groups of 1"),
         ({"name": "rollout"}, 8, "source 'rollout' gives groups of 8"),
         ({"name": "kept"}, 1, "source 'kept' gives groups of 1"),
-        ({"name": "dataset", "folders": ["oracle"]}, 2, "source 'dataset' gives groups of 1"),
+        (RECORDED, 2, "source 'dataset' gives groups of 1"),
+        (mixture({"name": "rollout"}, {"name": "kept"}), 8, "source 'mixture' gives groups of 8"),
+        (mixture({"name": "rollout"}, RECORDED), 2, "source 'mixture' gives groups of 1 and 2"),
+        (mixture(RECORDED | {"pairs": True}, {"name": "kept"}), 3, "source 'mixture' gives groups of 2 and 3"),
     ],
 )
 def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, given):
-    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
-    path = small_run.write(tmp_path, env=env, source=source, algorithm={"name": "dpo"})
-    result = CliRunner().invoke(cli.app, ["run", str(path)])
+    sized(tmp_path, "dpo", source, size)
+    result = CliRunner().invoke(cli.app, ["run", str(tmp_path / "run.toml")])
     assert (result.exit_code, result.output.strip().count("\n")) == (2, 0), result.output
     assert f"algorithm 'dpo' learns from groups of 2 episodes, and {given}: set env.group_size=2, or" in result.output
     assert not (tmp_path / "run").exists(), "before any work"
@@ -222,13 +251,21 @@ def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, give
     ("algorithm", "source", "size"),
     [
         ("dpo", {"name": "rollout"}, 2),
-        ("dpo", {"name": "dataset", "folders": ["oracle"], "pairs": True}, 8),
+        ("dpo", RECORDED | {"pairs": True}, 8),
+        ("dpo", mixture({"name": "rollout"}, RECORDED | {"pairs": True}), 2),
         ("grpo", {"name": "rollout"}, 1),
+        ("grpo", mixture({"name": "rollout"}, RECORDED), 2),
     ],
 )
 def test_groups_of_the_right_size_are_taken(tmp_path, algorithm, source, size):
-    env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
-    check_group_size(configuration.load(small_run.write(tmp_path, env=env, source=source, algorithm={"name": algorithm})))
+    check_group_size(sized(tmp_path, algorithm, source, size))
+
+
+def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
+    monkeypatch.delattr(Kept, "group_sizes")
+    check_group_size(sized(tmp_path, "dpo", {"name": "kept"}, 8))
+    with pytest.raises(ConfigError, match="source 'mixture' gives groups of 1:"):
+        check_group_size(sized(tmp_path, "dpo", mixture({"name": "kept"}, RECORDED), 8))
 
 
 def test_only_what_scored_is_kept(monkeypatch):

@@ -8,7 +8,7 @@ Sections ``algorithm``, ``curriculum``, ``generator`` and ``source``, and each o
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
@@ -22,6 +22,8 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.limits import Count, Name, NonNegative, Positive, Seconds, Seed, Temperature, Wait, Whole
 
 T = TypeVar("T")
+Named = Callable[[str], str]
+"""Turns a full key into the one that the user wrote."""
 SCRATCH = "scratch"
 VOCAB = 260  # the bytes and the four special tokens
 
@@ -133,8 +135,8 @@ class CriticConfig:
     """What estimates returns, for algorithms that ask for it (ppo); others ignore it."""
 
     kind: Literal["model", "head"] = "model"
-    """"model": a second model, made from the initial policy. "head": a layer on the policy, which costs no memory, and whose loss
-    shapes the policy too."""
+    """"model": a second model, made from the initial policy. "head": a layer on the policy, which costs next to no memory, and
+    whose loss shapes the policy too."""
     lr: NonNegative = 0.0
     """Of the second model or of the head, with the policy's warm-up and decay; 0: ``engine.lr``."""
 
@@ -238,26 +240,31 @@ def of(raw: Mapping[str, Any]) -> Config:
     tables = raw.get("env")
     if "envs" in raw:
         raise ConfigError("unknown configuration key 'envs'. Did you mean 'env'?")
-    envs = {} if tables is None else {"envs": tables if isinstance(tables, list) else [tables]}
-    try:
-        return build(Config, {**{key: value for key, value in raw.items() if key != "env"}, **envs})
-    except ConfigError as error:
-        place = r"\1" if isinstance(tables, list) else ""
-        raise ConfigError(re.sub(r"\benvs(\.\d+)?", f"env{place}", str(error))) from error
+    many = isinstance(tables, list)
+    envs = {} if tables is None else {"envs": tables if many else [tables]}
+    rest = {key: value for key, value in raw.items() if key != "env"}
+    written = r"env\1" if many else "env"
+    return build(Config, rest | envs, named=lambda key: re.sub(r"^envs(\.\d+)?(?=\.|$)", written, key))
 
 
-def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "") -> T:
+def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Named = str) -> T:
     """Makes a (nested) dataclass from plain data; strict about keys and types.
+
+    Args:
+        cls: the dataclass.
+        raw: values of its fields.
+        section: key of the whole, for messages.
+        named: what messages call a key.
 
     Raises:
         ConfigError: with the full key, the value, and the nearest existing key.
     """
-    _check_keys(cls, raw, section)
-    _check_values(raw, section)
+    _check_keys(cls, raw, section, named)
+    _check_values(raw, section, named)
     try:
         return pydantic.TypeAdapter(cls).validate_json(json.dumps(raw), strict=True)  # TOML's types are JSON's: lists, no tuples
     except pydantic.ValidationError as error:
-        raise _refusal(error, section) from error
+        raise _refusal(error, section, named) from error
 
 
 def dumps(config: Config) -> str:
@@ -290,9 +297,10 @@ def _shown(flat: Mapping[str, Any], key: str) -> str:
     return repr(flat[key]) if key in flat else "not set"
 
 
-def _check_values(raw: Mapping[str, Any], section: str) -> None:
+def _check_values(raw: Mapping[str, Any], section: str, named: Named) -> None:
     """Refuses, in free-form tables too, what is no JSON: dates, numbers that are not finite, integers beyond 64 bits."""
-    for key, value in _flat(raw, f"{section}." if section else "").items():
+    for full, value in _flat(raw, f"{section}." if section else "").items():
+        key = named(full)
         try:
             json.dumps(value, allow_nan=False)
         except TypeError as error:
@@ -303,21 +311,21 @@ def _check_values(raw: Mapping[str, Any], section: str) -> None:
             raise ConfigError(f"configuration key {key!r}: an integer has at most 64 bits, not {str(value)[:20]}…")
 
 
-def _refusal(error: pydantic.ValidationError, section: str) -> ConfigError:
+def _refusal(error: pydantic.ValidationError, section: str, named: Named) -> ConfigError:
     """Says in one line what was wrong first: the full key, the reason, the value."""
     first = error.errors()[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, ConfigError):
         return cause
-    key = ".".join(map(str, ((section,) if section else ()) + first["loc"]))
-    named = f"configuration key {key!r}: " if key else ""
+    key = named(".".join(map(str, ((section,) if section else ()) + first["loc"])))
+    where = f"configuration key {key!r}: " if key else ""
     if cause is not None:
-        return ConfigError(f"{named}{cause}")
+        return ConfigError(f"{where}{cause}")
     value = "" if first["type"] == "missing" else f", not {first['input']!r}"
-    return ConfigError(f"{named}{first['msg'][0].lower()}{first['msg'][1:]}{value}")
+    return ConfigError(f"{where}{first['msg'][0].lower()}{first['msg'][1:]}{value}")
 
 
-def _check_keys(cls: type, raw: Mapping[str, Any], section: str) -> None:
+def _check_keys(cls: type, raw: Mapping[str, Any], section: str, named: Named) -> None:
     if not is_dataclass(cls):
         return
     types = get_type_hints(cls)
@@ -325,19 +333,19 @@ def _check_keys(cls: type, raw: Mapping[str, Any], section: str) -> None:
     for key, value in raw.items():
         full = f"{section}.{key}" if section else key
         if key not in known:
-            names = [f"{section}.{k}" if section else k for k in known]
-            raise ConfigError(str(UnknownName("configuration key", full, names)))
+            names = [named(f"{section}.{k}" if section else k) for k in known]
+            raise ConfigError(str(UnknownName("configuration key", named(full), names)))
         if isinstance(known[key], type) and is_dataclass(known[key]):
-            _check_section(known[key], value, full)
+            _check_section(known[key], value, full, named)
         elif key == "envs":
             for number, table in enumerate(value):
-                _check_section(get_args(known[key])[0], table, f"{full}.{number}")
+                _check_section(get_args(known[key])[0], table, f"{full}.{number}", named)
 
 
-def _check_section(cls: type, value: Any, full: str) -> None:
+def _check_section(cls: type, value: Any, full: str, named: Named) -> None:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"configuration key {full!r} is a section, not {value!r}")
-    _check_keys(cls, value, full)
+        raise ConfigError(f"configuration key {named(full)!r} is a section, not {value!r}")
+    _check_keys(cls, value, full, named)
 
 
 def _override(raw: dict[str, Any], item: str) -> None:

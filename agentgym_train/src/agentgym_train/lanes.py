@@ -26,6 +26,7 @@ class Lane:
 
     def __init__(self, config: Config, training: Description, tokenizer: PreTrainedTokenizerBase, groups: Sequence[int]):
         self.name, self.config, self.training, self.groups = config.env.name, config, training, groups
+        self.levels = tasks.levels(training)
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
         self.source: Source

@@ -2,7 +2,7 @@
 
 import inspect
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -78,6 +78,30 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
     verify(made, getattr(protocols, kind.protocol), who)
     checked: T = made
     return checked
+
+
+def make_parts(
+    kind: Kind[T], tables: Sequence[Mapping[str, Any]], *, whole: type, called: str
+) -> tuple[tuple[T, ...], tuple[dict[str, Any], ...]]:
+    """Builds the plugins that another of their kind is made of.
+
+    Args:
+        kind: of which kind.
+        tables: such as that of a plugin alone.
+        whole: what is made of them, and may not be one of them.
+        called: what messages call it.
+
+    Returns:
+        The plugins, and their tables with every option written out.
+
+    Raises:
+        AgentGymError: as :func:`make`, with the part's number, or a part that is such a whole itself.
+    """
+    key = f"{kind.section}.parts"
+    made = tuple(make(replace(kind, section=f"{key}.{number}"), table) for number, table in enumerate(tables))
+    if any(isinstance(part, whole) for part in made):
+        raise ConfigError(f"configuration key {key!r}: a part is {called} itself: list its parts in its place")
+    return made, tuple(options(table, part) for table, part in zip(tables, made, strict=True))
 
 
 def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":

@@ -260,8 +260,8 @@ class ScorerPlugin(Protocol):
 class SizedSource(Protocol):
     """What a source may have besides: it knows how many episodes a group has. An algorithm with a ``group_size`` needs as many."""
 
-    def group_size(self, config: Config) -> int:
-        """Returns the episodes of a group, of which some may fail."""
+    def group_sizes(self, config: Config) -> Collection[int]:
+        """Returns every number of episodes that a group may have, those that fail included."""
         ...
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_train import checkpoint, critic, metrics, plugins, streams, tasks
+from agentgym_train import checkpoint, critic, metrics, plugins, streams
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.logps import token_logps
@@ -137,7 +137,7 @@ class Trainer:
             ConfigError: not one episode has room for an action.
         """
         totals = [
-            metrics.totals(part, self.world, tasks.levels(lane.training)) | metrics.failed(lost)
+            metrics.totals(part, self.world, lane.levels) | metrics.failed(lost)
             for lane, part, lost in zip(self.lanes, played, failures, strict=True)
         ]
         means = metrics.means(metrics.summed(totals))

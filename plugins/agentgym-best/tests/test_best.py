@@ -8,8 +8,8 @@ from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.world import World
 
 
-def trajectory(reward):
-    return Trajectory("", 0, [Turn("", [1], [2, 3], [-1.0, -1.0], reward=reward)])
+def trajectory(*rewards):
+    return Trajectory("", 0, [Turn("", [1], [2, 3], [-1.0, -1.0], reward=reward) for reward in rewards])
 
 
 def chosen(returns, **options):
@@ -23,6 +23,13 @@ def chosen(returns, **options):
 def test_the_best_of_each_group():
     assert chosen([[0.0, 1.0, 0.5], [1.0, 1.0], [0.25, 0.0]]) == [0, 1, 0, 0, 0, 1, 0]
     assert chosen([[0.0, 1.0, 0.5], [0.25, 0.0]], least=0.5) == [0, 1, 0, 0, 0]
+
+
+def test_with_a_discount_the_faster_of_two_successes_is_the_best():
+    groups = [Group(0, [trajectory(0.0, 1.0), trajectory(1.0, 0.0)])]
+    for gamma, best in ((1.0, []), (0.5, [1])):
+        credited = plugins.make_algorithm({"name": "best", "gamma": gamma}).credit(pack(groups), groups, World())
+        assert credited.streams["advantage"].any(1).nonzero().flatten().tolist() == best
 
 
 def test_it_is_what_the_trainer_relies_on():

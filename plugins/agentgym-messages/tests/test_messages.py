@@ -12,6 +12,7 @@ from agentgym_train import plugins
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.chat import Chat
+from agentgym_train.run.prepare import check_group_size
 from agentgym_train.testing import check_source
 from agentgym_train.world import World
 
@@ -20,6 +21,12 @@ TALKS = [
     [("user", "Exits: north"), ("assistant", "go north"), ("user", "Exits: east"), ("assistant", "go east")],
     [("user", "Exits: south"), ("assistant", "go south")],
 ]
+
+
+SEPARATED = (
+    "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
 
 
 def write(folder, talks=TALKS):
@@ -62,16 +69,47 @@ def test_the_trainer_learns_from_it(run):
     assert rows[1]["loss"] < rows[0]["loss"]
 
 
-def test_the_tokens_are_the_templates_and_each_process_has_its_share(run):
+@pytest.fixture(scope="module")
+def made(run):
+    """Makes the source of a process that has some groups of each step."""
     tokenizer = AutoTokenizer.from_pretrained(run / "run" / "model")
+    tokenizer.chat_template = SEPARATED
     config, chat = configuration.load(run / "run.toml"), Chat(tokenizer)
     plugin = plugins.make(plugins.SOURCE, config.source)
-    made = lambda world: plugin.build(Stage(config, world, None, chat, None, range(config.groups), lambda step: None))  # noqa: E731
+    return lambda world, groups=range(3): plugin.build(Stage(config, world, None, chat, None, groups, lambda step: None))
+
+
+def test_each_process_has_its_share(made):
     assert check_source(made, groups=3)
+
+
+def test_the_tokens_are_the_templates(run, made):
+    tokenizer = AutoTokenizer.from_pretrained(run / "run" / "model")
     for group, talk in zip(made(World()).next(0, 1), TALKS, strict=True):
-        ids = [i for turn in group.trajectories[0].turns for i in turn.prompt_ids + turn.action_ids]
-        whole = tokenizer.apply_chat_template([{"role": role, "content": text} for role, text in talk], tokenize=False)
-        assert tokenizer.decode(ids) == whole
+        (t,) = group.trajectories
+        ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
+        messages = [{"role": role, "content": text} for role, text in talk]
+        whole = tokenizer.apply_chat_template(messages, chat_template=SEPARATED, tokenize=False)
+        assert tokenizer.decode(ids) + "\n" == whole
+        assert [text for turn in t.turns for text in (turn.observation, turn.action)] == [text for _, text in talk]
+        assert (t.score, t.success) == (1.0, True)
+
+
+def test_conversations_are_dealt_in_their_order_again_and_again(made):
+    source = made(World(), groups=[1, 4])
+    dealt = [[(group.number, group.trajectories[0].task_id) for group in source.next(step, 1)] for step in range(3)]
+    zero, one, two = (f"conversation {number}" for number in range(3))
+    assert dealt == [[(1, zero), (4, one)], [(1, two), (4, zero)], [(1, one), (4, two)]]
+
+
+def test_there_are_no_pairs_in_it(tmp_path):
+    with pytest.raises(ConfigError, match="'dpo' learns from groups of 2 episodes, and source 'messages' gives groups of 1:"):
+        check_group_size(configuration.load(configured(tmp_path, algorithm={"name": "dpo"})))
+
+
+def told(*roles, content="a"):
+    """Returns a line."""
+    return json.dumps({"messages": [{"role": role, "content": content} for role in roles]}) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +120,10 @@ def test_the_tokens_are_the_templates_and_each_process_has_its_share(run):
         ('{"messages": [{"role": "user"}]}\n', "line 1 of .* has no messages"),
         ('{"messages": [{"role": "user", "content": "a"}]}\n', r"must alternate and end with the assistant, not \['user'\]"),
         ('{"messages": []}\n', "must alternate"),
+        (told("assistant", "user"), r"must alternate .*, not \['assistant', 'user'\]"),
+        (told("user", "assistant", "user"), "must alternate"),
+        (told("user", "assistant", content=3), "texts of user and assistant"),
+        (told("user", "assistant") + told("user"), "line 2 of "),
     ],
 )
 def test_what_is_no_conversation_is_refused_before_any_work(tmp_path, text, message):

@@ -1,13 +1,12 @@
 """Several curricula as one: one for the horizon, another for the tasks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from agentgym_train import curricula, plugins
-from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Curriculum
 
 
@@ -24,13 +23,9 @@ class Composed:
     made: tuple[Curriculum, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        kinds = [replace(plugins.CURRICULUM, section=f"curriculum.parts.{number}") for number in range(len(self.parts))]
-        made = tuple(plugins.make(kind, part) for kind, part in zip(kinds, self.parts, strict=True))
-        if any(isinstance(part, Composed) for part in made):
-            raise ConfigError("configuration key 'curriculum.parts': a part is composed itself: list its parts in its place")
-        options = tuple(plugins.options(part, one) for part, one in zip(self.parts, made, strict=True))
+        made, tables = plugins.make_parts(plugins.CURRICULUM, self.parts, whole=Composed, called="composed")
         object.__setattr__(self, "made", made)
-        object.__setattr__(self, "parts", options)
+        object.__setattr__(self, "parts", tables)
 
     def horizon(self, step: int) -> int:
         """Returns the horizon of the first part."""

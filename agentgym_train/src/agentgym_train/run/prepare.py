@@ -109,13 +109,14 @@ def check_env(config: Config) -> Description:
 
 
 def check_group_size(config: Config) -> None:
-    """Refuses an algorithm of groups of one size with a source of groups of another, where both say theirs."""
+    """Refuses an algorithm of groups of one size with a source that has groups of another, where both say theirs."""
     wanted = getattr(plugins.make_algorithm(config.algorithm), "group_size", None)
-    told = getattr(plugins.make(plugins.SOURCE, config.source), "group_size", None)
-    if wanted is not None and told is not None and (given := told(config)) != wanted:
+    source = plugins.make(plugins.SOURCE, config.source)
+    given = set(source.group_sizes(config)) if hasattr(source, "group_sizes") else set()
+    if wanted is not None and given - {wanted}:
         raise ConfigError(
             f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and source {config.source['name']!r} "
-            f"gives groups of {given}: set env.group_size={wanted}, or for pairs from a dataset source.pairs=true"
+            f"gives groups of {' and '.join(map(str, sorted(given)))}: set env.group_size={wanted}, or pairs=true of a dataset"
         )
 
 

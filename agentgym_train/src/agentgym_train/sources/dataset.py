@@ -48,9 +48,9 @@ class Dataset:
             for row in rows:
                 responses(row, reader)
 
-    def group_size(self, config: Config) -> int:
+    def group_sizes(self, config: Config) -> set[int]:
         """Returns 2 for pairs, 1 without."""
-        return 2 if self.pairs else 1
+        return {2 if self.pairs else 1}
 
     def build(self, stage: Stage) -> "DatasetSource":
         """Reads the files and turns them into tokens.

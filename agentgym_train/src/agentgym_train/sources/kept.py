@@ -20,9 +20,9 @@ class Kept:
     def check(self, config: Config, training: Description) -> None:
         """Has nothing of its own to check."""
 
-    def group_size(self, config: Config) -> int:
-        """Returns ``env.group_size``, before any is dropped."""
-        return config.env.group_size
+    def group_sizes(self, config: Config) -> set[int]:
+        """Returns ``env.group_size`` alone: before any is dropped."""
+        return {config.env.group_size}
 
     def build(self, stage: Stage) -> "KeptSource":
         """Starts the environments."""

@@ -32,13 +32,9 @@ class Mixture:
     def __post_init__(self) -> None:
         if len(self.weights) != len(self.parts):
             raise ConfigError(f"source.weights={list(self.weights)}: there are {len(self.parts)} parts, each of which has one")
-        kinds = [replace(plugins.SOURCE, section=f"source.parts.{number}") for number in range(len(self.parts))]
-        made = tuple(plugins.make(kind, part) for kind, part in zip(kinds, self.parts, strict=True))
-        if any(isinstance(part, Mixture) for part in made):
-            raise ConfigError("configuration key 'source.parts': a part is a mixture itself: list its parts in its place")
-        options = tuple(plugins.options(part, one) for part, one in zip(self.parts, made, strict=True))
+        made, tables = plugins.make_parts(plugins.SOURCE, self.parts, whole=Mixture, called="a mixture")
         object.__setattr__(self, "made", made)
-        object.__setattr__(self, "parts", options)
+        object.__setattr__(self, "parts", tables)
 
     def check(self, config: Config, training: Description) -> None:
         """Refuses a part without a group, and what a part refuses."""
@@ -48,6 +44,11 @@ class Mixture:
             )
         for part in self.made:
             part.check(config, training)
+
+    def group_sizes(self, config: Config) -> set[int]:
+        """Returns the sizes of all parts that know theirs."""
+        tell = [part.group_sizes for part in self.made if hasattr(part, "group_sizes")]
+        return {size for told in tell for size in told(config)}
 
     def build(self, stage: Stage) -> "MixtureSource":
         """Makes the parts' sources, each with the numbers of its groups."""

@@ -18,9 +18,9 @@ class Rollout:
     def check(self, config: Config, training: Description) -> None:
         """Has nothing of its own to check."""
 
-    def group_size(self, config: Config) -> int:
-        """Returns ``env.group_size``."""
-        return config.env.group_size
+    def group_sizes(self, config: Config) -> set[int]:
+        """Returns ``env.group_size`` alone."""
+        return {config.env.group_size}
 
     def build(self, stage: Stage) -> "RolloutSource":
         """Starts the environments."""

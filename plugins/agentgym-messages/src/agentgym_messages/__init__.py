@@ -26,9 +26,9 @@ class Messages:
         """Reads the file."""
         self.conversations()
 
-    def group_size(self, config: Config) -> int:
+    def group_sizes(self, config: Config) -> set[int]:
         """Returns 1: a conversation has no other to be compared with."""
-        return 1
+        return {1}
 
     def build(self, stage: Stage) -> "MessagesSource":
         """Turns the conversations into tokens."""
