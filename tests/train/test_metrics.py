@@ -51,6 +51,18 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(tmp_path, 
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
+def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
+    """A step in which no episode was good enough for its source is a step: with its tokens, its failures and its success of 0."""
+    dropped = [Group(g.number, [], dropped=g.trajectories) for g in GROUPS]
+    everything, nothing = (metrics.totals(groups, World(), LEVELS) for groups in (GROUPS, dropped))
+    assert everything == nothing
+    trainer = Trainer.__new__(Trainer)
+    config = configuration.load(small_run.write(tmp_path))
+    training = Description("", [*LEVELS], None, {}, text_env=True)
+    trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
+    assert trainer.summarise(0, [dropped], [[]])["episodes"] == 4
+
+
 def test_memory_is_the_peak_that_linux_tells():
     held = b"x" * 50_000_000
     told = metrics.memory()

@@ -274,6 +274,8 @@ def test_only_what_scored_is_kept(monkeypatch):
     monkeypatch.setattr(RolloutSource, "next", lambda self, step, horizon: played)
     kept = KeptSource(None, 0.5).next(0, 1)
     assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [(3, [1.0, 0.5]), (4, [])]
+    assert [[t.score for t in g.dropped] for g in kept] == [[0.2], [0.0]]
+    assert [g.trajectories for g in played] == [[*kept[0].dropped, *kept[0].trajectories], kept[1].dropped], "the given ones stay"
 
 
 def test_a_source_is_closed(folders, tmp_path):

@@ -46,7 +46,7 @@ def totals(groups: Sequence[Group], world: World, levels: Mapping[str, int] | No
         levels: how difficult each task is, where the environment lists them. Some draw tasks beyond those that they list: a step
             with such a task has no mean.
     """
-    episodes = [t for g in groups for t in g.trajectories]
+    episodes = [t for g in groups for t in g.played]
     turns = [turn for t in episodes for turn in t.turns]
     graded = [levels[t.task_id] for t in episodes if t.task_id in levels] if levels is not None else []
     here = {

@@ -95,6 +95,13 @@ class Group:
     number: int
     """Its place among the groups of all processes."""
     trajectories: list[Trajectory]
+    dropped: list[Trajectory] = field(default_factory=list)
+    """What a source played and does not want to be learned from; metrics count it."""
+
+    @property
+    def played(self) -> list[Trajectory]:
+        """All of them."""
+        return self.trajectories + self.dropped
 
 
 @dataclass(frozen=True)

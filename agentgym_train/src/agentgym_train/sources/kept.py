@@ -30,7 +30,7 @@ class Kept:
 
 
 class KeptSource(RolloutSource):
-    """Plays, and keeps what went well; the metrics of a step speak of what was kept."""
+    """Plays, and keeps what went well; the metrics of a step speak of all that was played."""
 
     def __init__(self, stage: Stage, score: float):
         super().__init__(stage)
@@ -38,5 +38,8 @@ class KeptSource(RolloutSource):
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the groups of a step and keeps the trajectories that scored."""
-        played = super().next(step, horizon)
-        return [replace(g, trajectories=[t for t in g.trajectories if t.score >= self._score]) for g in played]
+        return [self._sorted(group) for group in super().next(step, horizon)]
+
+    def _sorted(self, group: Group) -> Group:
+        good = [t for t in group.trajectories if t.score >= self._score]
+        return replace(group, trajectories=good, dropped=[t for t in group.trajectories if t.score < self._score])
