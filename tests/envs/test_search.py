@@ -610,6 +610,17 @@ def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages()
             assert passages[after].title not in q.text, "which the question does not"
 
 
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_oracle_is_shown_each_gold_passage_in_turn_before_it_answers(split):
+    passages, golds = {p.id: p for p in corpus()}, {q.id: q.gold for q in questions()}
+    env = gymnasium.make("agentgym/Search-v0", split=split)
+    for task_id in env.unwrapped.task_ids[::10]:
+        env.reset(options={"task_id": task_id})
+        *shown, _ = [env.step(action)[0] for action in env.unwrapped.oracle()]
+        for observation, gold in zip(shown, golds[task_id], strict=True):
+            assert passages[gold].text in observation
+
+
 def test_facts_that_anybody_knows():
     countries, elements = facts()["countries"], {e.name: e for e in facts()["elements"]}
     assert (countries["FR"].capital, countries["JP"].currency, countries["PT"].neighbours) == ("Paris", "Yen", ["Spain"])
