@@ -36,14 +36,14 @@ class RaggedCache:
         """Runs the model over the new tokens alone."""
         self._bring_forward(new.keys())
         count = 1 + max(self._place[row] for row in new)
-        lines, starts = [list[int]()] * count, [0] * count
+        lines: list[Sequence[int]] = [()] * count
+        starts = [0] * count
         for row, ids in new.items():
-            lines[self._place[row]], starts[self._place[row]] = list(ids), self.known[row]
+            lines[self._place[row]], starts[self._place[row]] = ids, self.known[row]
             self.known[row] += len(ids)
-        width, device = max(map(len, lines)), self._model.device
-        id_NL = torch.tensor([[0] * (width - len(ids)) + ids for ids in lines], device=device)
-        start_N1 = torch.tensor(starts)[:, None]
-        position_NL = start_N1 + torch.tensor([range(-(width - len(ids)), len(ids)) for ids in lines])
+        width, device, start_N1 = max(map(len, lines)), self._model.device, torch.tensor(starts)[:, None]
+        id_NL = torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in lines], device=device)
+        position_NL = start_N1 + torch.tensor([range(len(ids) - width, len(ids)) for ids in lines])
         self._cache.target = Target.of(position_NL, position_NL >= start_N1, device)
         position_NL = position_NL.clamp(min=0).to(device)
         output = run(
