@@ -89,6 +89,7 @@ ARCHITECTURES = {
     "gpt2": {},
     "lfm2": {"layer_types": ["conv", "full_attention"], "block_multiple_of": 8},
     "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2},  # positions are distances between slots of the cache
+    "bloom": {"n_head": 4, "n_layer": 2},  # positions are counted in a mask of padding, one number a token
     "mamba": {"state_size": 4},  # no keys and values
 }
 

@@ -13,7 +13,8 @@ from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.probe import ask
 from agentgym_train.protocols import Sampling
 
-METHODS = {"qwen2": 0, "qwen3": 0, "llama": 0, "gpt2": 0, "mistral": 1, "gemma3_text": 1, "lfm2": 1, "mpt": 1, "mamba": 2}
+FAST = dict.fromkeys(("qwen2", "qwen3", "llama", "gpt2", "mpt"), 0)
+METHODS = FAST | {"bloom": 1, "mistral": 2, "gemma3_text": 2, "lfm2": 2, "mamba": 3}
 
 
 @pytest.fixture(scope="module")
@@ -89,28 +90,42 @@ def test_log_probabilities_are_those_of_one_forward_pass_over_each_row_alone(kin
     assert all(kind in message and generator.method.name in message for message in told)
 
 
+@pytest.mark.parametrize("kind", ["qwen2", "mpt", "bloom"])
+def test_over_long_episodes_whose_rows_stop_early_log_probabilities_are_exact_too(kind):
+    model = tiny.model(kind)
+    stops = sampling(stop_ids=frozenset(range(100)), max_new_tokens=8)
+    record = converse(HFGenerator(model), stops, rows=12, turns=16)
+    for turns in record.values():
+        logps = [logp for _, sample in turns for logp in sample.logps]
+        assert logps == pytest.approx(alone(model, turns, 1.0), abs=1e-4)
+    lengths = [len(sample.ids) for turns in record.values() for _, sample in turns]
+    assert {1, 2, 3, 8} < set(lengths)
+
+
 def test_a_model_that_no_method_reproduces_is_refused(monkeypatch):
-    monkeypatch.setattr(hf, "METHODS", hf.METHODS[:2])
+    monkeypatch.setattr(hf, "METHODS", hf.METHODS[:3])
     with pytest.raises(ModelError, match=r"'mamba' cannot be sampled from: .*no keys and values"):
         HFGenerator(tiny.model("mamba"))
 
 
 def test_a_window_longer_than_the_trial_is_known_from_the_structure():
-    assert HFGenerator(tiny.model("mistral", sliding_window=400)).method == hf.METHODS[1]
+    assert HFGenerator(tiny.model("mistral", sliding_window=400)).method == hf.METHODS[2]
 
 
 def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
-    monkeypatch.setattr(hf, "METHODS", hf.METHODS[:1])
+    monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:2])
     with pytest.raises(ModelError, match=r"'mpt' .* off by 0\.\d+ nats in the mean .* in float32"):
         HFGenerator(tiny.model("mpt"))
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "mistral", "mpt"])
-def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(kind):
-    """Rounding to bfloat16 moves log-probabilities more than MPT's positions do in a shared cache."""
+@pytest.mark.parametrize(("kind", "first", "chosen"), [("qwen2", 0, 0), ("mistral", 0, 2), ("mpt", 0, 0), ("mpt", 1, 2)])
+def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(kind, first, chosen, monkeypatch):
+    """Rounding to bfloat16 moves log-probabilities more than MPT's positions do in a padded cache."""
+    methods = hf.METHODS
+    monkeypatch.setattr(hf, "METHODS", methods[first:])
     model = tiny.model(kind).to(torch.bfloat16)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    assert hf.METHODS.index(HFGenerator(model).method) == METHODS[kind]
+    assert methods.index(HFGenerator(model).method) == chosen
     for name, tensor in model.state_dict().items():
         assert tensor.dtype == before[name].dtype
         assert torch.equal(tensor, before[name]), name

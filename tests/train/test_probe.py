@@ -123,11 +123,11 @@ def test_a_generator_with_a_fault_is_refused(fault, dtype):
         check(fault(generator), model, dtype)
 
 
-@pytest.mark.parametrize("kind", ["mistral", "gemma3_text", "mpt"])
-def test_a_cache_that_counts_padding_is_refused(kind, monkeypatch):
+@pytest.mark.parametrize(("kind", "method"), [("mistral", 0), ("gemma3_text", 0), ("mistral", 1), ("gemma3_text", 1), ("mpt", 1)])
+def test_a_cache_that_ignores_windows_or_counts_padding_is_refused(kind, method):
     model = tiny.model(kind).eval()
     generator = HFGenerator(model)
-    generator.method = hf.METHODS[0]
+    generator.method = hf.METHODS[method]
     with pytest.raises(ModelError, match="off-policy"):
         check(generator, model)
 

@@ -20,7 +20,10 @@ from agentgym_train import probe
 from agentgym_train.batching import Batch
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.errors import ModelError
-from agentgym_train.generators.memory import Memory, NoCache, SharedCache
+from agentgym_train.generators.memory import Memory
+from agentgym_train.generators.no_cache import NoCache
+from agentgym_train.generators.padded_cache import PaddedCache
+from agentgym_train.generators.ragged_cache import RaggedCache
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.generators.weights import drop, make_room, take_over
 from agentgym_train.protocols import Sample, Sampling
@@ -49,8 +52,9 @@ class Method:
 
 
 METHODS = (
-    Method("one cache for all turns", SharedCache, lasts=True),
-    Method("the history computed again each turn", SharedCache, lasts=False),
+    Method("one cache for all turns", RaggedCache, lasts=True),
+    Method("one padded cache for all turns", PaddedCache, lasts=True),
+    Method("the history computed again each turn", PaddedCache, lasts=False),
     Method("the history computed again for each token", NoCache, lasts=True),
 )
 
@@ -166,7 +170,7 @@ def _by_structure(model: PreTrainedModel, method: Method) -> str | None:
         return "there are no keys and values to keep"
     layers = {type(layer) for layer in DynamicCache(config=model.config).layers}
     if method.lasts and not layers <= {DynamicLayer, DummyLayer}:
-        return "the padding between turns would count, as not every layer attends to the whole history"
+        return "some layers would be wrong, as they do not attend to the whole history"
     return None
 
 

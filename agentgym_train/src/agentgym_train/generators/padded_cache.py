@@ -1,0 +1,64 @@
+"""A memory that is exact for most models: one cache, padded wherever rows differ.
+
+Shapes: B rows, S positions of the cache, L tokens appended at once, R rows asked for, V vocabulary.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel
+
+from agentgym_train.generators.memory import run
+
+
+class PaddedCache:
+    """One key-value cache for all rows.
+
+    New tokens are padded on the left and masked, as are the rows that get none, so that rows of different lengths stay aligned;
+    positions are the running sum of the mask. Padding between the tokens of a row is exact only where every layer attends to the
+    whole history: a sliding window counts it, a convolution runs over it. Padding before the first token is exact more often.
+    """
+
+    def __init__(self, model: PreTrainedModel, rows: Iterable[int]):
+        self._model = model
+        self._place = {row: place for place, row in enumerate(rows)}  # row -> its line in the cache
+        self.known = dict.fromkeys(self._place, 0)
+        self._cache = DynamicCache(config=model.config)
+        self._mask_BS = torch.zeros((len(self._place), 0), dtype=torch.int64, device=model.device)
+
+    def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
+        """Runs the model over the new tokens alone."""
+        width = max(len(ids) for ids in new.values())
+        lines: list[Sequence[int]] = [[]] * len(self._mask_BS)
+        for row, ids in new.items():
+            lines[self._place[row]] = ids
+            self.known[row] += len(ids)
+        id_BL = torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in lines], device=self._model.device)
+        mask_BL = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in lines], device=self._model.device)
+        self._mask_BS = torch.cat([self._mask_BS, mask_BL], 1)
+        output = run(
+            self._model,
+            input_ids=id_BL,
+            attention_mask=self._mask_BS,
+            position_ids=(self._mask_BS.cumsum(1) - 1).clamp(min=0)[:, -width:],
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits_RV: Tensor = output.logits[[self._place[row] for row in new], -1]
+        return logits_RV
+
+    def forget(self, row: int) -> None:
+        """Hides everything that the row holds in the cache."""
+        self.known[row] = 0
+        self._mask_BS[self._place[row]] = 0
+
+    def drop(self, row: int) -> None:
+        """When half of the cache's lines are idle they are cut out."""
+        del self._place[row], self.known[row]
+        if self._place and len(self._place) <= len(self._mask_BS) // 2 and self._mask_BS.shape[1]:
+            kept = torch.tensor(list(self._place.values()), device=self._mask_BS.device)
+            self._mask_BS = self._mask_BS[kept]
+            self._cache.batch_select_indices(kept)
+            self._place = {row: line for line, row in enumerate(self._place)}
