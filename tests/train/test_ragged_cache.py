@@ -7,7 +7,7 @@ import pytest
 import tiny
 import torch
 
-from agentgym_train.generators.ragged_cache import RaggedCache
+from agentgym_train.generators.ragged_cache import ColumnCache, RaggedCache
 
 ROWS = 9
 
@@ -28,6 +28,26 @@ def qwen2():
 def expected(model, ids):
     """Returns the logits behind each token: one forward pass over the row alone, no padding, no cache."""
     return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0].float()
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Notes the shapes that a model is called with: lines, tokens of each, columns that they attend to."""
+
+    def of(model):
+        noted, forward = [], model.forward
+
+        def spied(attention_mask, **rest):
+            lines, _, new, columns = attention_mask.shape
+            assert attention_mask.dtype == model.dtype
+            assert rest["input_ids"].shape == rest["position_ids"].shape == (lines, new)
+            noted.append((lines, new, columns))
+            return forward(attention_mask=attention_mask, **rest)
+
+        monkeypatch.setattr(model, "forward", spied)
+        return noted
+
+    return of
 
 
 class Checked:
@@ -118,8 +138,15 @@ def test_what_it_does_not_show_counts_for_nothing_even_if_memory_begins_as_no_nu
 
 
 @torch.inference_mode()
-def test_room_doubles_and_nothing_is_copied_in_between(qwen2):
-    memory, rooms = RaggedCache(qwen2, range(3)), []
+def test_room_doubles_and_nothing_is_copied_in_between(qwen2, monkeypatch):
+    memory, rooms, attended, update = RaggedCache(qwen2, range(3)), [], set(), ColumnCache.update
+
+    def spied(cache, *states):
+        keys, values = update(cache, *states)
+        attended.update((keys.data_ptr(), values.data_ptr()))
+        return keys, values
+
+    monkeypatch.setattr(ColumnCache, "update", spied)
     for turn in range(60):
         memory.append({0: [5] * 3, 1: [6], 2: [7] * (turn % 3 + 1)})
         rooms.append({name: (held.shape[2], held.data_ptr()) for name, held in memory._cache._held.items()})
@@ -128,39 +155,26 @@ def test_room_doubles_and_nothing_is_copied_in_between(qwen2):
     addresses = [{name: address for name, (_, address) in of_turn.items()} for of_turn in rooms]
     copies = [before != after for before, after in pairwise(addresses)]
     assert [turn for turn, copied in enumerate(copies, 1) if copied] == [1, 2, 4, 8, 16, 32]
-
-
-@pytest.fixture
-def shapes(qwen2, monkeypatch):
-    """The shapes that the model is called with: lines, tokens of each, columns that they attend to."""
-    noted, forward = [], qwen2.forward
-
-    def spied(attention_mask, **rest):
-        lines, _, new, columns = attention_mask.shape
-        assert rest["input_ids"].shape == rest["position_ids"].shape == (lines, new)
-        noted.append((lines, new, columns))
-        return forward(attention_mask=attention_mask, **rest)
-
-    monkeypatch.setattr(qwen2, "forward", spied)
-    return noted
+    assert attended == {address for of_turn in addresses for address in of_turn.values()}
 
 
 @torch.inference_mode()
-def test_the_model_runs_over_rows_that_go_on_and_as_far_as_the_longest_of_them(qwen2, shapes):
-    memory = RaggedCache(qwen2, range(8))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_model_runs_over_rows_that_go_on_and_as_far_as_the_longest_of_them(qwen2, dtype, calls):
+    memory, called = RaggedCache(qwen2.to(dtype), range(8)), calls(qwen2)
     memory.append({row: [9] * (row + 1) for row in range(8)})
-    for going in ([0, 2, 4, 5, 7], [2, 4, 7], [2], [6, 2]):  # five are more than half of eight, three and fewer are not
+    for going in ([0, 2, 4, 5, 7], [0, 2, 4, 7], [2, 4, 7], [2], [6, 2]):  # five are more than half of eight, four and fewer not
         memory.append({row: [10 + row] for row in going})
     memory.append({row: [9, 9] for row in range(8)})
-    assert shapes == [(8, 8, 8), (8, 1, 9), (3, 1, 10), (1, 1, 6), (2, 1, 8), (8, 2, 12)]
+    assert called == [(8, 8, 8), (8, 1, 9), (4, 1, 10), (4, 1, 11), (1, 1, 7), (2, 1, 8), (8, 2, 13)]
 
 
 @torch.inference_mode()
-def test_lines_are_as_long_as_the_longest_row_whatever_was_padded(qwen2, shapes):
-    memory = RaggedCache(qwen2, range(2))
+def test_lines_are_as_long_as_the_longest_row_whatever_was_padded(qwen2, calls):
+    memory, called = RaggedCache(qwen2, range(2)), calls(qwen2)
     for turn in range(20):
         memory.append({0: [5] * (1 + 8 * (turn % 2)), 1: [6] * (9 - 8 * (turn % 2))})
-    assert [columns for *_, columns in shapes[-2:]] == [91 + 8, 100]
+    assert [columns for *_, columns in called[-2:]] == [91 + 8, 100]
     assert memory.known == {0: 100, 1: 100}
 
 
