@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from torch import Tensor
-from transformers import PreTrainedModel
+from transformers import Cache, PreTrainedModel
 
 
 class Memory(Protocol):
@@ -29,6 +29,14 @@ class Memory(Protocol):
     def drop(self, row: int) -> None:
         """Says that a row will not be continued."""
         ...
+
+
+def append(model: PreTrainedModel, *, rows: Sequence[int], ids: Tensor, mask: Tensor, positions: Tensor, cache: Cache) -> Tensor:
+    """Runs the model over new tokens, padded on the left, behind those of a cache; returns the logits behind some rows, (R, V)."""
+    tokens = {"input_ids": ids, "attention_mask": mask, "position_ids": positions}
+    output = run(model, **tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
+    logits_RV: Tensor = output.logits[rows, -1]
+    return logits_RV
 
 
 def run(model: PreTrainedModel, **arguments: Any) -> Any:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from agentgym_train.generators.memory import run
+from agentgym_train.generators.memory import append
 
 
 class PaddedCache:
@@ -37,17 +37,14 @@ class PaddedCache:
         id_BL = torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in lines], device=self._model.device)
         mask_BL = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in lines], device=self._model.device)
         self._mask_BS = torch.cat([self._mask_BS, mask_BL], 1)
-        output = run(
+        return append(
             self._model,
-            input_ids=id_BL,
-            attention_mask=self._mask_BS,
-            position_ids=(self._mask_BS.cumsum(1) - 1).clamp(min=0)[:, -width:],
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=1,
+            rows=[self._place[row] for row in new],
+            ids=id_BL,
+            mask=self._mask_BS,
+            positions=(self._mask_BS.cumsum(1) - 1).clamp(min=0)[:, -width:],
+            cache=self._cache,
         )
-        logits_RV: Tensor = output.logits[[self._place[row] for row in new], -1]
-        return logits_RV
 
     def forget(self, row: int) -> None:
         """Hides everything that the row holds in the cache."""

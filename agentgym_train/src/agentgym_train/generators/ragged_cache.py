@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
-from agentgym_train.generators.memory import run
+from agentgym_train.generators.memory import append
 
 
 class RaggedCache:
@@ -46,17 +46,14 @@ class RaggedCache:
         position_NL = start_N1 + torch.tensor([range(len(ids) - width, len(ids)) for ids in lines])
         self._cache.target = Target.of(position_NL, position_NL >= start_N1, device)
         position_NL = position_NL.clamp(min=0).to(device)
-        output = run(
+        return append(
             self._model,
-            input_ids=id_NL,
-            attention_mask=_mask(position_NL, self._cache.target.columns, self._model.dtype),
-            position_ids=position_NL,
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=1,
+            rows=[self._place[row] for row in new],
+            ids=id_NL,
+            mask=_mask(position_NL, self._cache.target.columns, self._model.dtype),
+            positions=position_NL,
+            cache=self._cache,
         )
-        logits_RV: Tensor = output.logits[[self._place[row] for row in new], -1]
-        return logits_RV
 
     def forget(self, row: int) -> None:
         """Lets the row's next token overwrite its first."""
