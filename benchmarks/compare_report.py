@@ -34,7 +34,7 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
     seeds = len(runs) // len(methods)
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    for axes, key, unit, label in ((left, "tokens", 1e6, "training tokens (millions)"), (right, "step", 1, "updates")):
+    for axes, key, unit, label in ((left, "tokens", 1e6, "training tokens (millions)"), (right, "step", 1, "training steps")):
         _lines(axes, methods, lambda p, key=key, unit=unit: p[key] / unit, lambda p: p["success"])
         axes.set(xlabel=label, ylim=(0, 1.02))
     left.set_ylabel("held-out success at the full horizon")
@@ -48,7 +48,7 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
 
 def _table(methods: dict[str, list[Curve]]) -> list[str]:
     rows = [
-        "| method | before | at half | best | at the end (mean ± sd) | seeds at the end | updates | invalid at the end |",
+        "| method | before | at half | best | at the end (mean ± sd) | seeds at the end | steps | invalid at the end |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for method, curves in methods.items():

@@ -135,8 +135,8 @@ class CriticConfig:
     """What estimates returns, for algorithms that ask for it (ppo); others ignore it."""
 
     kind: Literal["model", "head"] = "model"
-    """"model": a second model, made from the initial policy. "head": a layer on the policy, which costs next to no memory, and
-    whose loss shapes the policy too."""
+    """"model": a second model, made from the initial policy. "head": one linear layer on the policy, whose loss shapes
+    the policy too."""
     lr: NonNegative = 0.0
     """Of the second model or of the head, with the policy's warm-up and decay; 0: ``engine.lr``."""
 
