@@ -122,8 +122,8 @@ class EngineConfig:
     decay: Whole = 0
     """Optimizer steps over which the rate falls linearly to a tenth, where it stays; 0: constant."""
     max_grad_norm: Positive = 1.0
-    micro_batch_tokens: Count = 16384
-    """Padded tokens a forward pass."""
+    micro_batch_tokens: Count = 4096
+    """Padded tokens a forward pass. A CPU is quicker with few (caches), a GPU with as many as its memory holds."""
     minibatches: Count = 1
     """Optimizer steps that one collection is split into."""
     zero: dict[str, Any] = field(default_factory=dict)
