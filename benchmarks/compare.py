@@ -26,16 +26,21 @@ from statistics import fmean
 from typing import Annotated, Any
 
 import compare_report
+import torch
 import typer
 from rich.console import Console
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, PreTrainedModel
 
 from agentgym_train import config as configuration
-from agentgym_train import evaluate, report, scratch
+from agentgym_train import evaluate, report, scratch, streams
+from agentgym_train.batching import pack
+from agentgym_train.engine.logps import token_logps
 from agentgym_train.lanes import make_lanes
+from agentgym_train.models import load_model
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
+from agentgym_train.types import Group
 
 HERE = Path(__file__).parent
 POINTS = 8  # held-out evaluations along a run
@@ -76,6 +81,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     training, held_out = describe(config)
     lanes = make_lanes(config, [training], tokenizer)
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, lanes=lanes)
+    model = load_model(config.model.path, config.model.dtype)
     curve: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []  # of the steps since the last evaluation
     seen = [0]
@@ -85,27 +91,53 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         key = f"benchmark {len(curve)}"
         return evaluate.evaluate(longer, trainer.generator, lanes[0].chat, held_out.task_ids, key=key).trajectories
 
-    def measure(step: int, horizon: int) -> None:
+    def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
+        if groups and "value" not in trainer.algorithm.needs:  # what a critic adds to the loss is no policy gradient
+            means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
         now = evaluate.summary(play(evaluate.horizon(config)))
         curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **now, "training": means})
 
-    def on_step(row: dict[str, Any], groups: Any) -> None:
+    def on_step(row: dict[str, Any], groups: list[Group]) -> None:
         seen[0] += int(row["tokens"])
         rows.append(row)
         if seen[0] >= tokens * len(curve) / POINTS:
-            measure(row["step"], row["horizon"])
+            measure(row["step"], row["horizon"], groups)
         if seen[0] >= tokens:
             raise BudgetSpent
 
-    measure(0, lanes[0].horizon(0))
+    measure(0, lanes[0].horizon(0), [])
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
         turns = [len(t.turns) if t.success else None for t in play(test_horizon)]
         out.write_text(json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns}))
     trainer.close()
+
+
+def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]) -> float:
+    """Returns the share of a step's squared gradient that is chance (McCandlish et al., 2018), under the policy after the step.
+
+    It is the variance of the gradient's mean over groups, which are drawn independently, over its squared norm.
+
+    Args:
+        trainer: its weights are copied.
+        model: where to.
+        groups: the step's.
+    """
+    limit, algorithm = trainer.config.engine.micro_batch_tokens, trainer.algorithm
+    batch = streams.fill(pack(groups), algorithm.needs, trainer.producers, world=trainer.world, max_tokens=limit)
+    batch = algorithm.credit(batch, groups, trainer.world)
+    model.load_state_dict(dict(trainer.engine.weights()), strict=False)  # an unembedding may be the embedding
+    parts = []
+    for number in batch.group_B.unique().tolist():
+        own = batch.take((batch.group_B == number).nonzero()[:, 0].tolist())
+        forward = token_logps(model, own, trainer.config.rollout.temperature, bonus="entropy" in algorithm.needs)
+        gradients = torch.autograd.grad(algorithm.loss(forward, own)[0] / algorithm.weight(batch), list(model.parameters()))
+        parts.append(torch.cat([gradient.flatten() for gradient in gradients]))
+    part_GP = torch.stack(parts) * len(parts)
+    return float(part_GP.var(0).sum() / len(parts) / part_GP.mean(0).square().sum())
 
 
 @app.command()

@@ -15,6 +15,7 @@ TRAINING = {
     "success": "success of training episodes",
     "entropy": "entropy (nats a token)",
     "grad_norm": "gradient norm",
+    "gradient_noise": "share of chance in the squared gradient",
 }
 
 
@@ -64,17 +65,19 @@ def _table(methods: dict[str, list[Curve]]) -> list[str]:
 
 def _why(path: Path, methods: dict[str, list[Curve]], runs: list[dict[str, Any]]) -> list[str]:
     """Draws what happened while training, and success against the turns allowed at the end; returns the lines that show it."""
-    figure = Figure(figsize=(11, 6.5), layout="constrained")
-    axes = figure.subplots(2, 3).ravel()
+    figure = Figure(figsize=(14, 6.5), layout="constrained")
+    axes = figure.subplots(2, 4).ravel()
     trained = {method: [c[1:] for c in curves] for method, curves in methods.items()}
     for ax, (key, label) in zip(axes, TRAINING.items(), strict=False):
-        _lines(ax, trained, lambda p: p["tokens"] / 1e6, lambda p, key=key: p["training"][key])
+        having = {m: curves for m, curves in trained.items() if key in curves[0][0]["training"]}
+        _lines(ax, having, lambda p: p["tokens"] / 1e6, lambda p, key=key: p["training"][key])
         ax.set(xlabel="training tokens (millions)", ylabel=label)
+    axes[-2].remove()
     longest = max(turns or 1 for r in runs for turns in r["turns"])
     within = {m: [_within(r["turns"], longest) for r in runs if r["method"] == m] for m in methods}
     _lines(axes[-1], within, lambda p: p["turns"], lambda p: p["success"])
     axes[-1].set(xlabel="turns allowed at the end", ylabel="held-out success", ylim=(0, 1.02))
-    axes[-1].legend(loc="lower right", fontsize=8)
+    axes[0].legend(fontsize=8)
     figure.savefig(path, dpi=120)
     return ["", f"![what happened while training]({path.name})"]
 
