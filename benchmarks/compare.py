@@ -68,10 +68,22 @@ def start(name: str, seed: int, work: Path) -> None:
 
 
 @app.command()
+def teach(name: str, work: Path) -> None:
+    """Plays the demonstrations that methods with a ``source`` of files learn from: the oracle's."""
+    env = load(name)[0]["env"]
+    agentgym = Path(sys.executable).with_name("agentgym")
+    options = ["--agent", "oracle", "--split", "train", "--episodes", "400", "--out", str(work / f"teacher-{name}")]
+    keywords = [part for key, value in env["kwargs"].items() if key != "split" for part in ("--set", f"{key}={value}")]
+    subprocess.run([agentgym, "eval", env["id"], *options, *keywords], check=True)
+
+
+@app.command()
 def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
     """One run: trains until the budget is spent and evaluates at even distances of tokens."""
     raw, methods, _, test_horizon = load(name)
     raw |= methods[method]
+    if "folders" in raw.get("source", {}):
+        raw["source"]["folders"] = [str(work / f"teacher-{name}")]
     raw["run"] |= {"folder": str(out.with_suffix("")), "seed": seed}
     raw["model"]["path"] = str(work / f"init-{name}-{seed}")
     config = configuration.of(raw)
@@ -158,6 +170,8 @@ def run(
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work), range(seeds)))
+        if any("folders" in sections.get("source", {}) for sections in methods.values()):
+            launch(work / f"teacher-{name}", "teach", name, work)
         list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
     print(f"{(time.monotonic() - began) / 60:.0f} minutes")
     command = f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
