@@ -146,9 +146,9 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
     for number in batch.group_B.unique().tolist():
         own = batch.take((batch.group_B == number).nonzero()[:, 0].tolist())
         forward = token_logps(model, own, trainer.config.rollout.temperature, bonus="entropy" in algorithm.needs)
-        gradients = torch.autograd.grad(algorithm.loss(forward, own)[0] / algorithm.weight(batch), list(model.parameters()))
+        gradients = torch.autograd.grad(algorithm.loss(forward, own)[0], list(model.parameters()))
         parts.append(torch.cat([gradient.flatten() for gradient in gradients]))
-    part_GP = torch.stack(parts) * len(parts)
+    part_GP = torch.stack(parts)
     return float(part_GP.var(0).sum() / len(parts) / part_GP.mean(0).square().sum())
 
 

@@ -1,0 +1,81 @@
+"""What `benchmarks/compare.py` measures and writes, on runs that fit on a sheet of paper."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import one_step
+import pytest
+import tiny
+
+from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.config import EngineConfig
+from agentgym_train.types import Group
+from agentgym_train.world import World
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def modules():
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        import compare
+        import compare_report
+
+        yield SimpleNamespace(compare=compare, report=compare_report)
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+def run(method, seed, *success, noise=True):
+    keys = ("turns", "invalid", "success", "entropy", "grad_norm", *(["gradient_noise"] if noise else []))
+    points = [
+        {"tokens": 100 * n, "step": n, "success": value, "invalid": 0.1, "training": dict.fromkeys(keys, 0.5) if n else {}}
+        for n, value in enumerate(success)
+    ]
+    return {"method": method, "seed": seed, "curve": points, "turns": [3, None, 1, 5]}
+
+
+def test_a_table_has_the_means_over_seeds(modules, tmp_path):
+    runs = [run("a", 0, 0.1, 0.5, 0.3), run("a", 1, 0.3, 0.6, 0.5), run("b", 0, 0.0, 0.0, 0.2, noise=False)]
+    modules.report.write(tmp_path / "name", "A title", "the command", [*runs, run("b", 1, 0.0, 0.2, 0.2, noise=False)])
+    table = (tmp_path / "name.md").read_text()
+    assert "| a | 0.200 | 0.550 | 0.550 | 0.400 ± 0.141 | 0.300, 0.500 | 2 | 10.0% |" in table
+    assert "| b | 0.000 | 0.100 | 0.200 | 0.200 ± 0.000 | 0.200, 0.200 | 2 | 10.0% |" in table
+    assert table.startswith("# A title\n\n`the command`\n")
+    assert json.loads((tmp_path / "name.json").read_text())[0] == runs[0]
+    for picture in ("name.png", "name-why.png"):
+        assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+        assert picture in table
+
+
+def test_success_by_the_turns_allowed(modules):
+    points = modules.report._within([3, None, 1, 5], 5)
+    assert [(p["turns"], p["success"]) for p in points] == [(1, 0.25), (2, 0.25), (3, 0.5), (4, 0.5), (5, 0.75)]
+
+
+def test_chance_in_the_gradient_is_the_variance_of_its_mean_over_its_square(modules):
+    learner, copy = tiny.model("qwen2").eval(), tiny.model("qwen2").eval()
+    for weight in copy.parameters():
+        weight.data *= 2  # so that it is another model
+    config = SimpleNamespace(engine=EngineConfig(lr=0.0), rollout=SimpleNamespace(temperature=1.0))
+    engine = SimpleNamespace(weights=learner.named_parameters)
+    trainer = SimpleNamespace(
+        config=config, algorithm=GRPO(clip_low=1.0, clip_high=100.0), engine=engine, world=World(), producers={}
+    )
+
+    def noise(groups, model=copy):
+        return modules.compare.gradient_noise(trainer, model, groups)
+
+    first, second, third = one_step.groups()[:3]
+    assert noise([replace(first, number=n) for n in range(4)]) == pytest.approx(0.0, abs=1e-6), "every group says the same"
+    flipped = [replace(t, turns=[replace(turn, reward=-turn.reward) for turn in t.turns]) for t in first.trajectories]
+    assert noise([first, Group(1, flipped)]) > 100, "what one says the other denies"
+    grown = noise([first, second, third])
+    assert grown == pytest.approx(noise([first, second, third], learner), rel=1e-4), "under the learner's weights"
+    doubled = noise([replace(g, number=n) for n, g in enumerate([first, second, third] * 2)])
+    # Twice the same three: the mean stays, the sum of squares is divided by 5 instead of 2, and the number of groups is doubled.
+    assert doubled == pytest.approx(grown * 2 * 2 / (5 * 2), rel=1e-3)
