@@ -40,7 +40,7 @@ class DPO:
             if len(returns) > self.group_size:
                 raise ConfigError(
                     f"algorithm 'dpo' learns from pairs, and a group of task {group.trajectories[0].task_id!r} has "
-                    f"{len(returns)} episodes: set env.group_size=2, or source.pairs=true"
+                    f"{len(returns)} episodes: set env.group_size=2, or source.pairs=true where source.name=dataset"
                 )
             sides += [float(r > min(returns)) - float(r < max(returns)) for r in returns]
         side_B = torch.tensor(sides)[batch.episode_B]

@@ -14,7 +14,6 @@ from functools import partial
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
-from transformers.cache_utils import DummyLayer, DynamicLayer
 
 from agentgym_train import probe
 from agentgym_train.batching import Batch
@@ -50,6 +49,9 @@ class Method:
     lasts: bool
     """One memory serves all turns; otherwise each turn starts from the whole history."""
 
+
+WHOLE = {"DynamicLayer", "DummyLayer"}
+"""Layers of transformers that keep the whole history, or nothing: the second, new in 5.23, sees what another layer keeps."""
 
 METHODS = (
     Method("one cache for all turns", RaggedCache, lasts=True),
@@ -168,8 +170,8 @@ def _by_structure(model: PreTrainedModel, method: Method) -> str | None:
         return None
     if "past_key_values" not in inspect.signature(model.forward).parameters:
         return "there are no keys and values to keep"
-    layers = {type(layer) for layer in DynamicCache(config=model.config).layers}
-    if method.lasts and not layers <= {DynamicLayer, DummyLayer}:
+    layers = {type(layer).__name__ for layer in DynamicCache(config=model.config).layers}
+    if method.lasts and not layers <= WHOLE:
         return "some layers would be wrong, as they do not attend to the whole history"
     return None
 

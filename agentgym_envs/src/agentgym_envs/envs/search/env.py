@@ -22,7 +22,6 @@ from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 OBSERVATION_LIMIT = 2000  # characters, about 500 tokens
 QUERY_LIMIT = 500
 FilePath = str | os.PathLike[str]
-_ASKED = {"country": "country capital currency domain", "city": "city inhabitants", "element": "chemical element"}
 _TAG = re.compile(r"<(search|answer)>(.*?)</\1>", re.DOTALL)
 
 
@@ -126,8 +125,7 @@ class SearchEnv(TextEnv):
     def oracle(self) -> Iterator[str]:
         """Searches for each gold passage in turn, then answers."""
         for passage in self._question.gold:
-            kind, _, _ = passage.partition("-")
-            yield f"<search>{_by_id()[passage].title} {_ASKED[kind]}</search>"
+            yield f"<search>{_by_id()[passage].title}</search>"
         yield f"<answer>{self._question.answers[0]}</answer>"
 
     def open_retriever(self, *, on_passage: Callable[[], None] | None = None) -> Callable[[str, int], list[Passage]]:
