@@ -1,5 +1,5 @@
 """Runs that are killed, and the same runs undisturbed: ``interrupted.py MODEL HOME CASE…``, a case being
-STAGE-DTYPE-PROCESSES, or STAGE-DTYPE-PROCESSES-CRITIC for PPO.
+STAGE-DTYPE-PROCESSES, STAGE-DTYPE-PROCESSES-CRITIC for PPO, or STAGE-DTYPE-PROCESSES-last where the last layer alone learns.
 
 HOME/CASE/killed is a run that died by SIGKILL while it collected, while it learned, and while it wrote a checkpoint, and then went
 on to its end; HOME/CASE/undisturbed one that never did.
@@ -78,7 +78,9 @@ def main(model, home, *cases):
             sections["run"]["folder"] = str(folder)
             sections["model"] |= {"path": model, "dtype": dtype}
             sections["engine"] |= {"zero_stage": int(stage), "zero": zero}
-            if kind:
+            if kind == ["last"]:
+                sections["model"]["last_layers"] = 1
+            elif kind:
                 sections |= small_run.with_critic(kind[0])
             config_file = small_run.write(folder, **sections)
             for kill in kills:

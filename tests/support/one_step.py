@@ -14,7 +14,7 @@ from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.models import load_model
+from agentgym_train.models import learn_last, load_model
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.update import update
 
@@ -22,12 +22,13 @@ GROUPS = 8
 SHARES = (range(6), range(6, 8))  # of two processes: the second has fewer micro-batches, and in the first of two parts none
 CONFIG = EngineConfig(lr=3e-4, weight_decay=0.01, micro_batch_tokens=64)
 CASES = {
-    **{f"stage {s} {d}": (s, d, 1, GROUPS) for s, d in itertools.product(range(4), ("float32", "bfloat16"))},
-    **{f"stage {s} minibatches": (s, "float32", 2, GROUPS) for s in range(4)},
+    **{f"stage {s} {d}": (s, d, 1, GROUPS, 0) for s, d in itertools.product(range(4), ("float32", "bfloat16"))},
+    **{f"stage {s} minibatches": (s, "float32", 2, GROUPS, 0) for s in range(4)},
     # Two groups were played, of eight: one on each process or both on one; two of the four parts are empty everywhere.
-    **{f"stage {s} almost empty": (s, "float32", 4, 2) for s in (0, 3)},
+    **{f"stage {s} almost empty": (s, "float32", 4, 2, 0) for s in (0, 3)},
+    **{f"stage {s} last layer": (s, "float32", 1, GROUPS, 1) for s in range(4)},
 }
-"""Name → ZeRO stage, precision, mini-batches, groups that were played."""
+"""Name → ZeRO stage, precision, mini-batches, groups that were played, layers that learn (0: everything)."""
 
 
 def groups(played=GROUPS):
@@ -47,10 +48,13 @@ def groups(played=GROUPS):
 
 def work(rank, model, out):
     results = {}
-    for name, (stage, dtype, minibatches, played) in CASES.items():
+    for name, (stage, dtype, minibatches, played, layers) in CASES.items():
         zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
-        engine = Engine(load_model(model, dtype), config, dtype=dtype, temperature=1.0)
+        policy = load_model(model, dtype)
+        if layers:
+            learn_last(policy, layers)
+        engine = Engine(policy, config, dtype=dtype, temperature=1.0)
         share = range(GROUPS) if engine.world.size == 1 else SHARES[rank]
         mine = [g for g in groups(played) if g.number in share]
         batch = GRPO().credit(pack(mine), mine, engine.world)

@@ -1,6 +1,6 @@
 """A run that goes on with another number of processes: ``regrouped.py MODEL HOME CASE BEFORE AFTER``.
 
-CASE is STAGE-DTYPE, or STAGE-DTYPE-CRITIC for PPO.
+CASE is STAGE-DTYPE, STAGE-DTYPE-CRITIC for PPO, or STAGE-DTYPE-last where the last layer alone learns.
 
 HOME/same went on as it began, HOME/other with AFTER processes.
 """
@@ -22,7 +22,9 @@ def write(home, name, model, case, steps):
     sections["model"] |= {"path": model, "dtype": dtype}
     zero = {"stage3_param_persistence_threshold": 0} if stage == "3" else {}
     sections["engine"] |= {"zero_stage": int(stage), "zero": zero}
-    if kind:
+    if kind == ["last"]:
+        sections["model"]["last_layers"] = 1
+    elif kind:
         sections |= small_run.with_critic(kind[0])
     return small_run.write(home, **sections)
 

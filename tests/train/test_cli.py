@@ -59,11 +59,13 @@ def refused(result, message):
         ("eval.kwargs.split=tset", "Did you mean 'test'"),
         ("model.path=/no/such/model", "model.path='/no/such/model'"),
         ("model.path={tiny}", "model.max_context=2000 is more than the 512 positions"),
+        ("model.last_layers=3", "model.last_layers=3 is more than the 2 layers of 'scratch'"),
+        ("model={path='{tiny}', last_layers=3, max_context=256}", "model.last_layers=3 is more than the 2 layers of '/"),
     ],
 )
 def test_wrong_names_and_values(tmp_path, override, message):
     if "{tiny}" in override:
-        override = override.format(tiny=tiny.save(tmp_path / "tiny", template=tiny.CHATML))
+        override = override.replace("{tiny}", tiny.save(tmp_path / "tiny", template=tiny.CHATML))
     refused(invoke("run", small_run.write(tmp_path, model={"max_context": 2000}), "--set", override), message)
     assert not (tmp_path / "run").exists()
 

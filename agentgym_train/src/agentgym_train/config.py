@@ -72,6 +72,8 @@ class ModelConfig:
     """Training and generation precision: float32 or bfloat16."""
     max_context: Annotated[int, Field(ge=32, le=2**31 - 1)] = 2048
     """Tokens an episode may have; at least 32, for the start-up probe is an episode too."""
+    last_layers: Whole = 0
+    """Learn in so many of the last layers alone, which saves the backward pass of the others; 0: in the whole model."""
 
 
 @dataclass(frozen=True, kw_only=True)

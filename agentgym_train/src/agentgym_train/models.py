@@ -20,6 +20,15 @@ def load_model(path: str, dtype: str) -> PreTrainedModel:
     return AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
 
 
+def learn_last(model: PreTrainedModel, layers: int) -> None:
+    """Freezes everything but the last layers: embeddings, norms and heads outside of them too."""
+    count = model.config.get_text_config().num_hidden_layers
+    stack = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == count)
+    model.requires_grad_(False)
+    for layer in stack[-layers:]:
+        layer.requires_grad_(True)
+
+
 class ValueHead(nn.Linear):
     """A number a token, 0 at the start. It is computed in float32: next to 1, numbers of bfloat16 are a 128th apart."""
 

@@ -82,8 +82,10 @@ def check(config: Config, *, processes: int = 1) -> None:
 
         check_zero(config.engine)
     trainings = [check_env(one) for one in config.each()]
-    if config.model.path != SCRATCH:
-        check_context(config)
+    if config.model.path == SCRATCH:
+        check_layers(config, config.scratch.layers)
+    else:
+        check_model(config)
         tokenizer = load_tokenizer(config.model.path)
         for training in trainings:
             Chat(tokenizer, training.instructions)
@@ -147,15 +149,24 @@ def held_out_keywords(config: Config) -> dict[str, Any]:
     return config.env.kwargs | config.eval.kwargs
 
 
-def check_context(config: Config) -> None:
-    """Refuses what is no model, and episodes that are longer than the model's positions reach."""
+def check_model(config: Config) -> None:
+    """Refuses what is no model, episodes that are longer than its positions reach, and more layers than it has."""
     path = config.model.path
     try:
-        reach = getattr(AutoConfig.from_pretrained(path), "max_position_embeddings", None)
+        shape = AutoConfig.from_pretrained(path)
     except (OSError, ValueError) as error:
         raise ModelError(f"model.path={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+    reach, layers = getattr(shape, "max_position_embeddings", None), shape.get_text_config().num_hidden_layers
     if reach is not None and config.model.max_context > reach:
         raise ModelError(f"model.max_context={config.model.max_context} is more than the {reach} positions of {path!r}")
+    check_layers(config, layers)
+
+
+def check_layers(config: Config, layers: int) -> None:
+    """Refuses to train more layers than there are."""
+    if config.model.last_layers > layers:
+        path = config.model.path
+        raise ModelError(f"model.last_layers={config.model.last_layers} is more than the {layers} layers of {path!r}")
 
 
 def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
