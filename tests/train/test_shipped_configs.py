@@ -1,6 +1,8 @@
 """Every configuration that is shipped can be run: all that is checked before work passes."""
 
 import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -17,20 +19,32 @@ FILES = sorted((ROOT / "benchmarks").rglob("*.toml"))
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """A tiny model with as many positions as a real one."""
-    folder = Path(tiny.save(tmp_path_factory.mktemp("model"), template=tiny.CHATML))
+    """A tiny model with as many positions as a real one, and some of its layers."""
+    folder = Path(tiny.save(tmp_path_factory.mktemp("model"), template=tiny.CHATML, layers=8))
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 32768}))
     return str(folder)
 
 
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory):
+    """An oracle's episode."""
+    out = str(tmp_path_factory.mktemp("results") / "teacher")
+    options = ["--agent", "oracle", "--split", "train", "--episodes", "1", "--out", out]
+    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", "agentgym/TextCraft-v1", *options]
+    subprocess.run(command, check=True, capture_output=True)
+    return out
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_it_passes_every_check(file, model):
+def test_it_passes_every_check(file, model, teacher):
     raw = tomllib.loads(file.read_text())
     for own in ("title", "test_horizon"):  # of benchmarks/compare.py
         raw.pop(own, None)
     if raw.get("model", {}).get("path", "scratch") != "scratch":
         raw["model"]["path"] = model
+    if "source" in raw:
+        raw["source"]["folders"] = [teacher]
     first, *others = (configuration.of(raw | sections) for sections in raw.pop("methods", {"": {}}).values())
     check(first)
     for config in others:
