@@ -156,10 +156,11 @@ def check_model(config: Config) -> None:
         shape = AutoConfig.from_pretrained(path)
     except (OSError, ValueError) as error:
         raise ModelError(f"model.path={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
-    reach, layers = getattr(shape, "max_position_embeddings", None), shape.get_text_config().num_hidden_layers
+    reach = getattr(shape, "max_position_embeddings", None)
     if reach is not None and config.model.max_context > reach:
         raise ModelError(f"model.max_context={config.model.max_context} is more than the {reach} positions of {path!r}")
-    check_layers(config, layers)
+    if config.model.last_layers:
+        check_layers(config, shape.get_text_config().num_hidden_layers)
 
 
 def check_layers(config: Config, layers: int) -> None:
