@@ -36,8 +36,9 @@ from agentgym_train import config as configuration
 from agentgym_train import evaluate, report, scratch, streams
 from agentgym_train.batching import pack
 from agentgym_train.engine.logps import token_logps
+from agentgym_train.files import write_whole
 from agentgym_train.lanes import make_lanes
-from agentgym_train.models import load_model
+from agentgym_train.models import learn_last, load_model
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
@@ -62,13 +63,15 @@ def load(name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]], str, int
 @app.command()
 def start(name: str, seed: int, work: Path) -> None:
     """Makes the model that all methods of a seed begin with."""
-    config, init = configuration.of(load(name)[0]), work / f"init-{name}-{seed}"
+    config, draft = configuration.of(load(name)[0]), work / f".init-{name}-{seed}"
+    shutil.rmtree(draft, ignore_errors=True)
     if config.model.path != configuration.SCRATCH:
-        shutil.copytree(config.model.path, init)
-        return
-    options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
-    with report.Display(Console()) as display:
-        scratch.make(init, config.envs, config.scratch, progress=display.advance, **options)
+        shutil.copytree(config.model.path, draft)
+    else:
+        options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
+        with report.Display(Console()) as display:
+            scratch.make(draft, config.envs, config.scratch, progress=display.advance, **options)
+    draft.rename(work / f"init-{name}-{seed}")
 
 
 @app.command()
@@ -97,6 +100,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     lanes = make_lanes(config, [training], tokenizer)
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, lanes=lanes)
     model = load_model(config.model.path, config.model.dtype)
+    if config.model.last_layers:
+        learn_last(model, config.model.last_layers)
     curve: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []  # of the steps since the last evaluation
     seen = [0]
@@ -127,29 +132,31 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
         turns = [len(t.turns) if t.success else None for t in play(test_horizon)]
-        out.write_text(json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns}))
+        write_whole(out, json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns}))
     trainer.close()
 
 
 def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]) -> float:
-    """Returns the share of a step's squared gradient that is chance (McCandlish et al., 2018), under the policy after the step.
+    """Estimates the share of a step's squared gradient that is chance (McCandlish et al., 2018), under the policy after the step.
 
-    It is the variance of the gradient's mean over groups, which are drawn independently, over its squared norm.
+    It is the variance of the gradient's mean over groups, which are drawn independently, over its squared norm: above 1 where
+    groups contradict each other.
 
     Args:
         trainer: its weights are copied.
-        model: where to.
+        model: where to; what is frozen does not count.
         groups: the step's.
     """
     limit, algorithm = trainer.config.engine.micro_batch_tokens, trainer.algorithm
     batch = streams.fill(pack(groups), algorithm.needs, trainer.producers, world=trainer.world, max_tokens=limit)
     batch = algorithm.credit(batch, groups, trainer.world)
     model.load_state_dict(dict(trainer.engine.weights()), strict=False)  # an unembedding may be the embedding
+    learning = [p for p in model.parameters() if p.requires_grad]
     parts = []
     for number in batch.group_B.unique().tolist():
         own = batch.take((batch.group_B == number).nonzero()[:, 0].tolist())
         forward = token_logps(model, own, trainer.config.rollout.temperature, bonus="entropy" in algorithm.needs)
-        gradients = torch.autograd.grad(algorithm.loss(forward, own)[0], list(model.parameters()))
+        gradients = torch.autograd.grad(algorithm.loss(forward, own)[0], learning)
         parts.append(torch.cat([gradient.flatten() for gradient in gradients]))
     part_GP = torch.stack(parts)
     return float(part_GP.var(0).sum() / len(parts) / part_GP.mean(0).square().sum())
@@ -166,15 +173,18 @@ def run(
     plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
     began = time.monotonic()
 
+    def call(*command: object) -> None:
+        environ = {**os.environ, "OMP_NUM_THREADS": "1"}
+        subprocess.run([sys.executable, __file__, *map(str, command)], check=True, env=environ, stdout=subprocess.DEVNULL)
+
     def launch(out: Path, *command: object) -> None:
         if not out.exists():
-            environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-            subprocess.run([sys.executable, __file__, *map(str, command)], check=True, env=environ, stdout=subprocess.DEVNULL)
+            call(*command)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work), range(seeds)))
         if any("folders" in sections.get("source", {}) for sections in methods.values()):
-            launch(work / f"teacher-{name}", "teach", name, work)
+            call("teach", name, work)
         list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
     print(f"{(time.monotonic() - began) / 60:.0f} minutes")
     command = f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"

@@ -1,4 +1,4 @@
-"""Every snippet of the documentation runs."""
+"""The snippets of the documentation run, but for what installs, trains for long, or needs a model, a browser or a person."""
 
 import re
 import shlex

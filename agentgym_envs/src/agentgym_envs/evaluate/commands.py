@@ -63,7 +63,9 @@ def evaluate(
     send: Annotated[Pairs, typer.Option("--send", help="More of the request's body, such as top_p=0.9.")] = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The results' folder; results/TARGET-MODEL-AGENT without it.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,
-    workers: Annotated[int | None, typer.Option(min=1, help="Environment processes; at most two a core without it.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Environment processes; without it up to eight, or two a core.")
+    ] = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that one call of an environment may take.")] = 60.0,
     screenshots: Annotated[bool, typer.Option("--screenshots", help="Keep a picture of each page of a web environment.")] = False,
     budget_tokens: Annotated[int | None, typer.Option(min=1, help="Stops when so many tokens were used.")] = None,

@@ -6,7 +6,7 @@ FLOOR = 0.1  # share of the learning rate that a decay ends at
 
 
 def learning_rate(config: EngineConfig, steps: int) -> float:
-    """Returns the rate of the optimizer step after ``steps`` earlier ones: linear warm-up, then linear decay to a tenth."""
+    """Returns the rate of the step after ``steps`` earlier ones: linear warm-up times linear decay, from the first, to a tenth."""
     warm = min(1.0, (steps + 1) / config.warmup) if config.warmup else 1.0
     fallen = min(1.0, steps / config.decay) if config.decay else 0.0
     return config.lr * warm * (1.0 - (1.0 - FLOOR) * fallen)

@@ -19,7 +19,7 @@ CUTS = 4  # interruptions of each
 EXTREMES = (0.0, 1.0, -1e6, 1e6)
 METRICS = (
     *means(dict.fromkeys(totals([], World()) | failed([]), 1.0)),
-    *("loss", "entropy", "logp_drift", "grad_norm", "lr", "updates"),
+    *("horizon", "loss", "entropy", "logp_drift", "grad_norm", "lr", "updates"),
 )
 """What a step of any run reports; an algorithm may log more."""
 
