@@ -38,7 +38,7 @@ from agentgym_train.batching import pack
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.files import write_whole
 from agentgym_train.lanes import make_lanes
-from agentgym_train.models import learn_last, load_model
+from agentgym_train.models import load_model
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
@@ -99,9 +99,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     training, held_out = describe(config)
     lanes = make_lanes(config, [training], tokenizer)
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, lanes=lanes)
-    model = load_model(config.model.path, config.model.dtype)
-    if config.model.last_layers:
-        learn_last(model, config.model.last_layers)
+    model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
     curve: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []  # of the steps since the last evaluation
     seen = [0]

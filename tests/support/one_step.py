@@ -14,7 +14,7 @@ from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.batching import pack
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.models import learn_last, load_model
+from agentgym_train.models import load_model
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.update import update
 
@@ -51,10 +51,7 @@ def work(rank, model, out):
     for name, (stage, dtype, minibatches, played, layers) in CASES.items():
         zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
-        policy = load_model(model, dtype)
-        if layers:
-            learn_last(policy, layers)
-        engine = Engine(policy, config, dtype=dtype, temperature=1.0)
+        engine = Engine(load_model(model, dtype, last_layers=layers), config, dtype=dtype, temperature=1.0)
         share = range(GROUPS) if engine.world.size == 1 else SHARES[rank]
         mine = [g for g in groups(played) if g.number in share]
         batch = GRPO().credit(pack(mine), mine, engine.world)

@@ -10,17 +10,21 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 
-def load_model(path: str, dtype: str) -> PreTrainedModel:
+def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedModel:
     """Loads a causal LM in a precision, without dropout: what is trained must be what was sampled from.
 
     Args:
         path: a folder or hub name.
         dtype: "float32" or "bfloat16".
+        last_layers: learn in so many of the last layers alone; 0: in the whole model.
     """
-    return AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
+    if last_layers:
+        _learn_last(model, last_layers)
+    return model
 
 
-def learn_last(model: PreTrainedModel, layers: int) -> None:
+def _learn_last(model: PreTrainedModel, layers: int) -> None:
     """Freezes everything but the last layers: embeddings, norms and heads outside of them too."""
     count = model.config.get_text_config().num_hidden_layers
     stack = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == count)

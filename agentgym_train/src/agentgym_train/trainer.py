@@ -20,7 +20,7 @@ from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.lanes import Lane
 from agentgym_train.metrics import MetricsFile
-from agentgym_train.models import learn_last, load_model
+from agentgym_train.models import load_model
 from agentgym_train.probe import check_logps
 from agentgym_train.probe import length as probe_length
 from agentgym_train.protocols import Generator
@@ -54,9 +54,7 @@ class Trainer:
     ):
         self.config, self.folder, self.tokenizer, self.lanes = config, folder, tokenizer, lanes
         self.algorithm = plugins.make_algorithm(config.algorithm)
-        model = load_model(model_path, config.model.dtype)
-        if config.model.last_layers:
-            learn_last(model, config.model.last_layers)
+        model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
         kind = critic.kind(config, self.algorithm.needs)
         self.shape = checkpoint.shape(model, kind)
         newest = checkpoint.latest(folder)
