@@ -4,6 +4,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from types import SimpleNamespace
 
 import one_step
@@ -28,6 +29,36 @@ def modules():
         yield SimpleNamespace(compare=compare, report=compare_report)
     finally:
         sys.path.remove(str(BENCHMARKS))
+
+
+def recorded():
+    """Method → the curves of its seeds, of the comparison that the README shows."""
+    curves = {}
+    for one in json.loads((BENCHMARKS / "results" / "locked_maze.json").read_text()):
+        curves.setdefault(one["method"], []).append([point["success"] for point in one["curve"]])
+    return curves
+
+
+def test_the_documents_quote_the_recorded_figures():
+    curves = recorded()
+    means = {method: [fmean(point) for point in zip(*seeds, strict=True)] for method, seeds in curves.items()}
+    table = (BENCHMARKS / "README.md").read_text()
+    for method, mean in means.items():
+        assert f"| {method} | {' | '.join(f'{value:.2f}' for value in mean)} |" in table
+    readme = " ".join((BENCHMARKS.parent / "README.md").read_text().split())
+    assert f"stops at {means['fixed 10'][-1]:.2f}; with 80" in readme
+    assert f"has {means['fixed 80'][-1]:.2f} after two million" in readme
+    for name in ("fixed 20", "ScalingInter 10→20→40→80"):
+        assert f"ends at {means[name][-1]:.2f}" in readme
+
+
+def test_what_the_documents_say_of_the_growing_horizon_is_so():
+    short, long, growing = (recorded()[name] for name in ("fixed 10", "fixed 80", "ScalingInter 10→20→40→80"))
+    means = [[fmean(point) for point in zip(*seeds, strict=True)] for seeds in (short, long, growing)]
+    assert all(grown >= max(others) for *others, grown in zip(*means, strict=True)), "at or above both at each point"
+    assert min(seed[-1] for seed in growing) > max(seed[-1] for seed in short)
+    assert max(means[2][:4]) > means[1][-1], "the long one's level with three eighths of its tokens at most"
+    assert {len(seeds) for seeds in (short, long, growing)} == {5}
 
 
 def run(method, seed, *success, noise=True):

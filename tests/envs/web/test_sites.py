@@ -30,6 +30,9 @@ def test_there_are_enough_tasks_of_every_kind():
     assert len(TASKS) >= 1500
     assert collections.Counter(site for site, _ in templates) == dict.fromkeys(ORIGINS, 30)
     assert len({t["intent_template_id"] for t in TASKS if len(t["sites"]) > 1}) >= 10
+    splits = collections.Counter((t["sites"][0], t["intent_template_id"], t["split"]) for t in TASKS)
+    shared = [tuple(splits[(*template, split)] for split in ("train", "dev", "test")) for template in templates]
+    assert collections.Counter(shared) == {(8, 1, 2): 148, (8, 1, 0): 2}, "as the README says"
     assert set(by_site) == set(ORIGINS)
     assert {t["kind"] for t in TASKS} == set(making.KINDS)
     assert len({t["intent"] for t in TASKS}) == len(TASKS)
