@@ -39,7 +39,7 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
         _lines(axes, methods, lambda p, key=key, unit=unit: p[key] / unit, lambda p: p["success"])
         axes.set(xlabel=label, ylim=(0, 1.02))
     left.set_ylabel("held-out success at the full horizon")
-    left.legend(loc="upper left")
+    left.legend(fontsize=8)
     figure.suptitle(f"{title}: mean of {seeds} seeds, band from lowest to highest", fontsize=11)
     figure.savefig(base.with_suffix(".png"), dpi=120)
     why = _why(base.with_name(f"{base.name}-why.png"), methods, runs)
