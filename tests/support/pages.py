@@ -7,7 +7,7 @@ import threading
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.session import Reply
+from agentgym_envs.envs.web.proxy import Reply
 from agentgym_envs.tasks import Task, TaskSet
 
 ORIGIN = "http://pages.test"
@@ -19,8 +19,6 @@ class PagesEnv(WebEnv):
     def __init__(self, pages, outside=(), **kwargs):
         self.pages, self.outside = pages, outside
         super().__init__(**kwargs)
-        if outside:
-            self._setting = self._setting._replace(hosts=("127.0.0.1",))
 
     def make_tasks(self):
         return TaskSet(Task(id=f"page-{i}", split=s) for i, s in enumerate(("train", "dev", "test")))
@@ -35,7 +33,7 @@ class PagesEnv(WebEnv):
         return page if isinstance(page, Reply) else Reply(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
 
     def open(self, task: Task, rng: random.Random, session):
-        session.page.goto(ORIGIN + "/", wait_until="commit")
+        session.open(ORIGIN + "/")
         return "look around"
 
     def judge(self, action, session):

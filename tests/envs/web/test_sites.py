@@ -13,7 +13,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_envs.envs.web.session import Request
+from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from agentgym_envs.envs.web.connection import Connection, Gone, Refused
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 
 SHELLS = ("chromium-headless-shell", "chrome-headless-shell")  # Chromium without the parts for a window: faster
@@ -17,6 +18,9 @@ ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
+    "--remote-debugging-port=0",  # beside Playwright's pipe: see connection.py
+    "--enable-automation",  # says where that is
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # pages ask the proxy: see proxy.py
     # A context has one process, and a page keeps the frame of the one before on the same site: an address opens in half the
     # time. Playwright's own features stay on.
     "--renderer-process-limit=1",
@@ -31,26 +35,74 @@ class Setting(NamedTuple):
 
     executable: str | None = None
     headed: bool = False
-    hosts: tuple[str, ...] = ()
-    """Hosts that its pages may reach; the names of all others lead nowhere, however a page comes to ask for them."""
+
+
+class Target(NamedTuple):
+    """A page that the connection is attached to: its id, the context that it belongs to, and the session for commands to it."""
+
+    id: str
+    context: str
+    session: str
+
+
+class Watcher(Protocol):
+    """Whoever has tabs in a context."""
+
+    def opened(self, target: Target) -> None:
+        """A page is there."""
+
+    def closed(self, session: str) -> None:
+        """A page has gone."""
+
+    def heard(self, session: str, event: str, params: dict[str, Any]) -> None:
+        """Something has happened in a page."""
 
 
 class Chromium:
-    """A running browser and the number of environments that use it."""
+    """A running browser and the number of environments that use it.
+
+    Playwright starts and owns it; what happens at every step goes through a connection of its own.
+
+    Attributes:
+        browser: Playwright's.
+        connection: to all of its pages.
+        targets: its pages, by the session for commands to them.
+        watchers: who is told of events, by context.
+    """
 
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
         executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
-        rules = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {host}" for host in setting.hosts)])
-        args = [*ARGUMENTS, f"--host-resolver-rules={rules}"]
-        self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=args)
-        processes = self.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+        self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=[*ARGUMENTS])
+        devtools = self.browser.new_browser_cdp_session()
+        processes = devtools.send("SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
+        line = devtools.send("Browser.getBrowserCommandLine")["arguments"]
+        folder = next(part.partition("=")[2] for part in line if part.startswith("--user-data-dir="))
+        port, path = (Path(folder) / "DevToolsActivePort").read_text().split()
+        self.targets: dict[str, Target] = {}
+        self.watchers: dict[str, Watcher] = {}
+        self.connection = Connection(f"ws://127.0.0.1:{port}{path}", self._heard)
+        self.connection.call("", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+
+    def _heard(self, session: str, event: str, params: dict[str, Any]) -> None:
+        if event == "Target.attachedToTarget" and params["targetInfo"]["type"] == "page":
+            info = params["targetInfo"]
+            target = Target(info["targetId"], info["browserContextId"], params["sessionId"])
+            self.targets[target.session] = target
+            if target.context in self.watchers:
+                self.watchers[target.context].opened(target)
+        elif event == "Target.detachedFromTarget":
+            gone = self.targets.pop(params["sessionId"], None)
+            if gone is not None and gone.context in self.watchers:
+                self.watchers[gone.context].closed(gone.session)
+        elif session in self.targets and self.targets[session].context in self.watchers:
+            self.watchers[self.targets[session].context].heard(session, event, params)
 
     @property
     def alive(self) -> bool:
         """Says whether it answers."""
-        return bool(self.browser.is_connected())
+        return bool(self.browser.is_connected()) and self.connection.open
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
@@ -73,13 +125,13 @@ class Chromium:
         timer.start()
         try:
             yield
-        except Error as error:
+        except (Error, Refused, Gone) as error:
             if over.is_set():
                 raise EnvTimeout(f"the page did not answer within {seconds:g} s; the browser was ended") from error
             if isinstance(error, TimeoutError):
                 raise EnvTimeout(f"the page did not load within {seconds:g} s") from error
             what = "the browser failed" if self.alive else "the browser ended"
-            raise EnvRaised(f"{what}: {error.message.splitlines()[0]}") from error
+            raise EnvRaised(f"{what}: {next(iter(str(error).splitlines()), '')}") from error
         finally:
             timer.cancel()
 
@@ -110,6 +162,7 @@ class _Process:
             return
         if self.running.get(chromium.setting) is chromium:
             del self.running[chromium.setting]
+        chromium.connection.close()
         chromium.browser.close()
         if not self.running:
             self.playwright.stop()

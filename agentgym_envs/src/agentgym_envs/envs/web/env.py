@@ -14,7 +14,10 @@ from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.web import actions
 from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.chromium import Chromium, Setting, process
-from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.hands import perform
+from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.tab import Tab
 from agentgym_envs.envs.web.tree import cut
 from agentgym_envs.errors import EnvFailure, MissingExtra
 from agentgym_envs.tasks import Task
@@ -74,7 +77,7 @@ class WebEnv(TextEnv):
     def judge(self, action: Action, session: Session) -> Outcome:
         """Says how things stand after an action; ``text`` is filled in afterwards."""
 
-    def before_look(self, session: Session) -> None:
+    def before_look(self, tab: Tab) -> None:
         """Prepares the page for being read; nothing by default."""
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
@@ -86,7 +89,7 @@ class WebEnv(TextEnv):
                 session.begin()
                 goal = self.open(task, rng, session)
                 session.settle()
-                session.forget_history()
+                session.tab.forget()
                 return self._observation(goal, ""), goal
 
     @contextmanager
@@ -108,28 +111,26 @@ class WebEnv(TextEnv):
             try:
                 parsed = actions.parse(action)
                 if parsed.name != "stop":
-                    session.perform(parsed)
+                    perform(session, parsed)
             except BadAction as error:
                 parsed, trouble = Action("none"), str(error)
             verdict = self.judge(parsed, session)
             self._done.append(echo(action))
             text = self._observation(self._goal, trouble)
-        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.page.url, **verdict.extra}
+        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **verdict.extra}
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 
     def _observation(self, goal: str, trouble: str) -> str:
         session = self.session
         assert session is not None
-        self.before_look(session)
+        self.before_look(session.tab)
+        tree = session.tab.begin_tree()
         if self._pictures is not None and self.task is not None:
-            session.page.screenshot(path=self._pictures / f"{self.task.id}-{len(self._done)}.png")
-        tabs = []
-        for number, tab in enumerate(session.tabs):
-            current = tab is session.page
-            tabs.append(f"Tab {number}{' (current)' * current}: {session.title if current else tab.title()}")
+            (self._pictures / f"{self.task.id}-{len(self._done)}.png").write_bytes(session.screenshot())
+        tabs = [f"Tab {i}{' (current)' * (tab is session.tab)}: {tab.title}" for i, tab in enumerate(session.tabs)]
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
-        parts = [" | ".join(tabs), "", cut(session.tree(whole=not self.viewport), self.max_length), ""]
-        parts += [f"URL: {session.page.url}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
+        parts = [" | ".join(tabs), "", cut(session.tab.tree(tree, whole=not self.viewport), self.max_length), ""]
+        parts += [f"URL: {session.tab.url}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
         parts += [f"DIALOG: {dialog} (accepted)" for dialog in session.dialogs[:3]]
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
 

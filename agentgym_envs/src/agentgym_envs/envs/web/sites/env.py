@@ -10,7 +10,8 @@ from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.actions import Action
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.steps import actions_of
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
@@ -46,7 +47,7 @@ class WebSitesEnv(WebEnv):
             self._host = Host()
         self._host.restore()
         session.context.add_cookies(self._host.cookies())
-        session.page.goto(task.data["start_url"], wait_until="commit")
+        session.open(task.data["start_url"])
         return str(task.data["intent"])
 
     def judge(self, action: Action, session: Session) -> Outcome:

@@ -11,7 +11,8 @@ from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.actions import Action
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
-from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.webarena.config import read_tasks, resolve, site_urls, task_set
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
 from agentgym_envs.errors import TaskError
@@ -42,9 +43,7 @@ class WebArenaEnv(WebEnv):
         self._tasks, self._logins, self._judge = read_tasks(config), Path(logins), judge
         self.urls = site_urls()
         super().__init__(**kwargs)
-        hosts = {urlsplit(url).hostname or "" for url in self.urls.values()}
-        self._allowed = {urlsplit(url).netloc for url in self.urls.values()}
-        self._setting = self._setting._replace(hosts=tuple(sorted(hosts)))
+        self._allowed = {_place(url) for url in self.urls.values()}
         self._state: Path | None = None
 
     def make_tasks(self) -> TaskSet:
@@ -53,7 +52,7 @@ class WebArenaEnv(WebEnv):
 
     def serve(self, request: Request) -> Reply | bool:
         """Lets requests to the sites pass."""
-        return urlsplit(request.url).netloc in self._allowed
+        return _place(request.url) in self._allowed
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Opens new tabs with the task's logins."""
@@ -78,11 +77,12 @@ class WebArenaEnv(WebEnv):
             session.context.set_geolocation(place)
         addresses = task.data["start_url"].split(" |AND| ")
         for number, url in enumerate(addresses):
-            page = session.context.new_page() if number else session.page
-            page.goto(resolve(url, self.urls), wait_until="commit")
+            if number:
+                session.open_tab()
+            session.open(resolve(url, self.urls))
             session.settle()
-        session.page = session.tabs[0]
-        session.page.bring_to_front()
+        session.tab = session.tabs[0]
+        session.tab.call("Page.bringToFront")
         return str(task.data["intent"])
 
     def judge(self, action: Action, session: Session) -> Outcome:
@@ -99,3 +99,9 @@ class WebArenaEnv(WebEnv):
     def oracle(self) -> Iterator[str]:
         """Yields nothing: WebArena publishes no solutions."""
         yield from ()
+
+
+def _place(url: str) -> tuple[str | None, int]:
+    """Returns an address's host and port."""
+    split = urlsplit(url)
+    return split.hostname, split.port or (443 if split.scheme == "https" else 80)
