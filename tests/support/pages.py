@@ -16,24 +16,24 @@ ORIGIN = "http://pages.test"
 class PagesEnv(WebEnv):
     """Serves ``pages``: a path and its HTML, or a whole reply."""
 
-    def __init__(self, pages, outside=(), **kwargs):
-        self.pages, self.outside = pages, outside
+    def __init__(self, pages, outside=(), origin=ORIGIN, **kwargs):
+        self.pages, self.outside, self.origin = pages, outside, origin
         super().__init__(**kwargs)
 
     def make_tasks(self):
         return TaskSet(Task(id=f"page-{i}", split=s) for i, s in enumerate(("train", "dev", "test")))
 
     def serve(self, request):
-        if request.url.startswith(tuple(self.outside)):
+        if (request.url if "://" in request.url else f"http:{request.url}").startswith(tuple(self.outside)):
             return True
-        path = request.url.removeprefix(ORIGIN).partition("?")[0]
-        page = self.pages.get(path) if request.url.startswith(ORIGIN) else None
+        path = request.url.removeprefix(self.origin).partition("?")[0]
+        page = self.pages.get(path) if request.url.startswith(self.origin) else None
         if page is None:
             return False
         return page if isinstance(page, Reply) else Reply(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
 
     def open(self, task: Task, rng: random.Random, session):
-        session.open(ORIGIN + "/")
+        session.open(self.origin + "/")
         return "look around"
 
     def judge(self, action, session):

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 
 SHELLS = ("chromium-headless-shell", "chrome-headless-shell")  # Chromium without the parts for a window: faster
 SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WATCH = 0.2  # seconds between two looks at the clock
 ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
@@ -80,10 +82,12 @@ class Chromium:
         line = devtools.send("Browser.getBrowserCommandLine")["arguments"]
         folder = next(part.partition("=")[2] for part in line if part.startswith("--user-data-dir="))
         port, path = (Path(folder) / "DevToolsActivePort").read_text().split()
+        self._end, self._overdue = float("inf"), False
         self.targets: dict[str, Target] = {}
         self.watchers: dict[str, Watcher] = {}
         self.connection = Connection(f"ws://127.0.0.1:{port}{path}", self._heard)
         self.connection.call("", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def _heard(self, session: str, event: str, params: dict[str, Any]) -> None:
         if event == "Target.attachedToTarget" and params["targetInfo"]["type"] == "page":
@@ -114,26 +118,26 @@ class Chromium:
         """
         from playwright.sync_api import Error, TimeoutError
 
-        over = threading.Event()
-
-        def end() -> None:
-            over.set()
-            os.kill(self.pid, signal.SIGKILL)
-
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
+        self._end = time.monotonic() + seconds
         try:
             yield
         except (Error, Refused, Gone) as error:
-            if over.is_set():
+            if self._overdue:
                 raise EnvTimeout(f"the page did not answer within {seconds:g} s; the browser was ended") from error
             if isinstance(error, TimeoutError):
                 raise EnvTimeout(f"the page did not load within {seconds:g} s") from error
             what = "the browser failed" if self.alive else "the browser ended"
             raise EnvRaised(f"{what}: {next(iter(str(error).splitlines()), '')}") from error
         finally:
-            timer.cancel()
+            self._end = float("inf")
+
+    def _watch(self) -> None:
+        while self.connection.open:
+            time.sleep(WATCH)
+            if time.monotonic() > self._end:
+                self._overdue = True
+                os.kill(self.pid, signal.SIGKILL)
+                return
 
 
 class _Process:

@@ -85,6 +85,7 @@ class Connection:
 
     def close(self) -> None:
         """Leaves the browser alone."""
+        self.open = False
         self._socket.shutdown()
 
     def _read(self) -> None:

@@ -9,14 +9,13 @@ from typing import Any
 from agentgym_envs.envs.web.chromium import Chromium, Target
 from agentgym_envs.envs.web.connection import Refused
 from agentgym_envs.envs.web.proxy import Proxy, Serve, origin_of
-from agentgym_envs.envs.web.tab import VIEWPORT, Tab
+from agentgym_envs.envs.web.tab import LOAD, VIEWPORT, Tab
 from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout
 
 DIALOGS = 50  # an action may open; a page that opens more is ended
 TABS = 20  # an episode may have open; more are closed at once
 KEPT = 16  # pages that stay loaded for later episodes
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
-LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
 REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
 POLL = 0.05  # seconds between two looks at a page that loads
 # A connection of its own past the proxy, which nothing in a browser's settings closes.

@@ -10,8 +10,9 @@ from agentgym_envs.envs.web.connection import Connection, Refused
 from agentgym_envs.envs.web.tree import render
 
 VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
-STREAMS = frozenset(("EventSource", "WebSocket", "Ping", "Prefetch", "CSPViolationReport"))  # requests that no page waits for
-PATIENCE = 2.0  # seconds that a page's own requests are waited for, as WebArena does: an answer may be held back on purpose
+STREAMS = frozenset(("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport"))  # requests that no page waits for
+LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
+PATIENCE = 2.0  # seconds that a request of a loaded page is waited for: as long as WebArena waits after each action
 RUMOUR = 1.0  # seconds in which a navigation that was announced has begun, or never will
 
 
@@ -36,8 +37,8 @@ class Tab:
     def __init__(self, connection: Connection, target: Target):
         self.connection, self.target = connection, target
         self.url, self.title = "about:blank", ""
-        self._requests: dict[str, tuple[float, str, bool]] = {}  # when a request began, for which document, is it the page's own
-        self._loading: dict[str, float] = {}  # frames that load; until when that is believed
+        self._requests: dict[str, float] = {}  # when each began
+        self._leaving: dict[str, float] = {}  # frames that are about to show something else, and until when that is believed
         self._numbers: tuple[int, dict[int, int]] = (0, {})
         for domain in ("Page", "Network", "Runtime", "Inspector"):
             self.post(f"{domain}.enable")
@@ -94,38 +95,35 @@ class Tab:
     def heard(self, event: str, params: dict[str, Any]) -> None:
         """Keeps track of what the page is loading."""
         if event == "Network.requestWillBeSent":
-            if params.get("type") not in STREAMS:
-                own = params.get("type") in ("Fetch", "XHR")
-                self._requests[params["requestId"]] = (time.monotonic(), params["loaderId"], own)
+            own = "." in params["requestId"]  # documents and workers, which the browser asks for, end where this tab does not hear of it
+            if own and params.get("type") not in STREAMS:
+                self._requests[params["requestId"]] = time.monotonic()
         elif event in ("Network.loadingFinished", "Network.loadingFailed"):
             self._requests.pop(params["requestId"], None)
         elif event == "Network.responseReceived":
             if params["response"]["mimeType"] == "text/event-stream":
                 self._requests.pop(params["requestId"], None)
-        elif event == "Page.frameStartedLoading":
-            self._loading[params["frameId"]] = float("inf")
-        elif event == "Page.frameScheduledNavigation" or (
+        elif event in ("Page.frameStartedLoading", "Page.frameScheduledNavigation") or (
             event == "Page.frameRequestedNavigation" and params["disposition"] == "currentTab"
         ):
-            self._loading.setdefault(params["frameId"], time.monotonic() + RUMOUR)
-        elif event in ("Page.frameStoppedLoading", "Page.frameDetached", "Page.downloadWillBegin"):
-            self._loading.pop(params["frameId"], None)
-        elif event == "Page.navigatedWithinDocument":
-            if self._loading.get(params["frameId"], 0.0) != float("inf"):
-                self._loading.pop(params["frameId"], None)
-        elif event == "Page.frameNavigated" and "parentId" not in params["frame"]:
-            document = params["frame"]["loaderId"]
-            self._requests = {key: request for key, request in self._requests.items() if request[1] == document}
+            sure = event == "Page.frameStartedLoading" and params["frameId"] == self.target.id
+            self._leaving[params["frameId"]] = time.monotonic() + (LOAD if sure else RUMOUR)
+        elif event in ("Page.frameStoppedLoading", "Page.frameDetached", "Page.navigatedWithinDocument", "Page.downloadWillBegin"):
+            self._leaving.pop(params["frameId"], None)
+        elif event == "Page.frameNavigated":
+            self._leaving.pop(params["frame"]["id"], None)
+            if params["frame"]["id"] == self.target.id:
+                self._requests.clear()  # of the page before; how this one stands its readyState says
 
     def busy(self, since: float) -> bool:
-        """Says whether it is loading something that an agent should wait for, or is about to.
+        """Says whether it is about to show another page, or has asked for something that an agent should wait for.
 
         Args:
-            since: when the last action began. What the page itself had asked for before then, it is still free to wait for.
+            since: when the last action began. What had been asked for before then may be held back on purpose.
         """
         now = time.monotonic()
-        asked = any(not own or since <= began > now - PATIENCE for began, _, own in self._requests.values())
-        return asked or any(until > now for until in self._loading.values())
+        asked = any(since <= began > now - PATIENCE for began in self._requests.values())
+        return asked or any(until > now for until in self._leaving.values())
 
     def look(self) -> str:
         """Reads title and address; returns the document's ``readyState``, or "navigating" if there is none right now."""
