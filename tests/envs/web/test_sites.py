@@ -4,24 +4,29 @@ import collections
 import http.cookiejar
 import json
 import re
+import shutil
 import subprocess
 import sys
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import gymnasium
 import pytest
 
+import agentgym_envs
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.session import Request
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
-from agentgym_envs.envs.web.sites.tasks import make as making
+from agentgym_envs.envs.web.sites.tasks.load import load
+from agentgym_envs.envs.web.sites.tasks.template import KINDS
 from agentgym_envs.tasks import SPLITS
 
 pytestmark = pytest.mark.timeout(900)
-TASKS = making.load()
+TASKS = load()
+README = (Path(agentgym_envs.__file__).parent / "envs/web/README.md").read_text()
 
 
 def test_there_are_enough_tasks_of_every_kind():
@@ -34,7 +39,7 @@ def test_there_are_enough_tasks_of_every_kind():
     shared = [tuple(splits[(*template, split)] for split in ("train", "dev", "test")) for template in templates]
     assert collections.Counter(shared) == {(8, 1, 2): 148, (8, 1, 0): 2}, "as the README says"
     assert set(by_site) == set(ORIGINS)
-    assert {t["kind"] for t in TASKS} == set(making.KINDS)
+    assert {t["kind"] for t in TASKS} == set(KINDS)
     assert len({t["intent"] for t in TASKS}) == len(TASKS)
     for task in TASKS:
         assert {"sites", "task_id", "require_login", "start_url", "intent", "eval", "intent_template_id"} <= set(task)
@@ -42,11 +47,42 @@ def test_there_are_enough_tasks_of_every_kind():
         assert task["split"] in SPLITS
 
 
-def test_the_files_are_what_the_templates_make(tmp_path):
-    code = "import sys, pathlib; from agentgym_envs.envs.web.sites.tasks.make import write; write(pathlib.Path(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env={"PYTHONHASHSEED": "77", "PATH": ""})
-    for name in ORIGINS:
-        assert json.loads((tmp_path / f"{name}.json").read_text()) == [t for t in TASKS if t["sites"][0] == name], name
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package, whose task files a test may spoil."""
+    shutil.copytree(Path(agentgym_envs.__file__).parent, tmp_path / "agentgym_envs", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def make_tasks(package):
+    """Runs the command that the README names; returns how it ended and what the files then hold."""
+    command = re.search(r"They are made by `python (-m agentgym_envs\S+)`", README)[1].split()
+    path = {"PYTHONHASHSEED": "77", "PATH": "", "PYTHONPATH": str(package)}
+    done = subprocess.run([sys.executable, *command], cwd=package, env=path, capture_output=True, text=True)
+    return done, contents(package / "agentgym_envs")
+
+
+def contents(package):
+    return {name: (package / f"envs/web/sites/tasks/{name}.json").read_bytes() for name in ORIGINS}
+
+
+def test_the_documented_command_makes_the_files(package):
+    file = package / "agentgym_envs/envs/web/sites/tasks/shop.json"
+    file.write_text("[]")
+    done, made = make_tasks(package)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(TASKS)} tasks\n", "")
+    assert made == contents(Path(agentgym_envs.__file__).parent)
+
+
+def test_fewer_tasks_than_there_are_are_not_written(package):
+    file = package / "agentgym_envs/envs/web/sites/tasks/shop.json"
+    file.write_text(json.dumps([*json.loads(file.read_text()), {"task_id": 9999}]))
+    before = contents(package / "agentgym_envs")
+    done, after = make_tasks(package)
+    assert done.returncode == 1
+    assert f"the templates make {len(TASKS)} tasks" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert after == before
 
 
 class StartPage:

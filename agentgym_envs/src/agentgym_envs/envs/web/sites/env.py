@@ -76,6 +76,6 @@ class WebSitesEnv(WebEnv):
 
 @cache
 def _tasks() -> TaskSet:
-    from agentgym_envs.envs.web.sites.tasks.make import load
+    from agentgym_envs.envs.web.sites.tasks.load import load
 
     return TaskSet(Task(id=t["name"], split=t["split"], difficulty=t["steps"], data=t) for t in load())
