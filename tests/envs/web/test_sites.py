@@ -9,15 +9,17 @@ import subprocess
 import sys
 import urllib.parse
 import urllib.request
+from contextlib import nullcontext
 from pathlib import Path
 
 import gymnasium
 import pytest
 
 import agentgym_envs
-from agentgym_envs.envs.web.evaluators import Scene, evaluate
+from agentgym_envs.envs.web.evaluators import Scene
 from agentgym_envs.envs.web.session import Request
 from agentgym_envs.envs.web.sites import host as hosts
+from agentgym_envs.envs.web.sites.env import solved
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
 from agentgym_envs.envs.web.sites.tasks.load import load
@@ -100,7 +102,7 @@ def passed(task, answer, snapshots):
         tables, _, sql = locator.partition(":")
         return "\n".join(" | ".join(map(str, row)) for row in snapshots[tables].execute(sql))
 
-    return evaluate(task, answer, Scene(StartPage(task["start_url"]), query=query)).success
+    return solved(task, answer, Scene(StartPage(task["start_url"]), nullcontext, query))
 
 
 def test_doing_nothing_solves_nothing(snapshots):

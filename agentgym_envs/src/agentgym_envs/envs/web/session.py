@@ -3,8 +3,8 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -19,7 +19,6 @@ TABS = 20  # an episode may have open; more are closed at once
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
 STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
 LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
-KEYS = {"ctrl": "Control", "cmd": "Meta", "command": "Meta", "esc": "Escape", "return": "Enter", "del": "Delete"}
 
 
 def origin_of(url: str) -> str:
@@ -66,7 +65,7 @@ class Session:
         self.title = ""
         """Of the current tab, when it last settled."""
         self._pending: set[Any] = set()
-        self._redirected, self._episodes = False, 0
+        self._redirected, self._lending, self._episodes = False, False, 0
         self._numbers: dict[Any, tuple[int, dict[int, int]]] = {}
         self._cdp: dict[Any, Any] = {}
         self._origins: set[str] = set()
@@ -95,6 +94,8 @@ class Session:
             self.blocked["service worker"] += 1
 
     def _adopt(self, page: Any) -> None:
+        if self._lending:
+            return
         if len(self.tabs) == TABS:
             self.blocked["tab"] += 1
             page.close()
@@ -177,6 +178,17 @@ class Session:
         if self.page not in self._cdp:
             self._cdp[self.page] = self.context.new_cdp_session(self.page)
         return self._cdp[self.page]
+
+    @contextmanager
+    def another_tab(self) -> Iterator[Any]:
+        """Lends a tab that is not the agent's, and that it does not see."""
+        self._lending = True
+        try:
+            page = self.context.new_page()
+            yield page
+            page.close()
+        finally:
+            self._lending = False
 
     def tree(self, *, whole: bool) -> str:
         """Returns the accessibility tree of the current tab, of the whole page or of what is in view."""
@@ -315,9 +327,8 @@ class Session:
     def _do_press(self, action: Action) -> None:
         from playwright.sync_api import Error
 
-        keys = "+".join(KEYS.get(k.lower(), k) for k in action.text.split("+"))
         try:
-            self.page.keyboard.press(keys)
+            self.page.keyboard.press(action.text)
         except Error as error:
             if not self.chromium.alive:
                 raise
@@ -355,8 +366,9 @@ class Session:
             raise BadAction(f"{url[:200]} cannot be opened") from error
 
     def _do_go_back(self, action: Action) -> None:
-        if self.page.go_back(wait_until="commit") is None and self.page.url == "about:blank":
+        if not self.cdp().send("Page.getNavigationHistory")["currentIndex"]:
             raise BadAction("there is no page to go back to")
+        self.page.go_back(wait_until="commit")
 
     def _do_go_forward(self, action: Action) -> None:
         self.page.go_forward(wait_until="commit")
