@@ -45,7 +45,7 @@ class TaskSet:
         TaskError: two tasks share an id.
     """
 
-    splits = SPLITS
+    splits: tuple[str, ...] = SPLITS
 
     def __init__(self, tasks: Iterable[Task]):
         self._by_id: dict[str, Task] = {}

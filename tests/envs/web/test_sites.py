@@ -199,6 +199,35 @@ def test_a_person_can_sign_in_over_the_network():
         servers.close()
 
 
+def sent(host, site, path, **form):
+    """Sends a form as the person who is signed in, and returns the reply with what the next page says."""
+    cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS[site])
+    headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
+    reply = host.serve(Request("POST", ORIGINS[site] + path, headers, urllib.parse.urlencode(form).encode()))
+    headers["cookie"] = reply.headers.get("Set-Cookie", cookie).partition(";")[0]
+    return reply, host.serve(Request("GET", ORIGINS[site] + path, headers, b"")).body.decode()
+
+
+REFUSED = dict.fromkeys(("1e400", "nan", "1e30", "-1", "inf", "", "x"))
+
+
+@pytest.mark.parametrize(("price", "saved"), [("12.50", 1250), ("0", 0), ("9e6", 900_000_000), *REFUSED.items()])
+def test_a_price_is_an_amount_that_a_shop_can_ask(price, saved):
+    host = hosts.Host()
+    read = "SELECT price FROM products WHERE id = 7"
+    before = host.database("shop").execute(read).fetchone()[0]
+    reply, shown = sent(host, "admin", "/products/7", name="Lamp", price=price, stock="3", weight="9")
+    assert reply.status == 302
+    assert ("The price, up to 10 million" in shown) is (saved is None)
+    assert host.database("shop").execute(read).fetchone()[0] == (before if saved is None else saved)
+
+
+def test_a_number_that_no_row_can_have_is_not_found():
+    host = hosts.Host()
+    for site, path in (("shop", "/product/"), ("forum", "/post/"), ("map", "/place/")):
+        assert host.serve(Request("GET", f"{ORIGINS[site]}{path}{10**25}", {}, b"")).status == 404
+
+
 def test_the_login_page_leads_nowhere_else():
     host = hosts.Host()
     body = urllib.parse.urlencode({"login": "emma.lindgren", "password": "linden2026"}).encode()

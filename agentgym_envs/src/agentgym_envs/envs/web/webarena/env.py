@@ -125,8 +125,10 @@ class WebArenaEnv(WebEnv):
 
     def patience(self, action: Action) -> float:
         """Allows for the pages that are opened to be judged."""
-        ends = action.name == "stop" or any(self._limits)
-        return self.timeout * (1 + ends * sum(target["url"] != "last" for target in self._config["eval"].get("program_html") or ()))
+        if action.name != "stop" and not any(self._limits):
+            return self.timeout
+        opened = [target for target in self._config["eval"].get("program_html") or () if target["url"] != "last"]
+        return self.timeout * (1 + len(opened))
 
     def judge(self, action: Action, session: Session) -> Outcome:
         """Applies the evaluators once the agent stops, or is given up."""
