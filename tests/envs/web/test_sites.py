@@ -16,10 +16,10 @@ import gymnasium
 import pytest
 
 import agentgym_envs
-from agentgym_envs.envs.web.evaluators import Scene
+from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.session import Request
 from agentgym_envs.envs.web.sites import host as hosts
-from agentgym_envs.envs.web.sites.env import solved
+from agentgym_envs.envs.web.sites.env import LONGEST, WebSitesEnv, solved
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
 from agentgym_envs.envs.web.sites.tasks.load import load
@@ -115,6 +115,42 @@ def test_random_answers_solve_next_to_nothing(snapshots):
     guesses = [*(answers[i * 37 % len(answers)] for i in range(20)), *map(str, range(10)), "yes", "no", "N/A"]
     solved = sum(passed(t, guesses[i % len(guesses)], snapshots) for i, t in enumerate(TASKS))
     assert solved / len(TASKS) < 0.03
+
+
+def asked_for(task):
+    """What an answer must hold or explain."""
+    checks = task["eval"]["reference_answers"] or {}
+    return [*checks.get("must_include", []), task["eval"].get("string_note", "")]
+
+
+def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_next_to_nothing(snapshots):
+    everything = " ".join({part for t in TASKS for part in asked_for(t)})
+    scene = Scene(StartPage(""), nullcontext)
+    asked = [t for t in TASKS if any(asked_for(t))]
+    assert sum(evaluate(t, everything, scene).success for t in asked) == len(asked) > 500, (
+        "by WebArena's rules, which have no limit"
+    )
+    assert not any(passed(t, everything, snapshots) for t in TASKS)
+    best, said = 0, ""
+    while best is not None:
+        most, best = sum(passed(t, said, snapshots) for t in asked), None
+        for part in {part for t in asked for part in asked_for(t)}:
+            longer = f"{said} {part}".strip()
+            if len(longer) <= LONGEST and (found := sum(passed(t, longer, snapshots) for t in asked)) > most:
+                most, best = found, longer
+        said = best or said
+    assert len(TASKS) / 100 < most < 0.03 * len(TASKS), said
+
+
+def test_every_answer_has_room_and_the_limit_is_told(snapshots):
+    assert f"An answer of more than {LONGEST} characters is wrong." in WebSitesEnv.instructions
+    assert str(LONGEST) in re.search(r"An answer of more than (\d+) characters", README)[1]
+    assert max(len(t["oracle"][-1][1]) for t in TASKS if t["eval"]["eval_types"] == ["string_match"]) <= LONGEST - 25
+    task = next(t for t in TASKS if t["name"] == "map-01-0")
+    said = "The telephone number is " + task["eval"]["reference_answers"]["must_include"][0]
+    assert passed(task, said.ljust(LONGEST, "."), snapshots)
+    assert passed(task, said + " " * LONGEST, snapshots)
+    assert not passed(task, said.ljust(LONGEST + 1, "."), snapshots)
 
 
 @pytest.mark.slow
