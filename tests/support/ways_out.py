@@ -1,6 +1,6 @@
-"""Ways in which a page may make a browser ask for an address: each should arrive where everything may be reached, and nowhere else.
+"""Ways in which a page may make a browser ask for an address: each should arrive where that may be reached, and nowhere else.
 
-``OUT`` in a way stands for its own address outside, ``HOST`` for that server's host and port, ``UDP`` for a port that takes datagrams.
+``OUT`` in a way stands for its own address outside, ``HOST`` for that server's host and port, ``UDP`` for a port of datagrams.
 """
 
 from agentgym_envs.envs.web.proxy import Reply
@@ -54,10 +54,8 @@ ELEMENTS = {
     "vector-filter": "<svg><filter id=f><feImage href=OUT /></filter><rect width=9 height=9 filter=url(#f) /></svg>",
     "refresh": "<meta http-equiv=refresh content='0; url=OUT'>",
     "base": "<base href=http://HOST/><img src=base>",
-    "speculative-prefetch": "<script type=speculationrules>"
-    '{"prefetch": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
-    "speculative-prerender": "<script type=speculationrules>"
-    '{"prerender": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
+    "speculative-prefetch": '<script type=speculationrules>{"prefetch": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
+    "speculative-prerender": '<script type=speculationrules>{"prerender": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
     "report-of-the-policy": "<meta http-equiv=content-security-policy content=\"img-src 'none'\"><img src=OUT>",
 }
 SCRIPTS = {

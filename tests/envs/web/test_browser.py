@@ -3,13 +3,14 @@
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
-from pages import ORIGIN, Outside, click
+from pages import ORIGIN, Outside, PagesEnv, click
 
 from agentgym_envs.envs.web import chromium, install
 from agentgym_envs.envs.web.look import elements, find
 from agentgym_envs.envs.web.proxy import Reply
-from agentgym_envs.errors import MissingBrowser
+from agentgym_envs.errors import ArgumentError, MissingBrowser
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -93,6 +94,32 @@ def test_tabs_dialogs_history_and_scrolling(make):
     assert env.step("close_tab")[4]["url"] == "about:blank"
     assert env.step(f"goto [{ORIGIN}/two]")[4]["url"] == f"{ORIGIN}/two"
     assert "http and https addresses only" in env.step("goto [file:///etc/passwd]")[0]
+
+
+def test_going_back_ends_at_the_first_page(make):
+    """A tab begins blank, and blank is a page to go back to."""
+    env = make({"/": "<title>One</title>", "/two": "<title>Two</title>"})
+    env.reset(seed=1)
+    text, *_, info = env.step("go_back")
+    assert (info["url"], info["invalid"]) == (f"{ORIGIN}/", True)
+    assert text.endswith("ERROR: there is no page to go back to")
+    env.step("new_tab")
+    assert env.step("go_back")[4]["invalid"]
+    env.step(f"goto [{ORIGIN}/two]")
+    text, *_, info = env.step("go_back")
+    assert (info["url"], info["invalid"]) == ("about:blank", False)
+    assert "ERROR" not in text
+    env.step("go_forward")
+    env.session.page.evaluate("history.pushState(0, '')")  # a second page of the same address
+    assert not env.step("go_back")[4]["invalid"]
+
+
+@pytest.mark.parametrize("size", [(1280, 900), {"width": 1280, "height": 900}, 1, "on", None])
+def test_a_viewport_is_no_size(size):
+    with pytest.raises(ArgumentError) as error:
+        PagesEnv({}, viewport=size)
+    shown = "must be True, to show what is in view of a window of 1280 × 720 pixels, or False, to show the whole page"
+    assert str(error.value) == f"viewport={size!r} {shown}"
 
 
 def test_the_viewport_and_the_cut(make):
@@ -212,6 +239,46 @@ def test_a_missing_browser_is_named(make, monkeypatch):
         chromium.find(None, "/nowhere/chromium")
 
 
+def program(folder, script):
+    file = folder / "browser"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (
+            "echo one >&2; echo 'cannot open shared object file: libnss3.so' >&2; exit 127",
+            "cannot open shared object file: libnss3.so",
+        ),
+        ("exit 0", "BrowserType.launch: Target page, context or browser has been closed"),
+    ],
+)
+def test_a_browser_that_does_not_start_is_one_line(make, tmp_path, script, reason):
+    name = program(tmp_path, script)
+    env = make("<p>", browser=name)
+    drivers = [p.pid for p in psutil.Process().children()]
+    for _ in range(2):
+        with pytest.raises(MissingBrowser) as error:
+            env.reset(seed=1)
+        assert str(error.value) == f"{name} does not start ({reason}): run it by hand, or name another with browser="
+        assert error.value.__suppress_context__
+    assert [p.pid for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE] == drivers
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a display")
+@pytest.mark.parametrize("display", [None, ":77"])
+def test_a_window_without_a_display_is_one_line(make, monkeypatch, display):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    if display:
+        monkeypatch.setenv("DISPLAY", display)
+    with pytest.raises(MissingBrowser, match=r"^a window needs a display, and there is none: leave headed out, or .* xvfb-run$"):
+        make("<p>", headed=True).reset(seed=1)
+
+
 def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
     own = tmp_path / "own"
     monkeypatch.setattr(chromium.shutil, "which", lambda name: f"/usr/bin/{name}")
@@ -235,7 +302,7 @@ def test_the_installer_tries_playwright_then_names_the_systems_command(monkeypat
 
     monkeypatch.setattr(install, "find", none)
     monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
-    with pytest.raises(MissingBrowser, match="sudo apt-get install --yes chromium"):
+    with pytest.raises(MissingBrowser, match=r"system's: sudo apt-get install --yes chromium-headless-shell \|\| sudo"):
         install.install_browser(lambda command: tried.append(command) or 1)
     assert tried == [[sys.executable, "-m", "playwright", "install", "chromium"]]
     found = iter([MissingBrowser("none"), "/there/chromium"])

@@ -18,7 +18,7 @@ class Outside:
         self._server = socket.create_server(("127.0.0.1", 0))
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._udp.bind(("127.0.0.1", 0))
-        self.host = "127.0.0.1:%d" % self._server.getsockname()[1]
+        self.host = f"127.0.0.1:{self._server.getsockname()[1]}"
         self.udp = self._udp.getsockname()[1]
         for target in (self._accept, self._receive):
             threading.Thread(target=target, daemon=True).start()
@@ -34,7 +34,7 @@ class Outside:
     def _answer(self, connection):
         with connection:
             self.heard.append(connection.recv(2000))
-            connection.sendall(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            connection.sendall(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n")
 
     def _receive(self):
         while data := self._udp.recv(2000):

@@ -1,6 +1,7 @@
 """The Chromium of a process: found, started at the first use, shared by the process's environments, started anew once it died."""
 
 import os
+import re
 import shutil
 import signal
 import threading
@@ -75,7 +76,7 @@ class Chromium:
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
         executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
-        self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=[*ARGUMENTS])
+        self.browser = launch(playwright.chromium, executable, [*ARGUMENTS], headed=setting.headed)
         devtools = self.browser.new_browser_cdp_session()
         processes = devtools.send("SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
@@ -153,9 +154,13 @@ class _Process:
             from playwright.sync_api import sync_playwright
 
             self.playwright = sync_playwright().start()
-        chromium = self.running.get(setting)
-        if chromium is None or not chromium.alive:
-            chromium = self.running[setting] = Chromium(self.playwright, setting)
+        try:
+            chromium = self.running.get(setting)
+            if chromium is None or not chromium.alive:
+                chromium = self.running[setting] = Chromium(self.playwright, setting)
+        except MissingBrowser:
+            self._rest()
+            raise
         chromium.users += 1
         return chromium
 
@@ -168,12 +173,40 @@ class _Process:
             del self.running[chromium.setting]
         chromium.connection.close()
         chromium.browser.close()
+        self._rest()
+
+    def _rest(self) -> None:
+        """Ends the driver if no browser runs."""
         if not self.running:
             self.playwright.stop()
             self.playwright = None
 
 
 process = _Process()
+
+
+def launch(kind: Any, executable: str, args: list[str], *, headed: bool) -> Any:
+    """Starts a browser.
+
+    Raises:
+        MissingBrowser: it does not start; says why in a line.
+    """
+    from playwright.sync_api import Error
+
+    try:
+        return kind.launch(executable_path=executable, headless=not headed, args=args)
+    except Error as error:
+        if "XServer" in error.message:
+            what = "a window needs a display, and there is none: leave headed out, or begin the command with xvfb-run"
+            raise MissingBrowser(what) from None
+        why = _reason(error.message)
+        raise MissingBrowser(f"{executable} does not start ({why}): run it by hand, or name another with browser=") from None
+
+
+def _reason(message: str) -> str:
+    """Returns the last that the browser wrote, or else the first that Playwright says."""
+    written = re.findall(r"^(?:- )?\[pid=\d+\]\[err\] (.+)$", message, re.M)
+    return (written[-1] if written else message.splitlines()[0])[:300]
 
 
 def own_executable() -> str:

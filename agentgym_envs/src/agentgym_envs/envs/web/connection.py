@@ -32,7 +32,7 @@ class Connection:
         import websocket
 
         self._failures = (OSError, ValueError, websocket.WebSocketException)
-        self._socket = websocket.create_connection(url, suppress_origin=True)  # a page's connection would have one
+        self._socket: Any = websocket.create_connection(url, suppress_origin=True)  # a page's connection would have one
         self._listener, self._last = listener, 0
         self._answers: dict[int, dict[str, Any]] = {}
         self._asked: dict[int, str] = {}  # commands that have no answer yet, and their sessions

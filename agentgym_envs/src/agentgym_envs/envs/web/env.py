@@ -17,9 +17,9 @@ from agentgym_envs.envs.web.chromium import Chromium, Setting, process
 from agentgym_envs.envs.web.hands import perform
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
-from agentgym_envs.envs.web.tab import Tab
+from agentgym_envs.envs.web.tab import VIEWPORT, Tab
 from agentgym_envs.envs.web.tree import cut
-from agentgym_envs.errors import EnvFailure, MissingExtra
+from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
 from agentgym_envs.tasks import Task
 
 CLICKED = frozenset(("link", "button", "checkbox", "radio", "tab", "menuitem", "switch", "treeitem", "StaticText", "generic"))
@@ -38,6 +38,9 @@ class WebEnv(TextEnv):
         timeout: seconds that a page may take to answer an action.
         screenshots: folder for a picture of every observation, ``<task>-<turn>.png``; none by default.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+
+    Raises:
+        ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's.
     """
 
     instructions = actions.INSTRUCTIONS
@@ -57,6 +60,11 @@ class WebEnv(TextEnv):
     ):
         if find_spec("playwright") is None:
             raise MissingExtra(type(self).__name__, "web")
+        if not isinstance(viewport, bool):
+            raise ArgumentError(
+                f"viewport={viewport!r} must be True, to show what is in view of a window of "
+                f"{VIEWPORT['width']} × {VIEWPORT['height']} pixels, or False, to show the whole page"
+            )
         super().__init__(**kwargs)
         self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
         self._pictures = None if screenshots is None else Path(screenshots)
@@ -76,6 +84,22 @@ class WebEnv(TextEnv):
     @abstractmethod
     def judge(self, action: Action, session: Session) -> Outcome:
         """Says how things stand after an action; ``text`` is filled in afterwards."""
+
+    def read(self, action: str) -> Action:
+        """Reads an action.
+
+        Raises:
+            BadAction: what is wrong with it.
+        """
+        return actions.parse(action)
+
+    def shown_url(self, url: str) -> str:
+        """Returns an address as the agent sees it."""
+        return url
+
+    def patience(self, action: Action) -> float:
+        """Returns the seconds that an action and its judgement may take."""
+        return self.timeout
 
     def before_look(self, tab: Tab) -> None:
         """Prepares the page for being read; nothing by default."""
@@ -106,14 +130,17 @@ class WebEnv(TextEnv):
         """Carries out a WebArena action."""
         session = self.session
         assert session is not None
-        trouble = ""
-        with self._kept_clean(), session.chromium.deadline(self.timeout):
-            try:
-                parsed = actions.parse(action)
-                if parsed.name != "stop":
+        parsed, trouble = Action("none"), ""
+        try:
+            parsed = self.read(action)
+        except BadAction as error:
+            trouble = str(error)
+        with self._kept_clean(), session.chromium.deadline(self.patience(parsed)):
+            if parsed.name not in ("none", "stop"):
+                try:
                     perform(session, parsed)
-            except BadAction as error:
-                parsed, trouble = Action("none"), str(error)
+                except BadAction as error:
+                    trouble = str(error)
             verdict = self.judge(parsed, session)
             self._done.append(echo(action))
             text = self._observation(self._goal, trouble)
@@ -130,13 +157,13 @@ class WebEnv(TextEnv):
         tabs = [f"Tab {i}{' (current)' * (tab is session.tab)}: {tab.title}" for i, tab in enumerate(session.tabs)]
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
         parts = [" | ".join(tabs), "", cut(session.tab.tree(tree, whole=not self.viewport), self.max_length), ""]
-        parts += [f"URL: {session.tab.url}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
+        parts += [f"URL: {self.shown_url(session.tab.url)}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
         parts += [f"DIALOG: {dialog} (accepted)" for dialog in session.dialogs[:3]]
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
 
     def actions(self) -> list[str]:
         """Returns actions on the elements that the observation shows; what is typed is quoted in the goal."""
-        words = re.findall(r'"([^"]+)"', self._goal) or ["hello"]
+        words = re.findall(r'"([^"\n]+)"', self._goal) or ["hello"]
         found, chooser = [], ""
         for number, role, rest in re.findall(r"^\t*\[(\d+)\] (\w+) (.*)$", self._text, re.M):
             if role in CLICKED:

@@ -10,7 +10,6 @@ from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.tab import Tab, script
 
 STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
-NAMED = {"ctrl": "Control", "cmd": "Meta", "command": "Meta", "esc": "Escape", "return": "Enter", "del": "Delete"}
 LEFT = {"button": "left", "clickCount": 1}
 Point = tuple[float, float]
 
@@ -108,9 +107,8 @@ def _select(session: Session, action: Action) -> None:
 def _press(session: Session, action: Action) -> None:
     from playwright.sync_api import Error
 
-    keys = "+".join(NAMED.get(k.lower(), k) for k in action.text.split("+"))
     try:
-        session.page.keyboard.press(keys)
+        session.page.keyboard.press(action.text)
     except Error as error:
         if not session.chromium.alive:
             raise
@@ -128,8 +126,7 @@ def _new_tab(session: Session, action: Action) -> None:
 def _tab_focus(session: Session, action: Action) -> None:
     if action.target >= len(session.tabs):
         raise BadAction(f"there is no tab {action.target}: the last is {len(session.tabs) - 1}")
-    session.tab = session.tabs[action.target]
-    session.tab.call("Page.bringToFront")
+    session.focus(session.tabs[action.target])
 
 
 def _close_tab(session: Session, action: Action) -> None:

@@ -1,4 +1,4 @@
-"""What a browser's pages may reach: a proxy on loopback, which every request of an episode has to pass, whatever in the page makes it.
+"""What a browser's pages may reach: a proxy on loopback, which every request of an episode has to pass, whoever makes it.
 
 A page asks for more than its own documents: redirects, workers, sockets, beacons, prefetches, rules for speculation. They all come
 through the context's proxy, which answers those that the task serves, passes on those that it allows, and refuses the rest.
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 Serve = Callable[[Request], Reply | bool]
-"""Answers a request itself; or says whether it may leave the machine. For a tunnel, ``method`` is CONNECT and ``url`` ``//host:port``."""
+"""Answers a request itself, or says whether it may leave the machine. A tunnel is a request CONNECT for ``//host:port``."""
 
 
 def origin_of(url: str) -> str:

@@ -3,7 +3,8 @@
 import base64
 import time
 from collections import Counter, OrderedDict
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from agentgym_envs.envs.web.chromium import Chromium, Target
@@ -44,7 +45,7 @@ class Session:
         self.tabs: list[Tab] = []
         self._kept: OrderedDict[str, Tab] = OrderedDict()
         self._refused: Counter[str] = Counter()
-        self._episodes = 0
+        self._episodes, self._lending = 0, False
         self.proxy = Proxy(serve)
         with chromium.deadline(seconds):
             self.context = chromium.browser.new_context(
@@ -86,6 +87,8 @@ class Session:
 
     def opened(self, target: Target) -> None:
         """Makes a new page the current one."""
+        if self._lending:
+            return
         if len(self.tabs) == TABS:
             self._refused["tab"] += 1
             self.chromium.connection.post("", "Target.closeTarget", targetId=target.id)
@@ -168,6 +171,24 @@ class Session:
         self.context.new_page()
         while len(self.tabs) == count < TABS:
             self.chromium.connection.wait(self.seconds)
+
+    @contextmanager
+    def another_tab(self) -> Iterator[Any]:
+        """Lends a tab that is not the agent's, and that it does not see."""
+        self._lending = True
+        try:
+            page = self.context.new_page()
+            page.on("dialog", lambda dialog: dialog.accept())
+            yield page
+            page.close()
+            self.chromium.connection.wait(0.0)
+        finally:
+            self._lending = False
+
+    def focus(self, tab: Tab) -> None:
+        """Makes a tab the current one."""
+        self.tab = tab
+        tab.call("Page.bringToFront")
 
     def close_tab(self, tab: Tab) -> None:
         """Closes a tab; the last one becomes the current one."""

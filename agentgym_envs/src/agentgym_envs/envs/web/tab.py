@@ -95,7 +95,8 @@ class Tab:
     def heard(self, event: str, params: dict[str, Any]) -> None:
         """Keeps track of what the page is loading."""
         if event == "Network.requestWillBeSent":
-            own = "." in params["requestId"]  # documents and workers, which the browser asks for, end where this tab does not hear of it
+            # Documents and workers, which the browser itself asks for under other names, end where this tab does not hear of it.
+            own = "." in params["requestId"]
             if own and params.get("type") not in STREAMS:
                 self._requests[params["requestId"]] = time.monotonic()
         elif event in ("Network.loadingFinished", "Network.loadingFailed"):
@@ -166,4 +167,3 @@ class Tab:
             for index, (x, y, width, height) in zip(layout["nodeIndex"], layout["bounds"], strict=True)
             if x < right and y < bottom and x + width > left and y + height > top
         }
-

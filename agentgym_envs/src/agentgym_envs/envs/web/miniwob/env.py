@@ -95,7 +95,10 @@ class MiniWoBEnv(WebEnv):
         file = (_folder() / unquote(url.path).lstrip("/")).resolve()
         if f"{url.scheme}://{url.netloc}" != ORIGIN or not file.is_relative_to(_folder()) or not file.is_file():
             return False
-        return Reply(200, {"content-type": mimetypes.guess_type(file.name)[0] or "text/plain"}, file.read_bytes())
+        kind = mimetypes.guess_type(file.name)[0] or "text/plain"
+        if kind.startswith("text/") or kind.endswith("javascript"):  # the pages do not say how they are written
+            kind += "; charset=utf-8"
+        return Reply(200, {"content-type": kind}, file.read_bytes())
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
         """Begins an episode within the page, which is loaded unless it is there from an earlier one."""
