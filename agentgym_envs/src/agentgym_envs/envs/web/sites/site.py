@@ -166,8 +166,8 @@ def day(text: str) -> str:
 class _Key(IntegerConverter):
     """The number of a row in an address: one that SQLite cannot hold leads nowhere."""
 
-    def __init__(self, map: Any, *args: Any, **kwargs: Any):
-        super().__init__(map, *args, max=2**63 - 1, **kwargs)
+    def __init__(self, map: Any):
+        super().__init__(map, max=2**63 - 1)
 
 
 def make_app(site: Site) -> Flask:
