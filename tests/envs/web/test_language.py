@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 
 import pytest
 from hypothesis import given
@@ -45,6 +46,15 @@ def test_there_are_enough_actions_and_each_once():
 def test_what_is_no_action_says_so(text, message):
     with pytest.raises(BadAction, match=re.escape(message)):
         parse(text)
+
+
+def test_an_action_has_an_end():
+    assert parse(f"stop [{'x' * 9993}]").text == "x" * 9993
+    with pytest.raises(BadAction, match="it has 10,001 characters, and one has 10,000 at most"):
+        parse(f"stop [{'x' * 9993}]".ljust(10_001))
+    start = time.perf_counter()
+    assert read("type [1] [x " * 800) is None
+    assert time.perf_counter() - start < 2
 
 
 def test_keys_go_by_any_case_and_the_command_key_by_what_does_its_work():

@@ -375,3 +375,17 @@ def test_the_helpers_ask_magento_and_read_addresses():
     assert helpers["reddit_get_post_url"]("https://r.test:9999/f/books/59421") == "https://r.test:9999/f/books/59421/"
     assert helpers["reddit_get_post_url"]("http://r/f/books") == "http://r/f/books"
     assert helpers["reddit_get_post_url"]("http://r/user/x") == "http://r/user/x"
+
+
+def test_a_role_is_the_one_of_the_account_of_this_very_name(make):
+    """On a page in GitLab's form: 'ann' is not 'joann', and a person who is no member has no role."""
+    env = make()
+    env.reset(options={"task_id": "shopping-0"})
+    rows = "".join(
+        f"<tr><td data-label=Account><span class=gl-avatar-labeled-sublabel>@{name}</span></td>"
+        f"<td class=col-max-role><span>{role}</span></td></tr>"
+        for name, role in (("anna", "Owner"), ("joann", "Guest"), ("ann", "Developer"))
+    )
+    env.session.page.set_content(f"<table>{rows}</table>")
+    role = make_helpers(env.urls, None)["gitlab_get_project_memeber_role"]
+    assert [role(env.session.page, name) for name in ("ann", "anna", "jo")] == ["Developer", "Owner", ""]

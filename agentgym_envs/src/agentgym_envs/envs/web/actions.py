@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from agentgym_envs.core import echo
 
+LONGEST = 10_000  # characters of an action: the parser's time grows with their square
 INSTRUCTIONS = """\
 You see a web page as its accessibility tree: lines such as [12] link 'Orders', where 12 is the element's id.
 Answer with one action and nothing else:
@@ -69,6 +70,8 @@ def parse(text: str) -> Action:
     Raises:
         BadAction: what is wrong with it.
     """
+    if len(text) > LONGEST:
+        raise BadAction(f"{echo(text)!r} is no action: it has {len(text):,} characters, and one has {LONGEST:,} at most")
     stripped = text.strip()
     name = stripped.partition("[")[0].strip() if "[" in stripped else next(iter(stripped.split()), "")
     form = _FORMS.get(name)
