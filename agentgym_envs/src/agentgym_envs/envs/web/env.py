@@ -6,6 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,11 @@ class WebEnv(TextEnv):
     Raises:
         ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's.
     """
+
+    clock: datetime | None = None
+    """When the pages' clock stands still, but for what an action takes; None: it is the world's."""
+    tick = 0
+    """Milliseconds that an action takes: a page's own timers of up to then are over when the agent sees it."""
 
     instructions = actions.INSTRUCTIONS
     tools = actions.TOOLS
@@ -93,6 +99,12 @@ class WebEnv(TextEnv):
         """
         return actions.parse(action)
 
+    def pass_time(self, session: Session) -> None:
+        """Lets the page have the time that an action takes, and waits for what it then asks for."""
+        if self.tick:
+            session.pass_time(self.tick)
+            session.settle()
+
     def shown_url(self, url: str) -> str:
         """Returns an address as the agent sees it."""
         return url
@@ -113,6 +125,7 @@ class WebEnv(TextEnv):
                 session.begin()
                 goal = self.open(task, rng, session)
                 session.settle()
+                self.pass_time(session)
                 session.tab.forget()
                 return self._observation(goal, ""), goal
 
@@ -139,6 +152,7 @@ class WebEnv(TextEnv):
             if parsed.name not in ("none", "stop"):
                 try:
                     perform(session, parsed)
+                    self.pass_time(session)
                 except BadAction as error:
                     trouble = str(error)
             verdict = self.judge(parsed, session)
@@ -188,7 +202,7 @@ class WebEnv(TextEnv):
     def make_session(self) -> Session:
         """Returns new tabs in the browser."""
         assert self._chromium is not None
-        return Session(self._chromium, self.serve, self.timeout)
+        return Session(self._chromium, self.serve, self.timeout, clock=self.clock)
 
     def close(self) -> None:
         """Closes the tabs; the browser ends with the last environment that uses it."""

@@ -14,8 +14,6 @@ from urllib.parse import parse_qs, urlparse
 from agentgym_envs.envs.web.tokens import is_word
 from agentgym_envs.errors import TaskError
 
-IDLE = 3.0  # seconds that a page may go on asking for its parts before it is judged; WebArena always waits for three
-
 Judge = Callable[[str, str, str, str], bool]
 """Stands for WebArena's GPT-4: the question, the intent, the reference, the answer. The question is "fuzzy_match": does the answer
 mean what the reference says? Or it is "ua_match": does it give the reference's reason why the task cannot be done?"""
@@ -30,6 +28,7 @@ class Scene(NamedTuple):
         query: answers ``sql:`` locators.
         helpers: functions that ``func:`` locators and addresses call, by name.
         judge: decides what no rule can; without one, a normalised match does.
+        idle: milliseconds that a page which is opened to be judged gets after it has loaded.
     """
 
     page: Any
@@ -37,6 +36,7 @@ class Scene(NamedTuple):
     query: Callable[[str], str] | None = None
     helpers: Mapping[str, Callable[..., str]] = {}
     judge: Judge | None = None
+    idle: float = 0.0
 
 
 class Verdict(NamedTuple):
@@ -155,7 +155,8 @@ def _program(target: Mapping[str, Any], scene: Scene) -> bool:
         if url.startswith("func:"):
             url = _function(url, scene, scene.page)
         with scene.another_tab() as page:  # what the agent has not saved is not there
-            _open(page, url)
+            page.goto(url, wait_until="load")
+            page.wait_for_timeout(scene.idle)
             found = _located(locator, target, scene, page)
     return _holds(html.unescape(found), target["required_contents"])
 
@@ -166,14 +167,6 @@ def _holds(found: str, wanted: Mapping[str, Any]) -> bool:
     if "must_include" in wanted:
         return all(any(includes(option, found) for option in part.split(" |OR| ")) for part in wanted["must_include"])
     raise TaskError(f"unknown content check {sorted(wanted)}")
-
-
-def _open(page: Any, url: str) -> None:
-    from playwright.sync_api import TimeoutError
-
-    page.goto(url, wait_until="load")
-    with suppress(TimeoutError):
-        page.wait_for_load_state("networkidle", timeout=1000 * IDLE)
 
 
 def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -> str:

@@ -9,6 +9,7 @@ from agentgym_envs.envs.web.keys import ENTER, strokes
 from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.tab import Tab, script
 
+MOMENT = 20  # milliseconds between two looks at it
 STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
 LEFT = {"button": "left", "clickCount": 1}
 Point = tuple[float, float]
@@ -82,6 +83,7 @@ def _click(session: Session, action: Action, across: float = 0.5) -> None:
     move(tab, point)
     session.settle(looks=1)
     while _meets(tab, element, [point])[0] not in (before, "gone") and time.monotonic() < end:
+        session.pass_time(MOMENT)
         session.settle(looks=1)
     tab.post("Input.dispatchMouseEvent", type="mousePressed", x=point[0], y=point[1], buttons=1, **LEFT)
     tab.call("Input.dispatchMouseEvent", type="mouseReleased", x=point[0], y=point[1], buttons=0, **LEFT)

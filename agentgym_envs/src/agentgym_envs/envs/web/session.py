@@ -5,6 +5,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from typing import Any
 
 from agentgym_envs.envs.web.chromium import Chromium, Target
@@ -30,6 +31,7 @@ class Session:
         chromium: the browser.
         serve: decides about every request.
         seconds: that an action may take.
+        clock: the time at which its pages' clock stands still until :meth:`pass_time`; None: it is the world's.
         state: cookies and local storage to begin with, in Playwright's form.
 
     Attributes:
@@ -39,8 +41,8 @@ class Session:
         dialogs: what opened during the last action.
     """
 
-    def __init__(self, chromium: Chromium, serve: Serve, seconds: float, state: Any = None):
-        self.chromium, self.seconds = chromium, seconds
+    def __init__(self, chromium: Chromium, serve: Serve, seconds: float, *, clock: datetime | None = None, state: Any = None):
+        self.chromium, self.seconds, self.clock = chromium, seconds, clock
         self.dialogs: list[str] = []
         self.tabs: list[Tab] = []
         self._kept: OrderedDict[str, Tab] = OrderedDict()
@@ -59,6 +61,9 @@ class Session:
             )
             self.context.set_default_timeout(1000 * seconds)
             self.context.add_init_script(CLOSED)
+            if clock is not None:
+                self.context.clock.install(time=clock - timedelta(hours=1))  # it can only be stopped at a time to come
+                self.context.clock.pause_at(clock)
             self.context.on("dialog", lambda dialog: None)  # Playwright leaves them to us
             page = self.context.new_page()
             self._id = self._target(page)["browserContextId"]
@@ -205,6 +210,13 @@ class Session:
         answer = self.tab.call("Page.navigate", url=url)
         if trouble := answer.get("errorText"):
             raise Refused(f"{url[:200]} cannot be opened: {trouble}")
+
+    def pass_time(self, milliseconds: int) -> None:
+        """Lets time pass on the current page."""
+        if self.clock is None:
+            time.sleep(milliseconds / 1000)
+        else:
+            self.tab.advance(milliseconds)
 
     def screenshot(self) -> bytes:
         """Returns a PNG picture of what is in view."""

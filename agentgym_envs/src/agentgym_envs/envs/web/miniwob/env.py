@@ -4,6 +4,7 @@ import json
 import mimetypes
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +26,6 @@ ORIGIN = "http://miniwob.test"
 REWARDS = ("binary", "raw", "decayed")
 TICK = 500  # milliseconds of the page's clock that an action takes; it stands still while the agent thinks
 FIRST = 100  # milliseconds that have gone when the agent first sees the page: stock-market has one price in each
-INSTALLED, TIME = "2024-06-03T11:00:00Z", "2024-06-03T12:00:00Z"  # the page's clock jumps to the second when it opens
 START = """(seed, limit) => {
   core.EPISODE_MAX_TIME = limit;
   document.activeElement?.blur();
@@ -76,6 +76,8 @@ class MiniWoBEnv(WebEnv):
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
     """
 
+    clock = datetime(2024, 6, 3, 12, tzinfo=UTC)
+
     def __init__(self, *, reward: str = "binary", **kwargs: Any):
         if find_spec("miniwob") is None:
             raise MissingExtra(type(self).__name__, "web")
@@ -83,7 +85,6 @@ class MiniWoBEnv(WebEnv):
             raise ArgumentError(f"reward={reward!r} is not one of {', '.join(REWARDS)}")
         super().__init__(**kwargs)
         self._reward = reward
-        self._timed: Session | None = None
 
     def make_tasks(self) -> TaskSet:
         """Returns 125 pages by 100 seeds."""
@@ -104,10 +105,6 @@ class MiniWoBEnv(WebEnv):
         """Begins an episode within the page, which is loaded unless it is there from an earlier one."""
         name = task.data["name"]
         url = f"{ORIGIN}/miniwob/{name}.html"
-        if self._timed is not session:
-            session.context.clock.install(time=INSTALLED)
-            session.context.clock.pause_at(TIME)
-            self._timed = session
         known = session.keep("" if name in LEFTOVERS else name)
         if not known or name in LEFTOVERS or session.tab.url != url:
             session.open(url)

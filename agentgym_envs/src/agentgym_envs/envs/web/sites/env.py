@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -31,6 +32,9 @@ class WebSitesEnv(WebEnv):
     Args:
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
     """
+
+    clock = datetime(2026, 6, 15, 12, tzinfo=UTC)
+    tick = 2000  # WebArena waits for two seconds after each action
 
     instructions = f"{INSTRUCTIONS}\nAn answer of more than {LONGEST} characters is wrong."
 

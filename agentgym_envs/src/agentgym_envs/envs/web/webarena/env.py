@@ -31,6 +31,7 @@ class WebArenaEnv(WebEnv):
         hosts: others that pages may ask, ``host`` or ``host:port``: the map's tiles, search and routes.
         parsing_failures: in a row that end an episode; none do by default, three in WebArena's ``run.py``.
         repeated_actions: the same ones in a row that end an episode, or typings into one field; likewise.
+        pause: seconds that a page gets before it is read, and half as much again before it is judged: WebArena's two and three.
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`; ``split`` may also be "all".
 
     Raises:
@@ -47,6 +48,7 @@ class WebArenaEnv(WebEnv):
         hosts: Iterable[str] | str = (),
         parsing_failures: int | None = None,
         repeated_actions: int | None = None,
+        pause: float = 2.0,
         **kwargs: Any,
     ):
         for name, number in (("parsing_failures", parsing_failures), ("repeated_actions", repeated_actions)):
@@ -54,6 +56,9 @@ class WebArenaEnv(WebEnv):
                 raise ArgumentError(f"{name}={number} ends every episode at once: give 1 or more, or None for no limit")
         self._tasks, self._logins, self._judge = read_tasks(config), Path(logins), judge
         self.urls = site_urls()
+        if not 0 <= pause <= 60:
+            raise ArgumentError(f"pause={pause!r} must be 0 to 60 seconds")
+        self.tick = round(1000 * pause)
         super().__init__(**kwargs)
         more = [hosts] if isinstance(hosts, str) else hosts
         named = [_host(host) for host in more]
@@ -90,7 +95,7 @@ class WebArenaEnv(WebEnv):
     def make_session(self) -> Session:
         """Returns tabs that are logged in."""
         assert self._chromium is not None
-        return Session(self._chromium, self.serve, self.timeout, self._state)
+        return Session(self._chromium, self.serve, self.timeout, state=self._state)
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
         """Opens the start pages, a tab each, and shows the first."""
@@ -137,7 +142,7 @@ class WebArenaEnv(WebEnv):
         if action.name != "stop" and not given_up:
             return Outcome("", 0.0)
         helpers = make_helpers(self.urls, session.context.request)
-        scene = Scene(session.page, session.another_tab, helpers=helpers, judge=self._judge)
+        scene = Scene(session.page, session.another_tab, helpers=helpers, judge=self._judge, idle=1.5 * self.tick)
         verdict = evaluate(self._config, "" if given_up else action.text, scene)
         extra = {"judged_by": verdict.judged_by, "early_stop": given_up}
         said = {key: value for key, value in extra.items() if value}
