@@ -108,13 +108,27 @@ def test_the_tree_is_written_as_webarena_writes_it():
     ]
     numbers = {}
     text = tree.render(nodes, lambda dom: numbers.setdefault(dom, len(numbers) + 1))
-    assert text == "[1] RootWebArea 'Shop'\n\t[2] heading 'Hello'\n\t[3] link \"It's new\"\n\t[4] checkbox 'Agree' checked: True"
+    assert text == "[1] RootWebArea 'Shop'\n\t[2] heading 'Hello'\n\t[3] link \"It's new\"\n\t[4] checkbox 'Agree' checked: true"
     assert numbers == {101: 1, 104: 2, 103: 3, 106: 4}
 
 
 def test_only_what_is_visible_is_written():
-    nodes = [node(1, "RootWebArea", "Shop", [2, 3]), node(2, "link", "above"), node(3, "link", "below")]
-    assert "below" not in tree.render(nodes, lambda dom: dom, visible={101, 102})
+    """By WebArena's count: an overlap in pixels, by the width, times the height, is at least 0.6."""
+    places = {"above": (0, -30, 100, 20), "touching": (0, -19, 100, 20), "in view": (0, 10, 100, 20), "thin": (0, 719.5, 100, 1)}
+    boxes = {102 + i: tree.Box(*place) for i, place in enumerate(places.values())}
+    nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7]), *(node(2 + i, "link", name) for i, name in enumerate(places))]
+    nodes += [node(6, "link", "nowhere"), node(7, "textbox", "Name", [8]), node(8, "StaticText", "Ada")]
+    view = tree.View(1280, 720, boxes | {107: tree.Box(0, 100, 100, 20)})
+    shown = [e.name for e in look.elements(tree.render(nodes, lambda dom: dom, view))]
+    assert shown == ["Shop", "touching", "in view", "Name", "Ada"]  # what a field holds is where it is
+
+
+def test_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
+    nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7])]
+    nodes += [node(2, "link", "New lamps"), node(3, "StaticText", "lamp"), node(4, "StaticText", "one"), node(5, "row", "")]
+    nodes += [node(6, "StaticText", "two"), node(7, "StaticText", "lamp")]
+    text = tree.render(nodes, lambda dom: dom)
+    assert [e.name for e in look.elements(text)] == ["Shop", "New lamps", "one", "", "two", "lamp"]
 
 
 def test_a_cut_keeps_whole_lines_and_counts_what_is_missing():
@@ -136,7 +150,10 @@ def test_scripts_find_every_name_that_is_shown(name):
 
 
 def test_elements_are_found_by_name_role_order_and_neighbour():
-    text = "[1] RootWebArea 'R'\n\t[2] button 'Add'\n\t[3] StaticText 'Lamp'\n\t[4] button 'Add'\n\t[5] textbox 'Note' value: 'old'"
+    text = (
+        "[1] RootWebArea 'R'\n\t[2] button 'Add'\n\t[3] StaticText 'Lamp'\n\t[4] button 'Add'\n\t[5] textbox 'Note'\n"
+        "\t\t[6] StaticText 'old'"
+    )
     assert look.find(text, "Add").id == 2
     assert look.find(text, "Add", nth=1).id == 4
     assert look.find(text, "Add", after="Lamp").id == 4

@@ -24,6 +24,7 @@ from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
 from agentgym_envs.tasks import Task
 
 CLICKED = frozenset(("link", "button", "checkbox", "radio", "tab", "menuitem", "switch", "treeitem", "StaticText", "generic"))
+ON_ELEMENT = frozenset(("click", "hover", "type", "select"))
 TYPED = frozenset(("textbox", "searchbox", "spinbutton"))
 
 
@@ -156,10 +157,18 @@ class WebEnv(TextEnv):
                 except BadAction as error:
                     trouble = str(error)
             verdict = self.judge(parsed, session)
-            self._done.append(echo(action))
+            self._done.append(self._named(parsed) or echo(action))
             text = self._observation(self._goal, trouble)
         extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **verdict.extra}
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
+
+    def _named(self, action: Action) -> str:
+        """Returns an action with the line of the element that it was for, as WebArena repeats it; "" if it was for none."""
+        line = re.search(rf"^\t*\[{action.target}\] (.+)$", self._text, re.M) if action.name in ON_ELEMENT else None
+        if line is None:
+            return ""
+        text = f" [{' '.join(action.text.splitlines())}]" if action.name in ("type", "select") else ""
+        return f"{action.name} [{action.target}]{text} where [{action.target}] is {' '.join(line[1].split())}"
 
     def _observation(self, goal: str, trouble: str) -> str:
         session = self.session

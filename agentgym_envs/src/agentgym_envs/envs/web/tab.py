@@ -7,7 +7,7 @@ from typing import Any
 
 from agentgym_envs.envs.web.chromium import Target
 from agentgym_envs.envs.web.connection import Connection, Refused
-from agentgym_envs.envs.web.tree import render
+from agentgym_envs.envs.web.tree import Box, View, render
 
 VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
 STREAMS = frozenset(("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport"))  # requests that no page waits for
@@ -145,7 +145,7 @@ class Tab:
         if self._numbers[0] != document:
             self._numbers = (document, {})
         numbers = self._numbers[1]
-        return render(nodes, lambda node: numbers.setdefault(node, len(numbers) + 1), None if whole else self._in_view())
+        return render(nodes, lambda node: numbers.setdefault(node, len(numbers) + 1), None if whole else self._view())
 
     def node(self, number: int) -> int | None:
         """Returns the DOM node that the tree shows under a number."""
@@ -156,14 +156,12 @@ class Tab:
         self._numbers = (0, {})
         self.post("Page.resetNavigationHistory")
 
-    def _in_view(self) -> set[int]:
-        """Returns the DOM nodes whose boxes meet the viewport."""
+    def _view(self) -> View:
+        """Returns where the page's nodes are."""
         shot = self.call("DOMSnapshot.captureSnapshot", computedStyles=[])["documents"][0]
         left, top = shot.get("scrollOffsetX", 0), shot.get("scrollOffsetY", 0)
-        right, bottom = left + VIEWPORT["width"], top + VIEWPORT["height"]
         ids, layout = shot["nodes"]["backendNodeId"], shot["layout"]
-        return {
-            ids[index]
-            for index, (x, y, width, height) in zip(layout["nodeIndex"], layout["bounds"], strict=True)
-            if x < right and y < bottom and x + width > left and y + height > top
-        }
+        boxes: dict[int, Box] = {}
+        for index, (x, y, width, height) in zip(layout["nodeIndex"], layout["bounds"], strict=True):
+            boxes.setdefault(ids[index], Box(x - left, y - top, width, height))
+        return View(VIEWPORT["width"], VIEWPORT["height"], boxes)

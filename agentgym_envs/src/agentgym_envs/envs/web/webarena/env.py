@@ -32,6 +32,7 @@ class WebArenaEnv(WebEnv):
         parsing_failures: in a row that end an episode; none do by default, three in WebArena's ``run.py``.
         repeated_actions: the same ones in a row that end an episode, or typings into one field; likewise.
         pause: seconds that a page gets before it is read, and half as much again before it is judged: WebArena's two and three.
+        viewport: show what is in view only, as WebArena does; False for the whole page.
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`; ``split`` may also be "all".
 
     Raises:
@@ -49,6 +50,7 @@ class WebArenaEnv(WebEnv):
         parsing_failures: int | None = None,
         repeated_actions: int | None = None,
         pause: float = 2.0,
+        viewport: bool = True,
         **kwargs: Any,
     ):
         for name, number in (("parsing_failures", parsing_failures), ("repeated_actions", repeated_actions)):
@@ -59,7 +61,7 @@ class WebArenaEnv(WebEnv):
         if not 0 <= pause <= 60:
             raise ArgumentError(f"pause={pause!r} must be 0 to 60 seconds")
         self.tick = round(1000 * pause)
-        super().__init__(**kwargs)
+        super().__init__(viewport=viewport, **kwargs)
         more = [hosts] if isinstance(hosts, str) else hosts
         named = [_host(host) for host in more]
         self._allowed = {_place(url) for url in self.urls.values()}

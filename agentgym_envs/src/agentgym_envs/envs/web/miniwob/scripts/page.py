@@ -50,7 +50,7 @@ class Page:
     def check(self, name: str) -> Iterator[str]:
         """Yields the click that ticks a box, unless it is ticked."""
         box = find(self.text, name, role="checkbox")
-        if "checked: True" not in box.told:
+        if "checked: true" not in box.told:
             yield f"click [{box.id}]"
 
     def ask(self, expression: str, *arguments: Any) -> Any:
