@@ -19,7 +19,7 @@ TABS = 20  # an episode may have open; more are closed at once
 KEPT = 16  # pages that stay loaded for later episodes
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
 REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
-POLL = 0.05  # seconds between two looks at a page that loads
+POLL = 50  # milliseconds between two looks at a page that loads
 # A connection of its own past the proxy, which nothing in a browser's settings closes.
 CLOSED = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete window[name]"
 
@@ -47,6 +47,7 @@ class Session:
         self.tabs: list[Tab] = []
         self._kept: OrderedDict[str, Tab] = OrderedDict()
         self._refused: Counter[str] = Counter()
+        self._pages: dict[str, Any] = {}  # Playwright's, by the target's id
         self._episodes, self._lending = 0, False
         self.proxy = Proxy(serve)
         with chromium.deadline(seconds):
@@ -80,11 +81,18 @@ class Session:
     @property
     def page(self) -> Any:
         """Playwright's page of the current tab: for what does not happen at every step."""
-        self.context.cookies("http://none.test")  # lets Playwright take notice of pages that have come
-        return next(page for page in self.context.pages if self._target(page)["targetId"] == self.tab.target.id)
+        wanted = self.tab.target.id
+        while wanted not in self._pages:
+            self._pages = {self._target(page)["targetId"]: page for page in self.context.pages}
+            if wanted not in self._pages:
+                self.context.pages[0].wait_for_timeout(POLL)  # Playwright has yet to take notice of it
+        return self._pages[wanted]
 
     def _target(self, page: Any) -> Any:
-        return self.context.new_cdp_session(page).send("Target.getTargetInfo")["targetInfo"]
+        devtools = self.context.new_cdp_session(page)
+        info = devtools.send("Target.getTargetInfo")["targetInfo"]
+        devtools.detach()
+        return info
 
     def _await_tab(self) -> None:
         while not self.tabs:
@@ -244,7 +252,7 @@ class Session:
             done = state == "complete" or (state != "navigating" and time.monotonic() > quieted + REST)
             quiet = quiet + 1 if done and not busy else 0
             if not quiet:
-                self.chromium.connection.wait(POLL)
+                self.chromium.connection.wait(POLL / 1000)
         if self.proxy.trouble is not None:
             raise EnvRaised.of("a page's server", self.proxy.trouble) from self.proxy.trouble
         if not quiet and not seen:
