@@ -57,20 +57,21 @@ class Proxy:
         blocked: refused requests, by scheme, host and port; a tunnel, which https and WebSockets need, has no scheme.
         reached: origins that were answered.
         trouble: what ``serve`` raised, if it did.
+        lock: held while ``serve`` is called.
     """
 
     def __init__(self, serve: Serve):
         self.blocked: Counter[str] = Counter()
         self.reached: set[str] = set()
         self.trouble: Exception | None = None
-        self._serve, self._lock = serve, threading.Lock()
+        self._serve, self.lock = serve, threading.Lock()
         self._server = _Server(self)
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
 
     def decide(self, request: Request) -> Reply | bool:
         """Returns what becomes of a request, and counts it."""
-        with self._lock:
+        with self.lock:
             try:
                 answer = self._serve(request)
             except Exception as error:

@@ -59,7 +59,8 @@ class WebSitesEnv(WebEnv):
             from agentgym_envs.envs.web.sites.host import Host
 
             self._host = Host()
-        self._host.restore()
+        with session.proxy.lock:  # a request of the episode before may still be on its way
+            self._host.restore()
         session.context.add_cookies(self._host.cookies())
         session.open(task.data["start_url"])
         return str(task.data["intent"])
