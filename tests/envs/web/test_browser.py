@@ -41,14 +41,15 @@ def test_an_observation_has_webarenas_parts(make):
 
 
 def test_an_element_keeps_its_id_while_the_page_changes(make):
-    grow = "document.body.prepend(Object.assign(document.createElement('p'), {textContent: 'first'}))"
+    number = "'number ' + document.querySelectorAll('p').length"
+    grow = f"document.body.prepend(Object.assign(document.createElement('p'), {{textContent: {number}}}))"
     env = make(f'<button onclick="{grow}">Add</button>')
     env.reset(seed=1)
     button = find(env._text, "Add").id
     for _ in range(3):
         click(env, "Add")
         assert find(env._text, "Add").id == button
-    new = [e.id for e in elements(env._text) if e.name == "first"]
+    new = [e.id for e in elements(env._text) if e.name.startswith("number")]
     assert len(set(new)) == 3
     assert min(new) > button
 
@@ -296,7 +297,7 @@ def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
 
 def test_a_browser_is_named_as_in_a_shell(make):
     name = Path(chromium.find(None, "/nowhere/chromium")).name
-    assert "StaticText 'a'" in make("<p>a", browser=name).reset(seed=1)[0]
+    assert "StaticText 'text'" in make("<p>text", browser=name).reset(seed=1)[0]
 
 
 def test_the_installer_tries_playwright_then_names_the_systems_command(monkeypatch):

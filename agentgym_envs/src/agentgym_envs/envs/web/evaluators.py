@@ -156,7 +156,8 @@ def _program(target: Mapping[str, Any], scene: Scene) -> bool:
             url = _function(url, scene, scene.page)
         with scene.another_tab() as page:  # what the agent has not saved is not there
             page.goto(url, wait_until="load")
-            page.wait_for_timeout(scene.idle)
+            if scene.idle:
+                page.wait_for_timeout(scene.idle)
             found = _located(locator, target, scene, page)
     return _holds(html.unescape(found), target["required_contents"])
 

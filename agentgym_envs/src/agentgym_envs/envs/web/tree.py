@@ -95,7 +95,7 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
 
 
 def _repeats(text: str, lines: Sequence[str]) -> bool:
-    return any(repr(text)[1:-1] in line for line in lines[-NEAR:])
+    return any(repr(text)[1:-1] in line.partition("] ")[2] for line in lines[-NEAR:])  # not in its id, as WebArena would
 
 
 def cut(text: str, limit: int) -> str:
