@@ -22,7 +22,7 @@ from scripted import play
 
 import agentgym_envs
 import agentgym_train
-from agentgym_envs.envs.web.session import Request
+from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.envs.web.sites.host import Host
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.pool import EnvPool

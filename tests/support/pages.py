@@ -7,7 +7,7 @@ import threading
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.session import Reply
+from agentgym_envs.envs.web.proxy import Reply
 from agentgym_envs.tasks import Task, TaskSet
 
 ORIGIN = "http://pages.test"
@@ -16,26 +16,24 @@ ORIGIN = "http://pages.test"
 class PagesEnv(WebEnv):
     """Serves ``pages``: a path and its HTML, or a whole reply."""
 
-    def __init__(self, pages, outside=(), **kwargs):
-        self.pages, self.outside = pages, outside
+    def __init__(self, pages, outside=(), origin=ORIGIN, **kwargs):
+        self.pages, self.outside, self.origin = pages, outside, origin
         super().__init__(**kwargs)
-        if outside:
-            self._setting = self._setting._replace(hosts=("127.0.0.1",))
 
     def make_tasks(self):
         return TaskSet(Task(id=f"page-{i}", split=s) for i, s in enumerate(("train", "dev", "test")))
 
     def serve(self, request):
-        if request.url.startswith(tuple(self.outside)):
+        if (request.url if "://" in request.url else f"http:{request.url}").startswith(tuple(self.outside)):
             return True
-        path = request.url.removeprefix(ORIGIN).partition("?")[0]
-        page = self.pages.get(path) if request.url.startswith(ORIGIN) else None
+        path = request.url.removeprefix(self.origin).partition("?")[0]
+        page = self.pages.get(path) if request.url.startswith(self.origin) else None
         if page is None:
             return False
         return page if isinstance(page, Reply) else Reply(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
 
     def open(self, task: Task, rng: random.Random, session):
-        session.page.goto(ORIGIN + "/", wait_until="commit")
+        session.open(self.origin + "/")
         return "look around"
 
     def judge(self, action, session):

@@ -38,9 +38,14 @@ class TaskSet:
     Args:
         tasks: all tasks of all splits.
 
+    Attributes:
+        splits: that may be asked for.
+
     Raises:
         TaskError: two tasks share an id.
     """
+
+    splits: tuple[str, ...] = SPLITS
 
     def __init__(self, tasks: Iterable[Task]):
         self._by_id: dict[str, Task] = {}
@@ -84,8 +89,8 @@ def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> 
         UnknownName: no such split.
         TaskError: nothing is left.
     """
-    if split not in SPLITS:
-        raise UnknownName("split", split, SPLITS)
+    if split not in tasks.splits:
+        raise UnknownName("split", split, tasks.splits)
     ids = tasks.ids(split)
     if patterns is not None:
         wanted = [patterns] if isinstance(patterns, str) else list(patterns)

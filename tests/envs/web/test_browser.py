@@ -1,15 +1,20 @@
 """The browser runtime, on pages that the tests write: what an agent sees and does, and what a page cannot do."""
 
+import re
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
+import psutil
 import pytest
-from pages import ORIGIN, Outside, click
+from pages import ORIGIN, Outside, PagesEnv, click
 
 from agentgym_envs.envs.web import chromium, install
 from agentgym_envs.envs.web.look import elements, find
-from agentgym_envs.envs.web.session import Reply
-from agentgym_envs.errors import MissingBrowser
+from agentgym_envs.envs.web.proxy import Reply
+from agentgym_envs.envs.web.tab import PATIENCE
+from agentgym_envs.errors import ArgumentError, MissingBrowser
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -36,14 +41,15 @@ def test_an_observation_has_webarenas_parts(make):
 
 
 def test_an_element_keeps_its_id_while_the_page_changes(make):
-    grow = "document.body.prepend(Object.assign(document.createElement('p'), {textContent: 'first'}))"
+    number = "'number ' + document.querySelectorAll('p').length"
+    grow = f"document.body.prepend(Object.assign(document.createElement('p'), {{textContent: {number}}}))"
     env = make(f'<button onclick="{grow}">Add</button>')
     env.reset(seed=1)
     button = find(env._text, "Add").id
     for _ in range(3):
         click(env, "Add")
         assert find(env._text, "Add").id == button
-    new = [e.id for e in elements(env._text) if e.name == "first"]
+    new = [e.id for e in elements(env._text) if e.name.startswith("number")]
     assert len(set(new)) == 3
     assert min(new) > button
 
@@ -93,6 +99,32 @@ def test_tabs_dialogs_history_and_scrolling(make):
     assert env.step("close_tab")[4]["url"] == "about:blank"
     assert env.step(f"goto [{ORIGIN}/two]")[4]["url"] == f"{ORIGIN}/two"
     assert "http and https addresses only" in env.step("goto [file:///etc/passwd]")[0]
+
+
+def test_going_back_ends_at_the_first_page(make):
+    """A tab begins blank, and blank is a page to go back to."""
+    env = make({"/": "<title>One</title>", "/two": "<title>Two</title>"})
+    env.reset(seed=1)
+    text, *_, info = env.step("go_back")
+    assert (info["url"], info["invalid"]) == (f"{ORIGIN}/", True)
+    assert text.endswith("ERROR: there is no page to go back to")
+    env.step("new_tab")
+    assert env.step("go_back")[4]["invalid"]
+    env.step(f"goto [{ORIGIN}/two]")
+    text, *_, info = env.step("go_back")
+    assert (info["url"], info["invalid"]) == ("about:blank", False)
+    assert "ERROR" not in text
+    env.step("go_forward")
+    env.session.page.evaluate("history.pushState(0, '')")  # a second page of the same address
+    assert not env.step("go_back")[4]["invalid"]
+
+
+@pytest.mark.parametrize("size", [(1280, 900), {"width": 1280, "height": 900}, 1, "on", None])
+def test_a_viewport_is_no_size(size):
+    with pytest.raises(ArgumentError) as error:
+        PagesEnv({}, viewport=size)
+    shown = "must be True, to show what is in view of a window of 1280 × 720 pixels, or False, to show the whole page"
+    assert str(error.value) == f"viewport={size!r} {shown}"
 
 
 def test_the_viewport_and_the_cut(make):
@@ -165,7 +197,7 @@ def test_nothing_but_the_tasks_own_pages_can_be_reached(make, outside):
     assert info["invalid"]
     assert Outside.hits == []
     assert info["blocked"][outside] >= 8
-    assert {"websocket", "download"} <= set(info["blocked"])
+    assert {outside.removeprefix("http://"), "download"} <= set(info["blocked"])
 
 
 def test_service_workers_are_refused(make, outside):
@@ -212,6 +244,47 @@ def test_a_missing_browser_is_named(make, monkeypatch):
         chromium.find(None, "/nowhere/chromium")
 
 
+def program(folder, script):
+    file = folder / "browser"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (
+            "echo one >&2; echo 'cannot open shared object file: libnss3.so' >&2; exit 127",
+            r"cannot open shared object file: libnss3\.so",
+        ),
+        ("exit 0", r"BrowserType\.launch: [^\n]+"),  # in Playwright's words
+    ],
+)
+def test_a_browser_that_does_not_start_is_one_line(make, tmp_path, script, reason):
+    name = program(tmp_path, script)
+    env = make("<p>", browser=name)
+    drivers = [p.pid for p in psutil.Process().children()]
+    for _ in range(2):
+        with pytest.raises(MissingBrowser) as error:
+            env.reset(seed=1)
+        said = rf"{re.escape(name)} does not start \({reason}\): run it by hand, or name another with browser="
+        assert re.fullmatch(said, str(error.value))
+        assert error.value.__suppress_context__
+    assert [p.pid for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE] == drivers
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a display")
+@pytest.mark.parametrize("display", [None, ":77"])
+def test_a_window_without_a_display_is_one_line(make, monkeypatch, display):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    if display:
+        monkeypatch.setenv("DISPLAY", display)
+    with pytest.raises(MissingBrowser, match=r"^a window needs a display, and there is none: leave headed out, or .* xvfb-run$"):
+        make("<p>", headed=True).reset(seed=1)
+
+
 def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
     own = tmp_path / "own"
     monkeypatch.setattr(chromium.shutil, "which", lambda name: f"/usr/bin/{name}")
@@ -224,7 +297,7 @@ def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
 
 def test_a_browser_is_named_as_in_a_shell(make):
     name = Path(chromium.find(None, "/nowhere/chromium")).name
-    assert "StaticText 'a'" in make("<p>a", browser=name).reset(seed=1)[0]
+    assert "StaticText 'text'" in make("<p>text", browser=name).reset(seed=1)[0]
 
 
 def test_the_installer_tries_playwright_then_names_the_systems_command(monkeypatch):
@@ -235,7 +308,7 @@ def test_the_installer_tries_playwright_then_names_the_systems_command(monkeypat
 
     monkeypatch.setattr(install, "find", none)
     monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
-    with pytest.raises(MissingBrowser, match="sudo apt-get install --yes chromium"):
+    with pytest.raises(MissingBrowser, match=r"system's: sudo apt-get install --yes chromium-headless-shell \|\| sudo"):
         install.install_browser(lambda command: tried.append(command) or 1)
     assert tried == [[sys.executable, "-m", "playwright", "install", "chromium"]]
     found = iter([MissingBrowser("none"), "/there/chromium"])
@@ -256,3 +329,35 @@ def test_screenshots_are_kept(make, tmp_path):
     env.step("scroll [down]")
     assert [p.name for p in sorted(tmp_path.iterdir())] == ["page-0-0.png", "page-0-1.png"]
     assert all(p.read_bytes().startswith(b"\x89PNG") for p in tmp_path.iterdir())
+
+
+def test_a_pages_own_timers_run_out_within_an_action_whatever_the_machine_does(make, monkeypatch):
+    """A page's second is no time here: what shows after one is always seen, and what shows after three never."""
+    monkeypatch.setattr(PagesEnv, "clock", datetime(2030, 1, 2, tzinfo=UTC))
+    monkeypatch.setattr(PagesEnv, "tick", 2000)
+    env = make(
+        {
+            "/": '<button onclick="for (const s of [0.03, 1, 3]) setTimeout(() => document.body.append(`(${s})`), 1000 * s);'
+            "setTimeout(() => fetch('/late').then(r => r.text()).then(t => document.body.append(t)), 500)\">wait</button>"
+            "<script>document.body.append(new Date().toISOString())</script>",
+            "/late": "(late)",
+        }
+    )
+    assert "2030-01-02T00:00:00.000Z" in env.reset(seed=1)[0]
+    text = click(env, "wait")[0]
+    assert [s for s in ("(0.03)", "(1)", "(late)", "(3)") if s in text] == ["(0.03)", "(1)", "(late)"]
+    assert "(3)" in env.step("scroll [down]")[0]
+
+
+def test_requests_that_stay_open_do_not_hold_up_an_action(make, outside):
+    env = make(
+        f"<button onclick=\"new EventSource('{outside}/hang'); fetch('{outside}/hang')\">listen</button>", outside=(outside,)
+    )
+    env.reset(seed=1)
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        click(env, "listen") if not times else env.step("scroll [down]")
+        times.append(time.monotonic() - start)
+    assert times[0] < PATIENCE + 2
+    assert max(times[1:]) < PATIENCE / 2

@@ -97,6 +97,16 @@ def test_a_wrong_answer_ends_without_reward(worlds):
     assert (score, done, info["success"]) == (0.0, True, False)
 
 
+def test_signs_that_are_not_ascii_are_what_upstream_wrote(worlds):
+    """The pages do not say that they are UTF-8; by another reading each of these signs would be two or three."""
+    page = (Path(miniwob.__file__).parent / "html/miniwob/unicode-test.html").read_text(encoding="utf-8")
+    signs = {sign for sign in page if ord(sign) > 127}
+    shown = {sign for seed in range(5) for sign in worlds["binary"].reset(options={"task_id": f"unicode-test-{seed}"})[0]}
+    assert {sign for sign in shown if ord(sign) > 127} <= signs
+    assert len(shown & signs) >= 10
+    assert solve(worlds["binary"], "unicode-test-3")
+
+
 RELOADED = [pytest.param(name, marks=[pytest.mark.full] * (number % 6 > 0)) for number, name in enumerate(sorted(LEFTOVERS))]
 
 

@@ -4,24 +4,31 @@ import collections
 import http.cookiejar
 import json
 import re
+import shutil
 import subprocess
 import sys
 import urllib.parse
 import urllib.request
+from contextlib import nullcontext
+from pathlib import Path
 
 import gymnasium
 import pytest
 
+import agentgym_envs
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_envs.envs.web.session import Request
+from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.envs.web.sites import host as hosts
+from agentgym_envs.envs.web.sites.env import LONGEST, WebSitesEnv, solved
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
-from agentgym_envs.envs.web.sites.tasks import make as making
+from agentgym_envs.envs.web.sites.tasks.load import load
+from agentgym_envs.envs.web.sites.tasks.template import KINDS
 from agentgym_envs.tasks import SPLITS
 
 pytestmark = pytest.mark.timeout(900)
-TASKS = making.load()
+TASKS = load()
+README = (Path(agentgym_envs.__file__).parent / "envs/web/README.md").read_text()
 
 
 def test_there_are_enough_tasks_of_every_kind():
@@ -34,7 +41,7 @@ def test_there_are_enough_tasks_of_every_kind():
     shared = [tuple(splits[(*template, split)] for split in ("train", "dev", "test")) for template in templates]
     assert collections.Counter(shared) == {(8, 1, 2): 148, (8, 1, 0): 2}, "as the README says"
     assert set(by_site) == set(ORIGINS)
-    assert {t["kind"] for t in TASKS} == set(making.KINDS)
+    assert {t["kind"] for t in TASKS} == set(KINDS)
     assert len({t["intent"] for t in TASKS}) == len(TASKS)
     for task in TASKS:
         assert {"sites", "task_id", "require_login", "start_url", "intent", "eval", "intent_template_id"} <= set(task)
@@ -42,11 +49,42 @@ def test_there_are_enough_tasks_of_every_kind():
         assert task["split"] in SPLITS
 
 
-def test_the_files_are_what_the_templates_make(tmp_path):
-    code = "import sys, pathlib; from agentgym_envs.envs.web.sites.tasks.make import write; write(pathlib.Path(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env={"PYTHONHASHSEED": "77", "PATH": ""})
-    for name in ORIGINS:
-        assert json.loads((tmp_path / f"{name}.json").read_text()) == [t for t in TASKS if t["sites"][0] == name], name
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package, whose task files a test may spoil."""
+    shutil.copytree(Path(agentgym_envs.__file__).parent, tmp_path / "agentgym_envs", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def make_tasks(package):
+    """Runs the command that the README names; returns how it ended and what the files then hold."""
+    command = re.search(r"They are made by `python (-m agentgym_envs\S+)`", README)[1].split()
+    path = {"PYTHONHASHSEED": "77", "PATH": "", "PYTHONPATH": str(package)}
+    done = subprocess.run([sys.executable, *command], cwd=package, env=path, capture_output=True, text=True)
+    return done, contents(package / "agentgym_envs")
+
+
+def contents(package):
+    return {name: (package / f"envs/web/sites/tasks/{name}.json").read_bytes() for name in ORIGINS}
+
+
+def test_the_documented_command_makes_the_files(package):
+    file = package / "agentgym_envs/envs/web/sites/tasks/shop.json"
+    file.write_text("[]")
+    done, made = make_tasks(package)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(TASKS)} tasks\n", "")
+    assert made == contents(Path(agentgym_envs.__file__).parent)
+
+
+def test_fewer_tasks_than_there_are_are_not_written(package):
+    file = package / "agentgym_envs/envs/web/sites/tasks/shop.json"
+    file.write_text(json.dumps([*json.loads(file.read_text()), {"task_id": 9999}]))
+    before = contents(package / "agentgym_envs")
+    done, after = make_tasks(package)
+    assert done.returncode == 1
+    assert f"the templates make {len(TASKS)} tasks" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert after == before
 
 
 class StartPage:
@@ -64,7 +102,7 @@ def passed(task, answer, snapshots):
         tables, _, sql = locator.partition(":")
         return "\n".join(" | ".join(map(str, row)) for row in snapshots[tables].execute(sql))
 
-    return evaluate(task, answer, Scene(StartPage(task["start_url"]), query=query)).success
+    return solved(task, answer, Scene(StartPage(task["start_url"]), nullcontext, query))
 
 
 def test_doing_nothing_solves_nothing(snapshots):
@@ -77,6 +115,42 @@ def test_random_answers_solve_next_to_nothing(snapshots):
     guesses = [*(answers[i * 37 % len(answers)] for i in range(20)), *map(str, range(10)), "yes", "no", "N/A"]
     solved = sum(passed(t, guesses[i % len(guesses)], snapshots) for i, t in enumerate(TASKS))
     assert solved / len(TASKS) < 0.03
+
+
+def asked_for(task):
+    """What an answer must hold or explain."""
+    checks = task["eval"]["reference_answers"] or {}
+    return [*checks.get("must_include", []), task["eval"].get("string_note", "")]
+
+
+def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_next_to_nothing(snapshots):
+    everything = " ".join({part for t in TASKS for part in asked_for(t)})
+    scene = Scene(StartPage(""), nullcontext)
+    asked = [t for t in TASKS if any(asked_for(t))]
+    assert sum(evaluate(t, everything, scene).success for t in asked) == len(asked) > 500, (
+        "by WebArena's rules, which have no limit"
+    )
+    assert not any(passed(t, everything, snapshots) for t in TASKS)
+    best, said = 0, ""
+    while best is not None:
+        most, best = sum(passed(t, said, snapshots) for t in asked), None
+        for part in {part for t in asked for part in asked_for(t)}:
+            longer = f"{said} {part}".strip()
+            if len(longer) <= LONGEST and (found := sum(passed(t, longer, snapshots) for t in asked)) > most:
+                most, best = found, longer
+        said = best or said
+    assert len(TASKS) / 100 < most < 0.03 * len(TASKS), said
+
+
+def test_every_answer_has_room_and_the_limit_is_told(snapshots):
+    assert f"An answer of more than {LONGEST} characters is wrong." in WebSitesEnv.instructions
+    assert str(LONGEST) in re.search(r"An answer of more than (\d+) characters", README)[1]
+    assert max(len(t["oracle"][-1][1]) for t in TASKS if t["eval"]["eval_types"] == ["string_match"]) <= LONGEST - 25
+    task = next(t for t in TASKS if t["name"] == "map-01-0")
+    said = "The telephone number is " + task["eval"]["reference_answers"]["must_include"][0]
+    assert passed(task, said.ljust(LONGEST, "."), snapshots)
+    assert passed(task, said + " " * LONGEST, snapshots)
+    assert not passed(task, said.ljust(LONGEST + 1, "."), snapshots)
 
 
 @pytest.mark.slow
@@ -159,6 +233,35 @@ def test_a_person_can_sign_in_over_the_network():
             browser.open(f"{url}/product/99999")
     finally:
         servers.close()
+
+
+def sent(host, site, path, **form):
+    """Sends a form as the person who is signed in, and returns the reply with what the next page says."""
+    cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS[site])
+    headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
+    reply = host.serve(Request("POST", ORIGINS[site] + path, headers, urllib.parse.urlencode(form).encode()))
+    headers["cookie"] = reply.headers.get("Set-Cookie", cookie).partition(";")[0]
+    return reply, host.serve(Request("GET", ORIGINS[site] + path, headers, b"")).body.decode()
+
+
+REFUSED = dict.fromkeys(("1e400", "nan", "1e30", "-1", "inf", "", "x"))
+
+
+@pytest.mark.parametrize(("price", "saved"), [("12.50", 1250), ("0", 0), ("9e6", 900_000_000), *REFUSED.items()])
+def test_a_price_is_an_amount_that_a_shop_can_ask(price, saved):
+    host = hosts.Host()
+    read = "SELECT price FROM products WHERE id = 7"
+    before = host.database("shop").execute(read).fetchone()[0]
+    reply, shown = sent(host, "admin", "/products/7", name="Lamp", price=price, stock="3", weight="9")
+    assert reply.status == 302
+    assert ("The price, up to 10 million" in shown) is (saved is None)
+    assert host.database("shop").execute(read).fetchone()[0] == (before if saved is None else saved)
+
+
+def test_a_number_that_no_row_can_have_is_not_found():
+    host = hosts.Host()
+    for site, path in (("shop", "/product/"), ("forum", "/post/"), ("map", "/place/")):
+        assert host.serve(Request("GET", f"{ORIGINS[site]}{path}{10**25}", {}, b"")).status == 404
 
 
 def test_the_login_page_leads_nowhere_else():

@@ -4,12 +4,14 @@
 """
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from agentgym_envs.core import echo
 
+LONGEST = 10_000  # characters of an action: the parser's time grows with their square
 INSTRUCTIONS = """\
 You see a web page as its accessibility tree: lines such as [12] link 'Orders', where 12 is the element's id.
 Answer with one action and nothing else:
@@ -63,47 +65,63 @@ class BadAction(ValueError):
 
 
 def parse(text: str) -> Action:
-    """Reads one action.
+    """Reads one action, as WebArena's ``create_id_based_action`` does: what stands behind an action that is whole is left aside.
 
     Raises:
         BadAction: what is wrong with it.
     """
+    if len(text) > LONGEST:
+        raise BadAction(f"{echo(text)!r} is no action: it has {len(text):,} characters, and one has {LONGEST:,} at most")
     stripped = text.strip()
-    name = re.match(r"[a-z_]*", stripped)
-    assert name is not None
-    form = _FORMS.get(name.group())
+    name = stripped.partition("[")[0].strip() if "[" in stripped else next(iter(stripped.split()), "")
+    form = _FORMS.get(name)
     if form is None:
         raise BadAction(f"{echo(text)!r} is no action: it must begin with one of {', '.join(_FORMS)}")
     pattern, build, usage = form
-    match = re.fullmatch(pattern, stripped[name.end() :].strip(), re.DOTALL)
+    if name == "type" and not stripped.endswith(("[0]", "[1]")):
+        stripped += " [1]"
+    match = re.search(pattern, stripped)
     if match is None:
         raise BadAction(f"{echo(text)!r} is not of the form {usage}")
-    return build(name.group(), *match.groups())
+    return build(name, *match.groups())
 
 
-_ID = r"\[\s*(\d{1,9})\s*\]"
-_TEXT = r"\[(.*)\]"
+def key_names(keys: str) -> str:
+    """Returns a key or a combination by the names that the browser knows: ``ctrl+A`` is ``Control+A``."""
+    return "+".join(_KEYS.get(key.lower(), key) for key in keys.split("+"))
+
+
+_META = "Meta" if sys.platform == "darwin" else "Control"  # selects all and copies, as on the machines of WebArena's authors
+_NAMED = (
+    "Alt ArrowDown ArrowLeft ArrowRight ArrowUp Backquote Backslash Backspace CapsLock Control Delete End Enter Equal Escape "
+    "Home Insert Minus PageDown PageUp Shift Space Tab F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12"
+)
+_KEYS = {name.lower(): name for name in _NAMED.split()} | {"meta": _META, "cmd": _META, "command": _META}
+_KEYS |= {"ctrl": "Control", "esc": "Escape", "return": "Enter", "del": "Delete"}
+_ID = r" ?\[([0-9]{1,18})\]"
+_TEXT = r" ?\[(.+)\]"  # to the last bracket of the line
 _Form = tuple[str, Callable[..., Action], str]
 _FORMS: dict[str, _Form] = {
-    "click": (_ID, lambda name, i: Action(name, int(i)), "click [id]"),
-    "hover": (_ID, lambda name, i: Action(name, int(i)), "hover [id]"),
+    "click": (f"click{_ID}", lambda name, i: Action(name, int(i)), "click [id]"),
+    "hover": (f"hover{_ID}", lambda name, i: Action(name, int(i)), "hover [id]"),
     "type": (
-        _ID + r"\s*\[(.*?)\]\s*(?:\[\s*([01])\s*\])?",
-        lambda name, i, text, enter: Action(name, int(i), text, enter != "0"),
-        "type [id] [text] [0 or 1]",
+        rf"type{_ID}{_TEXT} ?\[(\d+)\]",
+        lambda name, i, text, enter: Action(name, int(i), text, enter == "1"),
+        "type [id] [text] [0 or 1], on one line, with a text that is not empty",
     ),
-    "select": (_ID + r"\s*" + _TEXT, lambda name, i, text: Action(name, int(i), text), "select [id] [option]"),
-    "press": (r"\[([^\[\]]{1,40})\]", lambda name, keys: Action(name, text=keys.strip()), "press [keys]"),
+    "select": (f"select{_ID}{_TEXT}", lambda name, i, text: Action(name, int(i), text), "select [id] [option]"),
+    "press": (f"press{_TEXT}", lambda name, keys: Action(name, text=key_names(keys)), "press [keys]"),
     "scroll": (
-        r"\[\s*(?:direction=)?(up|down)\s*\]",
+        r"scroll ?\[?(up|down)\]?",
         lambda name, way: Action(name, text=way),
         "scroll [up] or scroll [down]",
     ),
-    "new_tab": (r"", lambda name: Action(name), "new_tab"),
-    "tab_focus": (_ID, lambda name, i: Action(name, int(i)), "tab_focus [index]"),
-    "close_tab": (r"", lambda name: Action(name), "close_tab"),
-    "goto": (r"\[\s*(\S+)\s*\]", lambda name, url: Action(name, text=url), "goto [url]"),
-    "go_back": (r"", lambda name: Action(name), "go_back"),
-    "go_forward": (r"", lambda name: Action(name), "go_forward"),
-    "stop": (rf"(?:{_TEXT})?", lambda name, answer: Action(name, text=(answer or "").strip()), "stop [answer]"),
+    "new_tab": ("", lambda name: Action(name), "new_tab"),
+    "tab_focus": (f"tab_focus{_ID}", lambda name, i: Action(name, int(i)), "tab_focus [index]"),
+    "close_tab": ("", lambda name: Action(name), "close_tab"),
+    "goto": (f"goto{_TEXT}", lambda name, url: Action(name, text=url), "goto [url]"),
+    "go_back": ("", lambda name: Action(name), "go_back"),
+    "go_forward": ("", lambda name: Action(name), "go_forward"),
+    # An answer may have several lines.
+    "stop": (r"stop(?: ?\[(.+|(?s:[^\]].*))\])?", lambda name, answer: Action(name, text=answer or ""), "stop [answer]"),
 }

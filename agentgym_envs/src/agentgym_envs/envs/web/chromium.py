@@ -1,22 +1,29 @@
 """The Chromium of a process: found, started at the first use, shared by the process's environments, started anew once it died."""
 
 import os
+import re
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from agentgym_envs.envs.web.connection import Connection, Gone, Refused
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 
 SHELLS = ("chromium-headless-shell", "chrome-headless-shell")  # Chromium without the parts for a window: faster
 SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WATCH = 0.2  # seconds between two looks at the clock
 ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
+    "--remote-debugging-port=0",  # beside Playwright's pipe: see connection.py
+    "--enable-automation",  # says where that is
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # pages ask the proxy: see proxy.py
     # A context has one process, and a page keeps the frame of the one before on the same site: an address opens in half the
     # time. Playwright's own features stay on.
     "--renderer-process-limit=1",
@@ -31,26 +38,76 @@ class Setting(NamedTuple):
 
     executable: str | None = None
     headed: bool = False
-    hosts: tuple[str, ...] = ()
-    """Hosts that its pages may reach; the names of all others lead nowhere, however a page comes to ask for them."""
+
+
+class Target(NamedTuple):
+    """A page that the connection is attached to: its id, the context that it belongs to, and the session for commands to it."""
+
+    id: str
+    context: str
+    session: str
+
+
+class Watcher(Protocol):
+    """Whoever has tabs in a context."""
+
+    def opened(self, target: Target) -> None:
+        """A page is there."""
+
+    def closed(self, session: str) -> None:
+        """A page has gone."""
+
+    def heard(self, session: str, event: str, params: dict[str, Any]) -> None:
+        """Something has happened in a page."""
 
 
 class Chromium:
-    """A running browser and the number of environments that use it."""
+    """A running browser and the number of environments that use it.
+
+    Playwright starts and owns it; what happens at every step goes through a connection of its own.
+
+    Attributes:
+        browser: Playwright's.
+        connection: to all of its pages.
+        targets: its pages, by the session for commands to them.
+        watchers: who is told of events, by context.
+    """
 
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
         executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
-        rules = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {host}" for host in setting.hosts)])
-        args = [*ARGUMENTS, f"--host-resolver-rules={rules}"]
-        self.browser = playwright.chromium.launch(executable_path=executable, headless=not setting.headed, args=args)
-        processes = self.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+        self.browser = launch(playwright.chromium, executable, [*ARGUMENTS], headed=setting.headed)
+        devtools = self.browser.new_browser_cdp_session()
+        processes = devtools.send("SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
+        line = devtools.send("Browser.getBrowserCommandLine")["arguments"]
+        folder = next(part.partition("=")[2] for part in line if part.startswith("--user-data-dir="))
+        port, path = (Path(folder) / "DevToolsActivePort").read_text().split()
+        self._end, self._overdue = float("inf"), False
+        self.targets: dict[str, Target] = {}
+        self.watchers: dict[str, Watcher] = {}
+        self.connection = Connection(f"ws://127.0.0.1:{port}{path}", self._heard)
+        self.connection.call("", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _heard(self, session: str, event: str, params: dict[str, Any]) -> None:
+        if event == "Target.attachedToTarget" and params["targetInfo"]["type"] == "page":
+            info = params["targetInfo"]
+            target = Target(info["targetId"], info["browserContextId"], params["sessionId"])
+            self.targets[target.session] = target
+            if target.context in self.watchers:
+                self.watchers[target.context].opened(target)
+        elif event == "Target.detachedFromTarget":
+            gone = self.targets.pop(params["sessionId"], None)
+            if gone is not None and gone.context in self.watchers:
+                self.watchers[gone.context].closed(gone.session)
+        elif session in self.targets and self.targets[session].context in self.watchers:
+            self.watchers[self.targets[session].context].heard(session, event, params)
 
     @property
     def alive(self) -> bool:
         """Says whether it answers."""
-        return bool(self.browser.is_connected())
+        return bool(self.browser.is_connected()) and self.connection.open
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
@@ -62,26 +119,26 @@ class Chromium:
         """
         from playwright.sync_api import Error, TimeoutError
 
-        over = threading.Event()
-
-        def end() -> None:
-            over.set()
-            os.kill(self.pid, signal.SIGKILL)
-
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
+        self._end = time.monotonic() + seconds
         try:
             yield
-        except Error as error:
-            if over.is_set():
+        except (Error, Refused, Gone) as error:
+            if self._overdue:
                 raise EnvTimeout(f"the page did not answer within {seconds:g} s; the browser was ended") from error
             if isinstance(error, TimeoutError):
                 raise EnvTimeout(f"the page did not load within {seconds:g} s") from error
             what = "the browser failed" if self.alive else "the browser ended"
-            raise EnvRaised(f"{what}: {error.message.splitlines()[0]}") from error
+            raise EnvRaised(f"{what}: {next(iter(str(error).splitlines()), '')}") from error
         finally:
-            timer.cancel()
+            self._end = float("inf")
+
+    def _watch(self) -> None:
+        while self.connection.open:
+            time.sleep(WATCH)
+            if time.monotonic() > self._end:
+                self._overdue = True
+                os.kill(self.pid, signal.SIGKILL)
+                return
 
 
 class _Process:
@@ -97,9 +154,13 @@ class _Process:
             from playwright.sync_api import sync_playwright
 
             self.playwright = sync_playwright().start()
-        chromium = self.running.get(setting)
-        if chromium is None or not chromium.alive:
-            chromium = self.running[setting] = Chromium(self.playwright, setting)
+        try:
+            chromium = self.running.get(setting)
+            if chromium is None or not chromium.alive:
+                chromium = self.running[setting] = Chromium(self.playwright, setting)
+        except MissingBrowser:
+            self._rest()
+            raise
         chromium.users += 1
         return chromium
 
@@ -110,13 +171,42 @@ class _Process:
             return
         if self.running.get(chromium.setting) is chromium:
             del self.running[chromium.setting]
+        chromium.connection.close()
         chromium.browser.close()
+        self._rest()
+
+    def _rest(self) -> None:
+        """Ends the driver if no browser runs."""
         if not self.running:
             self.playwright.stop()
             self.playwright = None
 
 
 process = _Process()
+
+
+def launch(kind: Any, executable: str, args: list[str], *, headed: bool) -> Any:
+    """Starts a browser.
+
+    Raises:
+        MissingBrowser: it does not start; says why in a line.
+    """
+    from playwright.sync_api import Error
+
+    try:
+        return kind.launch(executable_path=executable, headless=not headed, args=args)
+    except Error as error:
+        if "XServer" in error.message:
+            what = "a window needs a display, and there is none: leave headed out, or begin the command with xvfb-run"
+            raise MissingBrowser(what) from None
+        why = _reason(error.message)
+        raise MissingBrowser(f"{executable} does not start ({why}): run it by hand, or name another with browser=") from None
+
+
+def _reason(message: str) -> str:
+    """Returns the last that the browser wrote, or else the first that Playwright says."""
+    written = re.findall(r"^(?:- )?\[pid=\d+\]\[err\] (.+)$", message, re.M)
+    return (written[-1] if written else message.splitlines()[0])[:300]
 
 
 def own_executable() -> str:

@@ -6,6 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,16 @@ from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.web import actions
 from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.chromium import Chromium, Setting, process
-from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.hands import perform
+from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.tab import VIEWPORT, Tab
 from agentgym_envs.envs.web.tree import cut
-from agentgym_envs.errors import EnvFailure, MissingExtra
+from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
 from agentgym_envs.tasks import Task
 
 CLICKED = frozenset(("link", "button", "checkbox", "radio", "tab", "menuitem", "switch", "treeitem", "StaticText", "generic"))
+ON_ELEMENT = frozenset(("click", "hover", "type", "select"))
 TYPED = frozenset(("textbox", "searchbox", "spinbutton"))
 
 
@@ -35,7 +40,15 @@ class WebEnv(TextEnv):
         timeout: seconds that a page may take to answer an action.
         screenshots: folder for a picture of every observation, ``<task>-<turn>.png``; none by default.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+
+    Raises:
+        ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's.
     """
+
+    clock: datetime | None = None
+    """When the pages' clock stands still, but for what an action takes; None: it is the world's."""
+    tick = 0
+    """Milliseconds that an action takes: a page's own timers of up to then are over when the agent sees it."""
 
     instructions = actions.INSTRUCTIONS
     tools = actions.TOOLS
@@ -54,6 +67,11 @@ class WebEnv(TextEnv):
     ):
         if find_spec("playwright") is None:
             raise MissingExtra(type(self).__name__, "web")
+        if not isinstance(viewport, bool):
+            raise ArgumentError(
+                f"viewport={viewport!r} must be True, to show what is in view of a window of "
+                f"{VIEWPORT['width']} × {VIEWPORT['height']} pixels, or False, to show the whole page"
+            )
         super().__init__(**kwargs)
         self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
         self._pictures = None if screenshots is None else Path(screenshots)
@@ -74,7 +92,29 @@ class WebEnv(TextEnv):
     def judge(self, action: Action, session: Session) -> Outcome:
         """Says how things stand after an action; ``text`` is filled in afterwards."""
 
-    def before_look(self, session: Session) -> None:
+    def read(self, action: str) -> Action:
+        """Reads an action.
+
+        Raises:
+            BadAction: what is wrong with it.
+        """
+        return actions.parse(action)
+
+    def pass_time(self, session: Session) -> None:
+        """Lets the page have the time that an action takes, and waits for what it then asks for."""
+        if self.tick:
+            session.pass_time(self.tick)
+            session.settle()
+
+    def shown_url(self, url: str) -> str:
+        """Returns an address as the agent sees it."""
+        return url
+
+    def patience(self, action: Action) -> float:
+        """Returns the seconds that an action and its judgement may take."""
+        return self.timeout
+
+    def before_look(self, tab: Tab) -> None:
         """Prepares the page for being read; nothing by default."""
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
@@ -86,7 +126,8 @@ class WebEnv(TextEnv):
                 session.begin()
                 goal = self.open(task, rng, session)
                 session.settle()
-                session.forget_history()
+                self.pass_time(session)
+                session.tab.forget()
                 return self._observation(goal, ""), goal
 
     @contextmanager
@@ -103,39 +144,49 @@ class WebEnv(TextEnv):
         """Carries out a WebArena action."""
         session = self.session
         assert session is not None
-        trouble = ""
-        with self._kept_clean(), session.chromium.deadline(self.timeout):
-            try:
-                parsed = actions.parse(action)
-                if parsed.name != "stop":
-                    session.perform(parsed)
-            except BadAction as error:
-                parsed, trouble = Action("none"), str(error)
+        parsed, trouble = Action("none"), ""
+        try:
+            parsed = self.read(action)
+        except BadAction as error:
+            trouble = str(error)
+        with self._kept_clean(), session.chromium.deadline(self.patience(parsed)):
+            if parsed.name not in ("none", "stop"):
+                try:
+                    perform(session, parsed)
+                    self.pass_time(session)
+                except BadAction as error:
+                    trouble = str(error)
             verdict = self.judge(parsed, session)
-            self._done.append(echo(action))
+            self._done.append(self._named(parsed) or echo(action))
             text = self._observation(self._goal, trouble)
-        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.page.url, **verdict.extra}
+        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **verdict.extra}
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
+
+    def _named(self, action: Action) -> str:
+        """Returns an action with the line of the element that it was for, as WebArena repeats it; "" if it was for none."""
+        line = re.search(rf"^\t*\[{action.target}\] (.+)$", self._text, re.M) if action.name in ON_ELEMENT else None
+        if line is None:
+            return ""
+        text = f" [{' '.join(action.text.splitlines())}]" if action.name in ("type", "select") else ""
+        return f"{action.name} [{action.target}]{text} where [{action.target}] is {' '.join(line[1].split())}"
 
     def _observation(self, goal: str, trouble: str) -> str:
         session = self.session
         assert session is not None
-        self.before_look(session)
+        self.before_look(session.tab)
+        tree = session.tab.begin_tree()
         if self._pictures is not None and self.task is not None:
-            session.page.screenshot(path=self._pictures / f"{self.task.id}-{len(self._done)}.png")
-        tabs = []
-        for number, tab in enumerate(session.tabs):
-            current = tab is session.page
-            tabs.append(f"Tab {number}{' (current)' * current}: {session.title if current else tab.title()}")
+            (self._pictures / f"{self.task.id}-{len(self._done)}.png").write_bytes(session.screenshot())
+        tabs = [f"Tab {i}{' (current)' * (tab is session.tab)}: {tab.title}" for i, tab in enumerate(session.tabs)]
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
-        parts = [" | ".join(tabs), "", cut(session.tree(whole=not self.viewport), self.max_length), ""]
-        parts += [f"URL: {session.page.url}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
+        parts = [" | ".join(tabs), "", cut(session.tab.tree(tree, whole=not self.viewport), self.max_length), ""]
+        parts += [f"URL: {self.shown_url(session.tab.url)}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
         parts += [f"DIALOG: {dialog} (accepted)" for dialog in session.dialogs[:3]]
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
 
     def actions(self) -> list[str]:
         """Returns actions on the elements that the observation shows; what is typed is quoted in the goal."""
-        words = re.findall(r'"([^"]+)"', self._goal) or ["hello"]
+        words = re.findall(r'"([^"\n]+)"', self._goal) or ["hello"]
         found, chooser = [], ""
         for number, role, rest in re.findall(r"^\t*\[(\d+)\] (\w+) (.*)$", self._text, re.M):
             if role in CLICKED:
@@ -160,7 +211,7 @@ class WebEnv(TextEnv):
     def make_session(self) -> Session:
         """Returns new tabs in the browser."""
         assert self._chromium is not None
-        return Session(self._chromium, self.serve, self.timeout)
+        return Session(self._chromium, self.serve, self.timeout, clock=self.clock)
 
     def close(self) -> None:
         """Closes the tabs; the browser ends with the last environment that uses it."""

@@ -5,16 +5,18 @@ One extension, used by our sites: a ``program_html`` target whose locator begins
 
 import ast
 import html
-import re
 import string
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlparse
 
+from agentgym_envs.envs.web.tokens import is_word
 from agentgym_envs.errors import TaskError
 
-Judge = Callable[[str, str, str], bool]
-"""Says whether an answer is as good as the reference: the intent, the reference, the answer. Stands for WebArena's GPT-4."""
+Judge = Callable[[str, str, str, str], bool]
+"""Stands for WebArena's GPT-4: the question, the intent, the reference, the answer. The question is "fuzzy_match": does the answer
+mean what the reference says? Or it is "ua_match": does it give the reference's reason why the task cannot be done?"""
 
 
 class Scene(NamedTuple):
@@ -22,17 +24,19 @@ class Scene(NamedTuple):
 
     Attributes:
         page: Playwright's page where the agent ended.
-        resolve: turns an address of the task (``__SHOPPING__/cart``) into one that can be opened.
+        another_tab: lends a tab that is not the agent's, for the addresses that a task names.
         query: answers ``sql:`` locators.
         helpers: functions that ``func:`` locators and addresses call, by name.
-        judge: decides ``fuzzy_match``; without one, a normalised match does.
+        judge: decides what no rule can; without one, a normalised match does.
+        idle: milliseconds that a page which is opened to be judged gets after it has loaded.
     """
 
     page: Any
-    resolve: Callable[[str], str] = lambda url: url
+    another_tab: Callable[[], AbstractContextManager[Any]]
     query: Callable[[str], str] | None = None
     helpers: Mapping[str, Callable[..., str]] = {}
     judge: Judge | None = None
+    idle: float = 0.0
 
 
 class Verdict(NamedTuple):
@@ -46,7 +50,7 @@ def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
     """Applies all of a task's evaluators; all must agree.
 
     Args:
-        config: the task in WebArena's form.
+        config: the task in WebArena's form, with real addresses.
         answer: the argument of ``stop``.
         scene: where the agent ended.
 
@@ -56,9 +60,9 @@ def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
     spec, judged = config["eval"], ""
     for kind in spec["eval_types"]:
         if kind == "string_match":
-            fits, judged = _string(config, answer, scene.judge)
+            fits, judged = _string(config, clean(answer), scene.judge)
         elif kind == "url_match":
-            fits = _url(spec, scene)
+            fits = _url(spec, scene.page.url)
         elif kind == "program_html":
             fits = all(_program(target, scene) for target in spec["program_html"])
         else:
@@ -71,16 +75,17 @@ def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
 def clean(answer: str) -> str:
     """Removes blanks and one pair of quotes around an answer, and its capitals."""
     text = answer.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        text = text[1:-1]
+    for quote in "'\"":
+        if text.startswith(quote) and text.endswith(quote):
+            return text[1:-1].lower()
     return text.lower()
 
 
 def includes(reference: str, answer: str, *, alone: bool = False) -> bool:
-    """Says whether an answer holds a reference; a single character that stands ``alone`` must be a word of its own."""
+    """Says whether an answer holds a reference; a letter or digit that is asked for ``alone`` must be a word of its own."""
     wanted, said = clean(reference), clean(answer)
-    if alone and len(wanted) == 1:
-        return wanted in re.findall(r"\w+|[^\w\s]", said)
+    if alone and len(wanted) == 1 and wanted.isalnum():
+        return is_word(wanted, said)
     return wanted in said
 
 
@@ -95,35 +100,37 @@ def normalised(reference: str, answer: str) -> bool:
 
 
 def _string(config: Mapping[str, Any], answer: str, judge: Judge | None) -> tuple[bool, str]:
-    spec, judged = config["eval"], ""
-    fits = True
+    spec, fits, judged = config["eval"], True, ""
+
+    def ask(question: str, reference: str) -> bool:
+        nonlocal judged
+        judged = "judge" if judge else "normalised match"
+        return bool(judge(question, config["intent"], reference, answer)) if judge else normalised(reference, answer)
+
     for how, wanted in spec["reference_answers"].items():
         if how == "exact_match":
             fits &= clean(wanted) == clean(answer)
+        elif how == "fuzzy_match" and wanted == "N/A":  # a reason may make up for a missing N/A
+            fits = (fits and clean(answer) == "n/a") or ask("ua_match", spec["string_note"])
+        elif how not in ("must_include", "fuzzy_match"):
+            raise TaskError(f"task {config.get('task_id')}: unknown answer check {how!r}")
+        elif not isinstance(wanted, list):
+            raise TaskError(f"task {config.get('task_id')}: {how} must be a list, not {wanted!r}")
         elif how == "must_include":
             fits &= all(includes(w, answer, alone=len(wanted) == 1) for w in wanted)
-        elif how in ("fuzzy_match", "ua_match"):
-            references = [wanted] if isinstance(wanted, str) else wanted
-            if "N/A" in references and clean(answer) == "n/a":
-                continue
-            judged = "judge" if judge else "normalised match"
-            if references == ["N/A"]:
-                references = [spec.get("string_note") or "N/A"]
-            decide = judge or (lambda _, reference, said: normalised(reference, said))
-            fits &= all(decide(config["intent"], str(reference), answer) for reference in references)
         else:
-            raise TaskError(f"task {config.get('task_id')}: unknown answer check {how!r}")
+            fits = fits and all(ask(how, reference) for reference in wanted)
     return fits, judged
 
 
 def _parts(url: str) -> tuple[str, dict[str, list[str]]]:
-    split = urlsplit(url.rstrip("/"))
-    return split.netloc + split.path.rstrip("/"), parse_qs(split.query)
+    parsed = urlparse(url.rstrip("/"))
+    return parsed.netloc + parsed.path, parse_qs(parsed.query)
 
 
-def _url(spec: Mapping[str, Any], scene: Scene) -> bool:
-    base, query = _parts(scene.page.url)
-    references = [_parts(scene.resolve(url)) for url in spec["reference_url"].split(" |OR| ")]
+def _url(spec: Mapping[str, Any], url: str) -> bool:
+    base, query = _parts(url)
+    references = [_parts(reference) for reference in spec["reference_url"].split(" |OR| ")]
     rule = spec.get("url_note") or "GOLD in PRED"
     if rule == "EXACT":
         return (base, query) in references
@@ -137,48 +144,55 @@ def _url(spec: Mapping[str, Any], scene: Scene) -> bool:
 
 
 def _program(target: Mapping[str, Any], scene: Scene) -> bool:
-    locator = target["locator"].strip()
+    locator, url = target["locator"].strip(), target["url"]
     if locator.startswith("sql:"):
         if scene.query is None:
             raise TaskError("a locator with sql: needs a database, which only the embedded sites have")
         found = scene.query(locator.removeprefix("sql:"))
+    elif url == "last":
+        found = _located(locator, target, scene, scene.page)
     else:
-        url = target["url"]
-        url = scene.page.url if url == "last" else _function(url, scene) if url.startswith("func:") else scene.resolve(url)
-        if url != scene.page.url:
-            scene.page.goto(url, wait_until="load")
-        found = _located(locator, target, scene)
-    found, wanted = html.unescape(found), target["required_contents"]
+        if url.startswith("func:"):
+            url = _function(url, scene, scene.page)
+        with scene.another_tab() as page:  # what the agent has not saved is not there
+            page.goto(url, wait_until="load")
+            if scene.idle:
+                page.wait_for_timeout(scene.idle)
+            found = _located(locator, target, scene, page)
+    return _holds(html.unescape(found), target["required_contents"])
+
+
+def _holds(found: str, wanted: Mapping[str, Any]) -> bool:
     if "exact_match" in wanted:
         return clean(wanted["exact_match"]) == clean(found)
     if "must_include" in wanted:
-        parts = wanted["must_include"]
-        return all(any(includes(option, found, alone=len(parts) == 1) for option in part.split(" |OR| ")) for part in parts)
+        return all(any(includes(option, found) for option in part.split(" |OR| ")) for part in wanted["must_include"])
     raise TaskError(f"unknown content check {sorted(wanted)}")
 
 
-def _located(locator: str, target: Mapping[str, Any], scene: Scene) -> str:
+def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -> str:
     from playwright.sync_api import Error
 
     if not locator:
-        return str(scene.page.content())
+        return str(page.content())
     if locator.startswith("func:"):
-        return _function(locator, scene)
+        return _function(locator, scene, page)
     if not locator.startswith(("document.", "[...document.")):
         raise TaskError(f"unknown locator {locator!r}")
-    try:
+    with suppress(Error):  # the locator says what there is without the rest of them
         for action in target.get("prep_actions", ()):
-            scene.page.evaluate(f"() => {action}")
-        return str(scene.page.evaluate(f"() => {locator}") or "")
+            page.evaluate(f"() => {action}")
+    try:
+        return str(page.evaluate(f"() => {locator}"))
     except Error:  # the page has no such element: that is an answer too
         return ""
 
 
-def _function(text: str, scene: Scene) -> str:
+def _function(text: str, scene: Scene, page: Any) -> str:
     """Calls a helper, written as Python: ``func:name('text', __page__)``."""
     source = text.removeprefix("func:").replace("__last_url__", scene.page.url)
     call = ast.parse(source.strip(), mode="eval").body
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in scene.helpers:
         raise TaskError(f"{text!r} calls none of {', '.join(sorted(scene.helpers)) or 'no helpers'}")
-    values = [scene.page if isinstance(a, ast.Name) and a.id == "__page__" else ast.literal_eval(a) for a in call.args]
+    values = [page if isinstance(a, ast.Name) and a.id == "__page__" else ast.literal_eval(a) for a in call.args]
     return scene.helpers[call.func.id](*values)

@@ -10,7 +10,7 @@ from agentgym_envs.envs.web.chromium import find, own_executable
 from agentgym_envs.errors import MissingBrowser, MissingExtra
 
 SYSTEM = {
-    "apt-get": "sudo apt-get install --yes chromium",
+    "apt-get": "sudo apt-get install --yes chromium-headless-shell || sudo apt-get install --yes chromium",  # faster || everywhere
     "dnf": "sudo dnf install --assumeyes chromium",
     "pacman": "sudo pacman -S --noconfirm chromium",
     "zypper": "sudo zypper install --no-confirm chromium",

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 LINE = re.compile(r"^(\t*)\[(\d+)\] (\w+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(.*)$", re.M)
@@ -13,9 +14,10 @@ class Element(NamedTuple):
     Attributes:
         id: for actions.
         role: of the accessibility tree.
-        name: without the quotes.
+        name: without the quotes and superfluous blanks.
         told: the properties, as written.
         depth: levels below the page.
+        text: that it holds: of a field, what has been typed.
     """
 
     id: int
@@ -23,6 +25,7 @@ class Element(NamedTuple):
     name: str
     told: str
     depth: int
+    text: str = ""
 
 
 class NotShown(LookupError):
@@ -31,9 +34,18 @@ class NotShown(LookupError):
 
 def elements(text: str) -> list[Element]:
     """Returns the elements of an observation, in its order."""
-    return [
-        Element(int(number), role, ast.literal_eval(name), told, len(tabs)) for tabs, number, role, name, told in LINE.findall(text)
+    found = [
+        Element(int(number), role, _words(ast.literal_eval(name)), told, len(tabs))
+        for tabs, number, role, name, told in LINE.findall(text)
     ]
+    for i, (above, below) in enumerate(pairwise(found)):
+        if below.role == "StaticText" and below.depth == above.depth + 1:
+            found[i] = above._replace(text=below.name)
+    return found
+
+
+def _words(name: str) -> str:
+    return " ".join(name.split())
 
 
 def find(text: str, name: str | None = None, *, role: str | None = None, after: str | int | None = None, nth: int = 0) -> Element:

@@ -61,8 +61,8 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
 
 def filling(field: Element, text: str, *, enter: bool = False) -> Iterator[str]:
     """Yields the actions that make a field hold a text, whatever it holds now."""
-    if "value: " in field.told:
-        yield f"type [{field.id}] [] [0]"
+    if field.text:
+        yield f"click [{field.id}]"
         yield "press [Control+a]"
         yield "press [Delete]"
     yield f"type [{field.id}] [{text}] [{int(enter)}]"

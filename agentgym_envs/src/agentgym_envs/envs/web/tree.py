@@ -1,122 +1,101 @@
-"""The accessibility tree as text, in WebArena's form: ``[id] role 'name' properties``, a tab for each level."""
+"""The accessibility tree as text, by WebArena's rules: ``[id] role 'name' properties``, a tab for each level."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 Node = Mapping[str, Any]
 """A node of Chromium's ``Accessibility.getFullAXTree``."""
 
-# Roles that say nothing unless the node has a name.
+# Roles that say nothing without a name and properties; "image" is a newer name of "img".
 SILENT = frozenset(
-    [
-        "generic",
-        "img",
-        "image",
-        "list",
-        "strong",
-        "emphasis",
-        "paragraph",
-        "banner",
-        "contentinfo",
-        "navigation",
-        "main",
-        "Section",
-        "SectionHeader",
-        "SectionFooter",
-        "LabelText",
-        "Legend",
-        "listitem",
-        "DescriptionList",
-        "LayoutTable",
-        "LayoutTableRow",
-        "LayoutTableCell",
-        "MenuListPopup",
-        "form",
-        "figure",
-        "article",
-        "region",
-        "complementary",
-        "row",
-        "rowgroup",
-        "cell",
-        "gridcell",
-        "table",
-        "search",
-        "group",
-        "code",
-    ]
+    ["generic", "img", "image", "list", "strong", "paragraph", "banner", "navigation", "Section", "LabelText", "Legend", "listitem"]
 )
-MUTE = frozenset(("InlineTextBox", "LineBreak", "ListMarker", "none"))
-UNTOLD = frozenset(
-    [
-        "focusable",
-        "editable",
-        "readonly",
-        "level",
-        "settable",
-        "multiline",
-        "invalid",
-        "live",
-        "atomic",
-        "relevant",
-        "busy",
-        "root",
-        "url",
-    ]
-)
+MUTE = frozenset(("InlineTextBox", "LineBreak", "ListMarker", "MenuListPopup", "none"))
+UNTOLD = frozenset(["focusable", "editable", "readonly", "level", "settable", "multiline", "invalid", "url"])  # the last is new
+VALUED = frozenset(("slider", "progressbar", "meter", "ColorWell"))  # roles whose value no text within them shows
+FIELDS = frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox"))  # what they hold is where they are
+IN_VIEW = 0.6
+NEAR = 3  # lines before it that a text may repeat
+
+
+class Box(NamedTuple):
+    """Where an element is, in pixels from the upper left corner of what is in view."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+class View(NamedTuple):
+    """What is in view.
+
+    Attributes:
+        width: in pixels.
+        height: in pixels.
+        boxes: of the DOM nodes that have a place on the page.
+    """
+
+    width: float
+    height: float
+    boxes: Mapping[int, Box]
+
+    def shows(self, node: Node) -> bool:
+        """Says whether WebArena shows an element: it compares an overlap in square pixels with 0.6 of the width by the height."""
+        box = self.boxes.get(node.get("backendDOMNodeId", 0))
+        if box is None or not box.width or not box.height:
+            return False
+        across = max(0.0, min(box.left + box.width, self.width) - max(box.left, 0.0))
+        down = max(0.0, min(box.top + box.height, self.height) - max(box.top, 0.0))
+        return across * down / box.width * box.height >= IN_VIEW
 
 
 def describe(node: Node) -> str:
     """Returns what is said of a node, or "" if that is nothing."""
-    role = node["role"]["value"]
-    name = _name(node)
-    told = {p["name"]: p["value"].get("value") for p in node.get("properties", ()) if p["name"] not in UNTOLD}
-    if "value" in node and node["value"].get("value") not in ("", None) and role != "StaticText":
-        told["value"] = str(node["value"]["value"])
-    if role in MUTE or (not name and (role in SILENT or role == "StaticText")):
+    role, name = node["role"]["value"], _name(node)
+    given = {p["name"]: p["value"] for p in node.get("properties", ()) if p["name"] not in UNTOLD}
+    told = {key: value["value"] for key, value in given.items() if "value" in value}
+    if role in VALUED and "value" in node:
+        told["value"] = node["value"].get("value")
+    if role in MUTE or (not name.strip() and (role in ("StaticText", "listitem") or (role in SILENT and not told))):
         return ""
-    properties = "".join(f" {key}: {_shown(value)}" for key, value in told.items() if value not in (None, ""))
-    return f"{role} {name!r}{properties}"
+    return f"{role} {name!r}" + "".join(f" {key}: {value}" for key, value in told.items())
 
 
 def _name(node: Node) -> str:
-    return " ".join(str(node.get("name", {}).get("value", "")).split())
+    return str(node.get("name", {}).get("value", ""))
 
 
-def _shown(value: Any) -> str:
-    return {"true": "True", "false": "False"}.get(str(value).lower(), repr(value) if isinstance(value, str) else str(value))
-
-
-def render(nodes: Sequence[Node], number: Callable[[int], int], visible: Collection[int] | None = None) -> str:
+def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | None = None) -> str:
     """Writes the tree.
 
     Args:
         nodes: in Chromium's order, the root first.
         number: the id that stands for a DOM node.
-        visible: DOM nodes that may be shown; None for all.
+        view: what is in view, to show nothing else.
 
     Returns:
-        Lines. A text that its parent's name repeats, and what has nothing to say, is left out; its children move up.
+        Lines. What has nothing to say is left out, and a text that one of the three lines before it holds; children move up.
     """
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
-    stack: list[tuple[Node, int, str, bool]] = [(nodes[0], 0, "", True)] if nodes else []
+    stack: list[tuple[Node, int, bool, bool]] = [(nodes[0], 0, True, False)] if nodes else []
     while stack:
-        node, depth, above, shown = stack.pop()
-        role = node["role"]["value"]
-        # The options of a closed list have no place of their own: they are as visible as the list.
-        if role not in ("MenuListPopup", "option"):
-            shown = visible is None or node.get("backendDOMNodeId") in visible or depth == 0
-        if shown and not node.get("ignored"):
-            name = _name(node)
-            repeated = role == "StaticText" and name in above
-            line = "" if repeated or "backendDOMNodeId" not in node else describe(node)
-            if line:
-                lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {line}")
-                depth, above = depth + 1, name
+        node, depth, shown, within = stack.pop()
+        if not within:
+            shown = view is None or node is nodes[0] or view.shows(node)
+            within = node["role"]["value"] in FIELDS
+        if shown and not node.get("ignored") and "backendDOMNodeId" in node and (told := describe(node)):
+            if node["role"]["value"] != "StaticText" or not _repeats(_name(node), lines):
+                lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {told}")
+            depth += 1
         children = [by_id[i] for i in node.get("childIds", ()) if i in by_id]
-        stack.extend((child, depth, above, shown) for child in reversed(children))
+        stack.extend((child, depth, shown, within) for child in reversed(children))
     return "\n".join(lines)
+
+
+def _repeats(text: str, lines: Sequence[str]) -> bool:
+    return any(repr(text)[1:-1] in line.partition("] ")[2] for line in lines[-NEAR:])  # not in its id, as WebArena would
 
 
 def cut(text: str, limit: int) -> str:

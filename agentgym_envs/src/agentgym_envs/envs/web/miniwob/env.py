@@ -1,8 +1,10 @@
 """``agentgym/MiniWoB-v0``: MiniWoB++ (Liu et al., 2018) in the shared browser, reset within its page."""
 
+import json
 import mimetypes
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +16,9 @@ from agentgym_envs.envs.web.actions import Action
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS, Page
 from agentgym_envs.envs.web.miniwob.tasks import miniwob_tasks
-from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.tab import Tab
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -22,9 +26,8 @@ ORIGIN = "http://miniwob.test"
 REWARDS = ("binary", "raw", "decayed")
 TICK = 500  # milliseconds of the page's clock that an action takes; it stands still while the agent thinks
 FIRST = 100  # milliseconds that have gone when the agent first sees the page: stock-market has one price in each
-INSTALLED, TIME = "2024-06-03T11:00:00Z", "2024-06-03T12:00:00Z"  # the page's clock jumps to the second when it opens
-START = """seed => {
-  core.EPISODE_MAX_TIME = LIMIT;
+START = """(seed, limit) => {
+  core.EPISODE_MAX_TIME = limit;
   document.activeElement?.blur();
   Math.seedrandom(seed);
   core.startEpisodeReal();
@@ -59,7 +62,9 @@ LEFTOVERS = frozenset(
         "use-spinner",
     )
 )
-QUIET = "#reward-display, #click-canvas, #sync-task-cover { display: none !important }"
+QUIET = """document.head.append(Object.assign(document.createElement('style'), {
+  textContent: '#reward-display, #click-canvas, #sync-task-cover { display: none !important }'
+}))"""
 
 
 class MiniWoBEnv(WebEnv):
@@ -71,6 +76,8 @@ class MiniWoBEnv(WebEnv):
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
     """
 
+    clock = datetime(2024, 6, 3, 12, tzinfo=UTC)
+
     def __init__(self, *, reward: str = "binary", **kwargs: Any):
         if find_spec("miniwob") is None:
             raise MissingExtra(type(self).__name__, "web")
@@ -78,7 +85,6 @@ class MiniWoBEnv(WebEnv):
             raise ArgumentError(f"reward={reward!r} is not one of {', '.join(REWARDS)}")
         super().__init__(**kwargs)
         self._reward = reward
-        self._shown: tuple[Session, str] | None = None
 
     def make_tasks(self) -> TaskSet:
         """Returns 125 pages by 100 seeds."""
@@ -90,33 +96,34 @@ class MiniWoBEnv(WebEnv):
         file = (_folder() / unquote(url.path).lstrip("/")).resolve()
         if f"{url.scheme}://{url.netloc}" != ORIGIN or not file.is_relative_to(_folder()) or not file.is_file():
             return False
-        return Reply(200, {"content-type": mimetypes.guess_type(file.name)[0] or "text/plain"}, file.read_bytes())
+        kind = mimetypes.guess_type(file.name)[0] or "text/plain"
+        if kind.startswith("text/") or kind.endswith("javascript"):  # the pages do not say how they are written
+            kind += "; charset=utf-8"
+        return Reply(200, {"content-type": kind}, file.read_bytes())
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
-        """Begins an episode within the page, which is loaded if another one is shown."""
+        """Begins an episode within the page, which is loaded unless it is there from an earlier one."""
         name = task.data["name"]
-        if self._shown != (session, name) or name in LEFTOVERS:
-            if self._shown is None or self._shown[0] is not session:
-                session.context.clock.install(time=INSTALLED)
-                session.context.clock.pause_at(TIME)
-            session.page.goto(f"{ORIGIN}/miniwob/{name}.html", wait_until="load")
-            session.page.add_style_tag(content=QUIET)
-            self._shown = (session, name)
+        url = f"{ORIGIN}/miniwob/{name}.html"
+        known = session.keep("" if name in LEFTOVERS else name)
+        if not known or name in LEFTOVERS or session.tab.url != url:
+            session.open(url)
+            session.settle(looks=1)
+            session.tab.evaluate(QUIET)
         limit = "core.EPISODE_MAX_TIME" if self._reward == "decayed" else "2 ** 31 - 1"
-        goal = session.page.evaluate(START.replace("LIMIT", limit), str(task.data["seed"]))
-        session.page.clock.run_for(FIRST)
-        return str(goal)
+        begun = session.tab.asked(f"({START})({json.dumps(str(task.data['seed']))}, {limit})")
+        session.tab.advance(FIRST)
+        return str(session.tab.told(begun))
 
-    def before_look(self, session: Session) -> None:
+    def before_look(self, tab: Tab) -> None:
         """Names icons, colours and shapes, which the accessibility tree leaves out."""
-        session.page.evaluate(_label())
+        tab.post("Runtime.evaluate", expression=_label())
 
     def judge(self, action: Action, session: Session) -> Outcome:
         """Reads the page's reward after the clock has moved on."""
         if action.name == "stop":
             return Outcome("", 0.0, done=True)
-        session.page.clock.run_for(TICK)
-        done, raw, decayed = session.page.evaluate("() => [WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL, WOB_REWARD_GLOBAL]")
+        done, raw, decayed = session.tab.advance(TICK, "[WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL, WOB_REWARD_GLOBAL]")
         score = {"binary": float(raw == 1), "raw": max(0.0, raw), "decayed": max(0.0, decayed)}[self._reward]
         return Outcome("", score if done else 0.0, done=done, success=done and raw == 1)
 

@@ -1,5 +1,5 @@
 // Names what a screen reader would pass over: icons, colour boxes, shapes. An agent that reads has no other way to see them.
-() => {
+(() => {
   for (const e of document.querySelectorAll('.alink')) e.setAttribute('role', 'link');
   const skipped = new Set('SCRIPT STYLE BR HR OPTION INPUT TEXTAREA SELECT BUTTON CANVAS LINK'.split(' '));
   for (const e of document.querySelectorAll('body *')) {
@@ -17,4 +17,4 @@
     e.setAttribute('role', 'img');
     e.setAttribute('aria-label', words);
   }
-}
+})()

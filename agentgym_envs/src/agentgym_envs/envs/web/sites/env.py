@@ -1,19 +1,29 @@
 """``agentgym/WebSites-v0``: five web sites of our own in the shared browser, without a server or a network."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from agentgym_envs.core import Outcome
-from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.actions import INSTRUCTIONS, Action
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_envs.envs.web.session import Reply, Request, Session
+from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.steps import actions_of
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
+
+LONGEST = 80  # characters of an answer: the longest that a task asks for has 55
+
+
+def solved(task: Mapping[str, Any], answer: str, scene: Scene) -> bool:
+    """Says whether a task is solved: all of its evaluators agree, and an answer that is asked for is no list of guesses."""
+    short = "string_match" not in task["eval"]["eval_types"] or len(answer.strip()) <= LONGEST
+    return short and evaluate(task, answer, scene).success
 
 
 class WebSitesEnv(WebEnv):
@@ -22,6 +32,11 @@ class WebSitesEnv(WebEnv):
     Args:
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
     """
+
+    clock = datetime(2026, 6, 15, 12, tzinfo=UTC)
+    tick = 2000  # WebArena waits for two seconds after each action
+
+    instructions = f"{INSTRUCTIONS}\nAn answer of more than {LONGEST} characters is wrong."
 
     def __init__(self, **kwargs: Any):
         if find_spec("flask") is None:
@@ -44,9 +59,10 @@ class WebSitesEnv(WebEnv):
             from agentgym_envs.envs.web.sites.host import Host
 
             self._host = Host()
-        self._host.restore()
+        with session.proxy.lock:  # a request of the episode before may still be on its way
+            self._host.restore()
         session.context.add_cookies(self._host.cookies())
-        session.page.goto(task.data["start_url"], wait_until="commit")
+        session.open(task.data["start_url"])
         return str(task.data["intent"])
 
     def judge(self, action: Action, session: Session) -> Outcome:
@@ -54,8 +70,8 @@ class WebSitesEnv(WebEnv):
         if action.name != "stop":
             return Outcome("", 0.0)
         assert self.task is not None
-        verdict = evaluate(self.task.data, action.text, Scene(session.page, query=self._query))
-        return Outcome("", float(verdict.success), done=True, success=verdict.success)
+        success = solved(self.task.data, action.text, Scene(session.page, session.another_tab, self._query))
+        return Outcome("", float(success), done=True, success=success)
 
     def _query(self, locator: str) -> str:
         tables, _, sql = locator.partition(":")
@@ -76,6 +92,6 @@ class WebSitesEnv(WebEnv):
 
 @cache
 def _tasks() -> TaskSet:
-    from agentgym_envs.envs.web.sites.tasks.make import load
+    from agentgym_envs.envs.web.sites.tasks.load import load
 
     return TaskSet(Task(id=t["name"], split=t["split"], difficulty=t["steps"], data=t) for t in load())

@@ -13,7 +13,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.serving import make_server
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from agentgym_envs.envs.web.session import Reply, Request
+from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.sites.code import code
 from agentgym_envs.envs.web.sites.code.data import fill as fill_code
 from agentgym_envs.envs.web.sites.forum import forum

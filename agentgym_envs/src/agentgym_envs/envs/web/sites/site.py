@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from flask import Flask, abort, flash, redirect, render_template, request, session, url_for
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import IntegerConverter
 
 TODAY = date(2026, 6, 15)
 """The day on which every episode takes place."""
@@ -99,6 +100,15 @@ def number(name: str, lowest: int = 0, highest: int = 10**9) -> int | None:
     return found if lowest <= found <= highest else None
 
 
+def cents(name: str, highest: int = 10**9) -> int | None:
+    """Returns an amount of a form in cents, or None if it is no number between nothing and ``highest``."""
+    try:
+        found = 100 * float(request.values.get(name, ""))
+    except ValueError:
+        return None
+    return round(found) if 0 <= found <= highest else None
+
+
 def back(message: str, endpoint: str, **values: Any) -> Any:
     """Shows a message on another page."""
     flash(message)
@@ -153,9 +163,17 @@ def day(text: str) -> str:
     return f"{found:%b} {found.day}, {found.year}"
 
 
+class _Key(IntegerConverter):
+    """The number of a row in an address: one that SQLite cannot hold leads nowhere."""
+
+    def __init__(self, map: Any):
+        super().__init__(map, max=2**63 - 1)
+
+
 def make_app(site: Site) -> Flask:
     """Returns an application with the shared layout and the pages for logging in and out."""
     app = Flask(f"agentgym-{site.name}", template_folder=str(FOLDER / "templates"), static_folder=None)
+    app.url_map.converters["int"] = _Key
     app.secret_key = f"agentgym {site.name}"
     app.config["SESSION_COOKIE_NAME"] = f"session_{site.name}"  # ports of one machine share their cookies
     app.jinja_env.filters |= {"money": money, "day": day}

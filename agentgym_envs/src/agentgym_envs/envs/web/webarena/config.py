@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import TaskError
-from agentgym_envs.tasks import Task, TaskSet, split_of
+from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 
 SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "MAP", "WIKIPEDIA", "HOMEPAGE")
 """The environment variables that hold the sites' addresses; a task's file writes ``__SHOPPING__``."""
@@ -41,18 +41,29 @@ def read_tasks(path: str | os.PathLike[str] | None, environ: Mapping[str, str] =
     return tasks
 
 
-def resolve(url: str, urls: Mapping[str, str]) -> str:
-    """Fills in the sites' addresses.
+def filled(task: Mapping[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
+    """Returns a task with the sites' addresses, wherever it names one: also in what a page must hold.
 
     Raises:
         TaskError: the address of a site is not set.
     """
+    text = json.dumps(task)
     for name in SITES:
-        if f"__{name}__" in url:
+        if f"__{name}__" in text:
             if name not in urls:
-                raise TaskError(f"{url} needs the address of a site: set the environment variable {name}")
-            url = url.replace(f"__{name}__", urls[name])
-    return url
+                raise TaskError(f"task {task['task_id']} needs the address of a site: set the environment variable {name}")
+            text = text.replace(f"__{name}__", urls[name])
+    return dict(json.loads(text))
+
+
+class WebArenaTasks(TaskSet):
+    """Tasks of which one may also ask for all: ``split="all"``, in the order of the file."""
+
+    splits = (*SPLITS, "all")
+
+    def ids(self, split: str) -> tuple[str, ...]:
+        """Returns the ids of a split, or of all."""
+        return tuple(self._by_id) if split == "all" else super().ids(split)
 
 
 def task_set(tasks: list[dict[str, Any]]) -> TaskSet:
@@ -60,7 +71,7 @@ def task_set(tasks: list[dict[str, Any]]) -> TaskSet:
 
     An id is the sites and WebArena's ``task_id``: ``shopping-21``, ``gitlab+reddit-552``.
     """
-    return TaskSet(
+    return WebArenaTasks(
         Task(
             id=f"{'+'.join(t['sites'])}-{t['task_id']}",
             split=split_of(f"webarena {t.get('intent_template_id', t['task_id'])}"),

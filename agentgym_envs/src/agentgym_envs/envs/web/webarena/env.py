@@ -2,19 +2,22 @@
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.core import Outcome
-from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.actions import Action, parse
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
-from agentgym_envs.envs.web.session import Reply, Request, Session
-from agentgym_envs.envs.web.webarena.config import read_tasks, resolve, site_urls, task_set
+from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.webarena.config import filled, read_tasks, site_urls, task_set
+from agentgym_envs.envs.web.webarena.early_stop import Done, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
-from agentgym_envs.errors import TaskError
+from agentgym_envs.envs.web.webarena.public import to_local, to_public
+from agentgym_envs.errors import ArgumentError, TaskError
 from agentgym_envs.tasks import Task, TaskSet
 
 
@@ -23,12 +26,18 @@ class WebArenaEnv(WebEnv):
 
     Args:
         config: WebArena's ``test.raw.json``, or a folder with a task a file; the variable ``WEBARENA_CONFIG`` without it.
-        logins: folder that the tasks' ``storage_state`` paths are relative to.
-        judge: decides ``fuzzy_match``, as WebArena's GPT-4 does; without one, a normalised match does, and ``info`` says so.
-        **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
+        logins: folder that the tasks' ``storage_state`` paths begin in: the one that holds ``.auth``.
+        judge: decides what no rule can, as WebArena's GPT-4 does; without one, a normalised match does, and ``info`` says so.
+        hosts: others that pages may ask, ``host`` or ``host:port``: the map's tiles, search and routes.
+        parsing_failures: in a row that end an episode; none do by default, three in WebArena's ``run.py``.
+        repeated_actions: the same ones in a row that end an episode, or typings into one field; likewise.
+        pause: seconds that a page gets before it is read, and half as much again before it is judged: WebArena's two and three.
+        viewport: show what is in view only, as WebArena does; False for the whole page.
+        **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`; ``split`` may also be "all".
 
     Raises:
         TaskError: there is no configuration, or it cannot be read.
+        ArgumentError: a host or a number that cannot be.
     """
 
     def __init__(
@@ -37,15 +46,31 @@ class WebArenaEnv(WebEnv):
         config: str | os.PathLike[str] | None = None,
         logins: str | os.PathLike[str] = ".",
         judge: Judge | None = None,
+        hosts: Iterable[str] | str = (),
+        parsing_failures: int | None = None,
+        repeated_actions: int | None = None,
+        pause: float = 2.0,
+        viewport: bool = True,
         **kwargs: Any,
     ):
+        for name, number in (("parsing_failures", parsing_failures), ("repeated_actions", repeated_actions)):
+            if number is not None and number < 1:
+                raise ArgumentError(f"{name}={number} ends every episode at once: give 1 or more, or None for no limit")
         self._tasks, self._logins, self._judge = read_tasks(config), Path(logins), judge
         self.urls = site_urls()
-        super().__init__(**kwargs)
-        hosts = {urlsplit(url).hostname or "" for url in self.urls.values()}
-        self._allowed = {urlsplit(url).netloc for url in self.urls.values()}
-        self._setting = self._setting._replace(hosts=tuple(sorted(hosts)))
+        if not 0 <= pause <= 60:
+            raise ArgumentError(f"pause={pause!r} must be 0 to 60 seconds")
+        self.tick = round(1000 * pause)
+        super().__init__(viewport=viewport, **kwargs)
+        more = [hosts] if isinstance(hosts, str) else hosts
+        named = [_host(host) for host in more]
+        self._allowed = {_place(url) for url in self.urls.values()}
+        self._allowed |= {(host, port or usual) for host, port in named for usual in (80, 443)}
+        self._limits = parsing_failures, repeated_actions
+        self._acted: list[Done] = []
+        self._config: dict[str, Any] = {}
         self._state: Path | None = None
+        self._before = ""
 
     def make_tasks(self) -> TaskSet:
         """Returns the configuration's tasks."""
@@ -53,14 +78,18 @@ class WebArenaEnv(WebEnv):
 
     def serve(self, request: Request) -> Reply | bool:
         """Lets requests to the sites pass."""
-        return urlsplit(request.url).netloc in self._allowed
+        return _place(request.url) in self._allowed
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Opens new tabs with the task's logins."""
-        state = task.data.get("storage_state")
+        self._config, self._acted = filled(task.data, self.urls), []
+        state = self._config.get("storage_state")
         self._state = self._logins / state if state else None
         if self._state is not None and not self._state.is_file():
-            raise TaskError(f"task {task.id} needs the login {self._state}: make it with WebArena's auto_login.py, or set logins=")
+            raise TaskError(
+                f"task {task.id} needs the login {self._state}: make it with WebArena's auto_login.py, "
+                f"or set logins= to the folder in which {state} lies"
+            )
         if self.session is not None:
             self.close()
         return super().begin(task, rng)
@@ -68,34 +97,73 @@ class WebArenaEnv(WebEnv):
     def make_session(self) -> Session:
         """Returns tabs that are logged in."""
         assert self._chromium is not None
-        return Session(self._chromium, self.serve, self.timeout, self._state)
+        return Session(self._chromium, self.serve, self.timeout, state=self._state)
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
         """Opens the start pages, a tab each, and shows the first."""
-        place = task.data.get("geolocation")
+        place = self._config.get("geolocation")
         if place:
             session.context.grant_permissions(["geolocation"])
             session.context.set_geolocation(place)
-        addresses = task.data["start_url"].split(" |AND| ")
-        for number, url in enumerate(addresses):
-            page = session.context.new_page() if number else session.page
-            page.goto(resolve(url, self.urls), wait_until="commit")
+        for number, url in enumerate(self._config["start_url"].split(" |AND| ")):
+            if number:
+                session.open_tab()
+            session.open(url)
             session.settle()
-        session.page = session.tabs[0]
-        session.page.bring_to_front()
-        return str(task.data["intent"])
+        session.focus(session.tabs[0])
+        return str(self._config["intent"])
+
+    def act(self, action: str) -> Outcome:
+        """Carries out a WebArena action."""
+        assert self.session is not None
+        self._before = self.session.tab.url
+        return super().act(action)
+
+    def read(self, action: str) -> Action:
+        """Reads an action with the sites' public names."""
+        parsed = parse(to_local(action, self.urls))
+        if parsed.name == "goto" and "://" not in parsed.text:
+            return parsed._replace(text=to_local(f"http://{parsed.text}", self.urls))
+        return parsed
+
+    def shown_url(self, url: str) -> str:
+        """Writes an address with the sites' public names."""
+        return to_public(url, self.urls)
+
+    def patience(self, action: Action) -> float:
+        """Allows for the pages that are opened to be judged."""
+        if action.name != "stop" and not any(self._limits):
+            return self.timeout
+        opened = [target for target in self._config["eval"].get("program_html") or () if target["url"] != "last"]
+        return self.timeout * (1 + len(opened))
 
     def judge(self, action: Action, session: Session) -> Outcome:
-        """Applies the evaluators once the agent stops."""
-        if action.name != "stop":
+        """Applies the evaluators once the agent stops, or is given up."""
+        self._acted.append(Done(action, self._before))
+        given_up = "" if action.name == "stop" else early_stop(self._acted, *self._limits)
+        if action.name != "stop" and not given_up:
             return Outcome("", 0.0)
-        assert self.task is not None
         helpers = make_helpers(self.urls, session.context.request)
-        scene = Scene(session.page, lambda url: resolve(url, self.urls), helpers=helpers, judge=self._judge)
-        verdict = evaluate(self.task.data, action.text, scene)
-        extra = {"judged_by": verdict.judged_by} if verdict.judged_by else {}
-        return Outcome("", float(verdict.success), done=True, success=verdict.success, extra=extra)
+        scene = Scene(session.page, session.another_tab, helpers=helpers, judge=self._judge, idle=1.5 * self.tick)
+        verdict = evaluate(self._config, "" if given_up else action.text, scene)
+        extra = {"judged_by": verdict.judged_by, "early_stop": given_up}
+        said = {key: value for key, value in extra.items() if value}
+        return Outcome("", float(verdict.success), done=True, success=verdict.success, extra=said)
 
     def oracle(self) -> Iterator[str]:
         """Yields nothing: WebArena publishes no solutions."""
         yield from ()
+
+
+def _place(url: str) -> tuple[str | None, int]:
+    """Returns an address's host and port."""
+    split = urlsplit(url)
+    return split.hostname, split.port or (443 if split.scheme == "https" else 80)
+
+
+def _host(text: str) -> tuple[str, int | None]:
+    """Returns the host, and the port if it is named."""
+    named = urlsplit(f"//{text}")
+    if not named.hostname or any(c in text for c in "/ @"):
+        raise ArgumentError(f"hosts={text!r} is no host: write it without http:// and without a path, such as tiles.example:8080")
+    return named.hostname, named.port

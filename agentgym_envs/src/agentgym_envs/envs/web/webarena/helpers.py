@@ -6,9 +6,9 @@ from urllib.parse import quote, urlsplit
 
 ADMIN = {"username": "admin", "password": "admin1234"}  # of WebArena's own shop, as its documentation gives them
 ROLE = """name => {
-  const row = [...document.querySelectorAll('tr')].find(row => row.innerText.includes('@' + name));
-  const cell = row && row.querySelector('[data-label="Max role"], td.col-max-role');
-  return cell ? cell.innerText.trim() : '';
+  const people = [...document.querySelectorAll("td[data-label='Account'] span.gl-avatar-labeled-sublabel")];
+  const index = people.findIndex(person => person.outerText === '@' + name);
+  return document.querySelectorAll('td.col-max-role span')[index]?.outerText ?? '';
 }"""
 
 
@@ -34,8 +34,9 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
         return reviews[-1] if reviews else {"nickname": "", "ratings": [{"percent": ""}]}
 
     def post_url(url: str) -> str:
-        parts = urlsplit(url).path.strip("/").split("/")
-        return f"{urls['REDDIT']}/{'/'.join(parts[:4])}/" if parts[0] == "f" and len(parts) >= 4 else url
+        whole = urlsplit(url)
+        parts = whole.path.split("/")  # "", "f", the forum, the post, its title, ...
+        return f"{whole.scheme}://{whole.netloc}/f/{parts[2]}/{parts[3]}/" if parts[1:2] == ["f"] and len(parts) >= 4 else url
 
     return {
         "shopping_get_latest_order_url": latest_order,

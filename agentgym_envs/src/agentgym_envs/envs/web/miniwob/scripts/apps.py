@@ -113,7 +113,7 @@ def _login(page: Page) -> Iterator[str]:
 def _copy(page: Page) -> Iterator[str]:
     nth = re.search(r"the (\d)\w\w text area", page.goal)
     text = page.ask(f"document.querySelectorAll('textarea')[{int(nth[1]) - 1 if nth else 0}].value")
-    field = next(e for e in page.all("textbox") if "value:" not in e.told)
+    field = next(e for e in page.all("textbox") if not e.text)
     yield f"type [{field.id}] [{text}] [0]"
     yield page.click("Submit", role="button")
 
@@ -130,7 +130,7 @@ def _word(page: Page) -> Iterator[str]:
 @script("scroll-text")
 def _last_word(page: Page) -> Iterator[str]:
     text = page.ask("document.querySelector('textarea').value")
-    field = next(e for e in page.all("textbox") if "value:" not in e.told)
+    field = next(e for e in page.all("textbox") if not e.text)
     yield f"type [{field.id}] [{text.split()[-1].strip('.,')}] [0]"
     yield page.click("Submit", role="button")
 

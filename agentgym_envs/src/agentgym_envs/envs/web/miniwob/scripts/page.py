@@ -1,5 +1,6 @@
 """What a script of a page works with, and the table of scripts."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -49,12 +50,14 @@ class Page:
     def check(self, name: str) -> Iterator[str]:
         """Yields the click that ticks a box, unless it is ticked."""
         box = find(self.text, name, role="checkbox")
-        if "checked: True" not in box.told:
+        if "checked: true" not in box.told:
             yield f"click [{box.id}]"
 
-    def ask(self, expression: str, argument: Any = None) -> Any:
-        """Evaluates JavaScript in the page; a function is called with the argument."""
-        return self._env.session.page.evaluate(expression, argument)
+    def ask(self, expression: str, *arguments: Any) -> Any:
+        """Evaluates JavaScript in the page; with arguments it is a function, which is called with them."""
+        if arguments:
+            expression = f"({expression})({', '.join(map(json.dumps, arguments))})"
+        return self._env.session.tab.evaluate(expression)
 
 
 Script = Callable[[Page], Iterator[str]]

@@ -10,6 +10,7 @@ from agentgym_envs.envs.web.sites.shop.data import refresh_ratings
 from agentgym_envs.envs.web.sites.site import (
     Site,
     back,
+    cents,
     database,
     field,
     make_app,
@@ -103,15 +104,10 @@ def _products(app: Flask) -> None:
     def product(key: int) -> Any:
         found = row("SELECT * FROM products WHERE id = ?", key)
         if request.method == "POST":
-            try:
-                price = round(100 * float(field("price")))
-            except ValueError:
-                price = -1
-            stock, weight = number("stock"), number("weight")
-            if price < 0 or stock is None or weight is None or not field("name"):
-                return back(
-                    "The price, the stock and the weight must be numbers, and the name may not be empty.", "product", key=key
-                )
+            price, stock, weight = cents("price"), number("stock"), number("weight")
+            if price is None or stock is None or weight is None or not field("name"):
+                wrong = "The price, up to 10 million, the stock and the weight must be numbers, and the name may not be empty."
+                return back(wrong, "product", key=key)
             sql = "UPDATE products SET name = ?, price = ?, stock = ?, weight = ?, description = ?, enabled = ? WHERE id = ?"
             run(sql, field("name"), price, stock, weight, field("description"), int(bool(field("enabled"))), key)
             return back("The product has been saved.", "product", key=key)

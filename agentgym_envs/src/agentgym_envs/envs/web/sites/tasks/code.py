@@ -8,7 +8,7 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.code.data import ME, MINE
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY
-from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 CODE = ORIGINS["code"]

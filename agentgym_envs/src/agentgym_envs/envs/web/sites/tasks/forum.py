@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.sites.forum.data import ME, MINE
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
 from agentgym_envs.envs.web.sites.site import ORIGINS
-from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 FORUM = ORIGINS["forum"]

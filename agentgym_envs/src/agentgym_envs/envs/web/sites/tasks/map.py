@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.sites.map.data import KINDS, ME
 from agentgym_envs.envs.web.sites.map.route import Route, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS
-from agentgym_envs.envs.web.sites.tasks.make import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 MAP = ORIGINS["map"]

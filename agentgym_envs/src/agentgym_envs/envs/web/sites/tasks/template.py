@@ -1,20 +1,14 @@
-"""Makes the task files from the templates: ``python -m agentgym_envs.envs.web.sites.tasks.make``."""
+"""Families of tasks: what a template is, and what its instances may draw from and demand."""
 
-import json
 import random
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import typer
-
-from agentgym_envs.envs.web.sites.site import ORIGINS, open_database
+from agentgym_envs.envs.web.sites.host import FILL, snapshot
+from agentgym_envs.envs.web.sites.site import open_database
 from agentgym_envs.envs.web.steps import Step
 
-FOLDER = Path(__file__).parent
-INSTANCES = 11  # of a template: eight for training, one for development, two for tests
 KINDS = ("find", "navigate", "change", "unachievable")
 
 
@@ -22,8 +16,6 @@ class World:
     """The databases that the templates draw from."""
 
     def __init__(self) -> None:
-        from agentgym_envs.envs.web.sites.host import FILL, snapshot
-
         self._databases = {tables: open_database(snapshot(tables)) for tables in FILL}
 
     def database(self, tables: str) -> sqlite3.Connection:
@@ -109,61 +101,3 @@ def becomes(tables: str, sql: str, wanted: Any) -> dict[str, Any]:
     """A database must answer a query with this text: columns parted by " | ", rows by line breaks."""
     target = {"url": "last", "locator": f"sql:{tables}:{sql}", "required_contents": {"exact_match": str(wanted)}}
     return _eval(["program_html"], program_html=[target])
-
-
-def make_tasks() -> list[dict[str, Any]]:
-    """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps`` and ``oracle`` added."""
-    from agentgym_envs.envs.web.sites.tasks import admin, code, forum, map, shop  # noqa: F401  they add their templates
-
-    world, tasks = World(), list[dict[str, Any]]()
-    for number, t in enumerate(TEMPLATES):
-        seen: set[str] = set()
-        for made in t.maker(world, random.Random(t.name)):
-            intent = t.intent.format(**made.values)
-            if intent in seen:
-                continue
-            instance = len(seen)
-            seen.add(intent)
-            tasks.append(
-                {
-                    "task_id": len(tasks),
-                    "sites": list(t.sites),
-                    "require_login": True,
-                    "storage_state": None,
-                    "start_url": ORIGINS[t.sites[0]],
-                    "geolocation": None,
-                    "intent_template": t.intent,
-                    "instantiation_dict": dict(made.values),
-                    "intent": intent,
-                    "require_reset": False,
-                    "eval": made.eval,
-                    "intent_template_id": number,
-                    "name": f"{t.name}-{instance}",
-                    "split": "train" if instance < INSTANCES - 3 else "dev" if instance == INSTANCES - 3 else "test",
-                    "kind": t.kind,
-                    "steps": len(made.steps),
-                    "oracle": made.steps,
-                }
-            )
-            if len(seen) == INSTANCES:
-                break
-    return tasks
-
-
-@cache
-def load() -> list[dict[str, Any]]:
-    """Returns the tasks of the files."""
-    return [task for name in ORIGINS for task in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))]
-
-
-def write(folder: Path) -> int:
-    """Writes a file a site, an array with a task a line; returns how many tasks there are."""
-    tasks = make_tasks()
-    for name in ORIGINS:
-        lines = [json.dumps(t, ensure_ascii=False) for t in tasks if t["sites"][0] == name]
-        (folder / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    return len(tasks)
-
-
-if __name__ == "__main__":
-    typer.echo(f"{write(FOLDER)} tasks")

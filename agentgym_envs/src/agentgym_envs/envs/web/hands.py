@@ -1,0 +1,173 @@
+"""How actions are carried out on a page."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from agentgym_envs.envs.web.actions import Action, BadAction
+from agentgym_envs.envs.web.connection import Refused
+from agentgym_envs.envs.web.keys import ENTER, strokes
+from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.tab import Tab, script
+
+MOMENT = 20  # milliseconds between two looks at it
+STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
+LEFT = {"button": "left", "clickCount": 1}
+Point = tuple[float, float]
+
+
+def perform(session: Session, action: Action) -> None:
+    """Carries out an action other than ``stop`` and waits until the page has settled.
+
+    Raises:
+        BadAction: it cannot be done on this page; the page is as it was.
+    """
+    session.dialogs.clear()
+    DO[action.name](session, action)
+    session.settle()
+
+
+def _node(tab: Tab, action: Action) -> int:
+    node = tab.node(action.target)
+    if node is None:
+        raise BadAction(f"there is no element [{action.target}] on this page")
+    return node
+
+
+def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point, str, str]:
+    """Returns a point of the element, scrolled into view, what a click there would meet, and the element as an object of the page.
+
+    Args:
+        session: with the page.
+        action: with the element's id.
+        across: of its width, from the left; half of its height. Where something covers that, a point near an edge may be free.
+    """
+    tab = session.tab
+    node = _node(tab, action)
+    wanted = ("DOM.scrollIntoViewIfNeeded", "DOM.getContentQuads", "DOM.resolveNode")
+    numbers = [tab.send(method, backendNodeId=node) for method in wanted]
+    try:
+        _, shape, found = [tab.connection.result(number) for number in numbers]
+    except Refused as error:
+        raise BadAction(f"element [{action.target}] is not on the page any more, or has no place on it") from error
+    if not shape["quads"]:
+        raise BadAction(f"element [{action.target}] has no place on the page")
+    xs, ys = shape["quads"][0][0::2], shape["quads"][0][1::2]
+    points = [
+        (min(xs) + x * (max(xs) - min(xs)), min(ys) + y * (max(ys) - min(ys)))
+        for x, y in ((across, 0.5), (0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
+    ]
+    element = found["object"]["objectId"]
+    met = _meets(tab, element, points)
+    best = next((i for i, what in enumerate(met) if what != "another"), 0)
+    return points[best], met[best], element
+
+
+def _meets(tab: Tab, element: str, points: Sequence[Point]) -> list[str]:
+    """Returns what clicks at some points would meet: "gone" without the element, "unknown" if the page does not let us ask."""
+    try:
+        met = tab.applied(element, script("meets.js"), points)
+    except Refused:
+        met = ["gone"] * len(points)
+    return met if isinstance(met, list) and len(met) == len(points) else ["unknown"] * len(points)
+
+
+def move(tab: Tab, point: Point) -> None:
+    """Moves the pointer. The page has heard of it afterwards: pointers and keys take another way to it than other commands."""
+    tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=point[0], y=point[1])
+
+
+def _click(session: Session, action: Action, across: float = 0.5) -> None:
+    """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
+    point, before, element = _point(session, action, across)
+    tab, end = session.tab, time.monotonic() + STEADY
+    move(tab, point)
+    session.settle(looks=1)
+    while _meets(tab, element, [point])[0] not in (before, "gone") and time.monotonic() < end:
+        session.pass_time(MOMENT)
+        session.settle(looks=1)
+    tab.post("Input.dispatchMouseEvent", type="mousePressed", x=point[0], y=point[1], buttons=1, **LEFT)
+    tab.call("Input.dispatchMouseEvent", type="mouseReleased", x=point[0], y=point[1], buttons=0, **LEFT)
+
+
+def _hover(session: Session, action: Action) -> None:
+    move(session.tab, _point(session, action)[0])
+
+
+def _type(session: Session, action: Action) -> None:
+    _click(session, action, across=0.2)  # a field's right end may be a button
+    tab = session.tab
+    numbers = [tab.send(method, **params) for method, params in strokes(action.text + ENTER * action.enter)]
+    for number in numbers:
+        tab.connection.result(number)
+
+
+def _select(session: Session, action: Action) -> None:
+    if trouble := session.tab.on(_node(session.tab, action), script("select.js"), action.text):
+        raise BadAction(f"element [{action.target}] {trouble}")
+
+
+def _press(session: Session, action: Action) -> None:
+    from playwright.sync_api import Error
+
+    try:
+        session.page.keyboard.press(action.text)
+    except Error as error:
+        if not session.chromium.alive:
+            raise
+        raise BadAction(f"{action.text!r} is no key or combination of keys, such as Enter, Control+a or PageDown") from error
+
+
+def _scroll(session: Session, action: Action) -> None:
+    session.tab.evaluate(f"window.scrollBy(0, {1 if action.text == 'down' else -1} * window.innerHeight)")
+
+
+def _new_tab(session: Session, action: Action) -> None:
+    session.open_tab()
+
+
+def _tab_focus(session: Session, action: Action) -> None:
+    if action.target >= len(session.tabs):
+        raise BadAction(f"there is no tab {action.target}: the last is {len(session.tabs) - 1}")
+    session.focus(session.tabs[action.target])
+
+
+def _close_tab(session: Session, action: Action) -> None:
+    tab = session.tab
+    if len(session.tabs) == 1:
+        session.open_tab()
+    session.close_tab(tab)
+
+
+def _goto(session: Session, action: Action) -> None:
+    url = action.text if "://" in action.text else f"http://{action.text}"
+    if not url.startswith(("http://", "https://")):
+        raise BadAction(f"goto opens http and https addresses only, not {url[:200]!r}")
+    try:
+        session.open(url)
+    except Refused as error:
+        raise BadAction(str(error)) from error
+
+
+def _go(session: Session, by: int) -> None:
+    tab = session.tab
+    history = tab.call("Page.getNavigationHistory")
+    index = history["currentIndex"] + by
+    if not 0 <= index < len(history["entries"]):
+        raise BadAction(f"there is no page to go {'back' if by < 0 else 'forward'} to")
+    tab.call("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
+
+
+DO: Mapping[str, Callable[[Session, Action], None]] = {
+    "click": _click,
+    "hover": _hover,
+    "type": _type,
+    "select": _select,
+    "press": _press,
+    "scroll": _scroll,
+    "new_tab": _new_tab,
+    "tab_focus": _tab_focus,
+    "close_tab": _close_tab,
+    "goto": _goto,
+    "go_back": lambda session, action: _go(session, -1),
+    "go_forward": lambda session, action: _go(session, 1),
+}

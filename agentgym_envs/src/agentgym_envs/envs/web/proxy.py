@@ -1,0 +1,202 @@
+"""What a browser's pages may reach: a proxy on loopback, which every request of an episode has to pass, whoever makes it.
+
+A page asks for more than its own documents: redirects, workers, sockets, beacons, prefetches, rules for speculation. They all come
+through the context's proxy, which answers those that the task serves, passes on those that it allows, and refuses the rest.
+"""
+
+import select
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+CHUNK = 2**16
+HOP = frozenset(("connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "content-length"))
+"""Headers that are between a browser and its proxy alone, or that the proxy writes itself."""
+
+
+class Reply(NamedTuple):
+    """What a request gets."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Request(NamedTuple):
+    """What a page asked for; the names of headers are in small letters."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Serve = Callable[[Request], Reply | bool]
+"""Answers a request itself, or says whether it may leave the machine. A tunnel is a request CONNECT for ``//host:port``."""
+
+
+def origin_of(url: str) -> str:
+    """Returns scheme, host and port of an address."""
+    return "/".join(url.split("/")[:3])[:200]
+
+
+class Proxy:
+    """Listens on a port of its own.
+
+    Args:
+        serve: decides about every request; it is called by one thread at a time.
+
+    Attributes:
+        address: for the browser's settings.
+        blocked: refused requests, by scheme, host and port; a tunnel, which https and WebSockets need, has no scheme.
+        reached: origins that were answered.
+        trouble: what ``serve`` raised, if it did.
+        lock: held while ``serve`` is called.
+    """
+
+    def __init__(self, serve: Serve):
+        self.blocked: Counter[str] = Counter()
+        self.reached: set[str] = set()
+        self.trouble: Exception | None = None
+        self._serve, self.lock = serve, threading.Lock()
+        self._server = _Server(self)
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+
+    def decide(self, request: Request) -> Reply | bool:
+        """Returns what becomes of a request, and counts it."""
+        with self.lock:
+            try:
+                answer = self._serve(request)
+            except Exception as error:
+                self.trouble, answer = error, False
+            if answer:
+                self.reached.add(origin_of(request.url))
+            else:
+                self.blocked[origin_of(request.url).lstrip("/")] += 1
+            return answer
+
+    def forget(self) -> None:
+        """Begins to count anew."""
+        self.blocked.clear()
+        self.reached.clear()
+        self.trouble = None
+
+    def close(self) -> None:
+        """Stops listening and ends all connections."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, proxy: Proxy):
+        self.proxy, self._open = proxy, set[socket.socket]()
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def process_request(self, request: socket.socket, client_address: tuple[str, int]) -> None:  # type: ignore[override]
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: socket.socket) -> None:  # type: ignore[override]
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for connection in list(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Says nothing: a browser drops connections as it likes."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: _Server
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        answer = self.server.proxy.decide(Request(self.command, self.path, headers, body))
+        if answer is True:
+            self._pass_on(headers, body)
+            return
+        # A tab that was to go where it may not stays where it is: that is what a browser makes of "No Content".
+        reply = answer or Reply(HTTPStatus.NO_CONTENT, {}, b"")
+        self.send_response_only(reply.status)
+        if not any(name.lower() == "cache-control" for name in reply.headers):
+            self.send_header("cache-control", "no-store")
+        for name, value in reply.headers.items():
+            if name.lower() not in HOP:
+                self.send_header(name, value)
+        if reply.status != HTTPStatus.NO_CONTENT:
+            self.send_header("content-length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _answer
+
+    def do_CONNECT(self) -> None:
+        """Opens a tunnel, for https and WebSockets."""
+        self.close_connection = True
+        if not self.server.proxy.decide(Request("CONNECT", f"//{self.path}", {}, b"")):
+            self.send_response_only(HTTPStatus.FORBIDDEN)
+            self.end_headers()
+            return
+        host, _, port = self.path.rpartition(":")
+        with self._reached(host.strip("[]"), int(port)) as there:
+            self.send_response_only(HTTPStatus.OK)
+            self.end_headers()
+            self.wfile.flush()
+            _relay(self.connection, there)
+
+    def _pass_on(self, headers: Mapping[str, str], body: bytes) -> None:
+        self.close_connection = True
+        url = urlsplit(self.path)
+        path = (url.path or "/") + ("?" + url.query if url.query else "")
+        kept = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if name not in HOP)
+        length = f"content-length: {len(body)}\r\n" if body or self.command == "POST" else ""
+        head = f"{self.command} {path} HTTP/1.1\r\n{kept}{length}connection: close\r\n\r\n"
+        with self._reached(url.hostname or "", url.port or 80) as there:
+            there.sendall(head.encode("latin-1") + body)
+            _relay(self.connection, there)
+
+    def _reached(self, host: str, port: int) -> "closing[socket.socket]":
+        try:
+            return closing(socket.create_connection((host, port), timeout=10))
+        except OSError:
+            self.send_response_only(HTTPStatus.BAD_GATEWAY)
+            self.send_header("content-length", "0")
+            self.end_headers()
+            raise
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Writes nothing."""
+
+
+def _relay(here: socket.socket, there: socket.socket) -> None:
+    """Carries bytes both ways until one side has ended."""
+    others = {here: there, there: here}
+    for source, data in _received(here, there):
+        if not data:
+            return
+        others[source].sendall(data)
+
+
+def _received(*sockets: socket.socket) -> Iterator[tuple[socket.socket, bytes]]:
+    while True:
+        for ready in select.select(sockets, [], [])[0]:
+            yield ready, ready.recv(CHUNK)

@@ -1,0 +1,79 @@
+"""Makes the task files anew from the templates: ``python -m agentgym_envs.envs.web.sites.tasks``."""
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from agentgym_envs.envs.web.sites.site import ORIGINS
+from agentgym_envs.envs.web.sites.tasks import admin, code, forum, map, shop  # noqa: F401  they add their templates
+from agentgym_envs.envs.web.sites.tasks.load import FOLDER
+from agentgym_envs.envs.web.sites.tasks.template import TEMPLATES, World
+from agentgym_envs.errors import TaskError
+
+INSTANCES = 11  # of a template: eight for training, one for development, two for tests
+
+
+def make_tasks() -> list[dict[str, Any]]:
+    """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps`` and ``oracle`` added."""
+    world, tasks = World(), list[dict[str, Any]]()
+    for number, t in enumerate(TEMPLATES):
+        seen: set[str] = set()
+        for made in t.maker(world, random.Random(t.name)):
+            intent = t.intent.format(**made.values)
+            if intent in seen:
+                continue
+            instance = len(seen)
+            seen.add(intent)
+            tasks.append(
+                {
+                    "task_id": len(tasks),
+                    "sites": list(t.sites),
+                    "require_login": True,
+                    "storage_state": None,
+                    "start_url": ORIGINS[t.sites[0]],
+                    "geolocation": None,
+                    "intent_template": t.intent,
+                    "instantiation_dict": dict(made.values),
+                    "intent": intent,
+                    "require_reset": False,
+                    "eval": made.eval,
+                    "intent_template_id": number,
+                    "name": f"{t.name}-{instance}",
+                    "split": "train" if instance < INSTANCES - 3 else "dev" if instance == INSTANCES - 3 else "test",
+                    "kind": t.kind,
+                    "steps": len(made.steps),
+                    "oracle": made.steps,
+                }
+            )
+            if len(seen) == INSTANCES:
+                break
+    return tasks
+
+
+def write(folder: Path) -> int:
+    """Writes a file a site, an array with a task a line; returns how many tasks there are.
+
+    Raises:
+        TaskError: the folder's files hold more tasks than the templates make; they stay as they are.
+    """
+    tasks = make_tasks()
+    there = sum(len(json.loads(file.read_text(encoding="utf-8"))) for file in folder.glob("*.json"))
+    if len(tasks) < there:
+        raise TaskError(f"the templates make {len(tasks)} tasks and {folder} holds {there}: remove its *.json to have fewer")
+    for name in ORIGINS:
+        lines = [json.dumps(t, ensure_ascii=False) for t in tasks if t["sites"][0] == name]
+        new = folder / f"{name}.json.new"
+        new.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+        os.replace(new, folder / f"{name}.json")
+    return len(tasks)
+
+
+if __name__ == "__main__":
+    try:
+        typer.echo(f"{write(FOLDER)} tasks")
+    except TaskError as error:
+        raise SystemExit(f"error: {error}") from None

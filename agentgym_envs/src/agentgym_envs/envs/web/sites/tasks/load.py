@@ -1,0 +1,16 @@
+"""Reads the task files; knows nothing of the templates that they are made of."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.envs.web.sites.site import ORIGINS
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def load() -> list[dict[str, Any]]:
+    """Returns the tasks of the files, in the order of the sites."""
+    return [task for name in ORIGINS for task in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))]

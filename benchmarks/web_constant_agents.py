@@ -1,0 +1,134 @@
+"""What answers solve that say nothing about the task: on all tasks of ``agentgym/WebSites-v0``.
+
+    python benchmarks/web_constant_agents.py
+
+None of these agents does anything before it answers, so that only answers can solve a task. Some are told the text of the page
+on which the oracle ends. Writes ``benchmarks/results/web_constant_agents.md``; the oracle's walks take the time.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import typer
+from rich.progress import track
+
+from agentgym_envs import registry
+from agentgym_envs.envs.web.evaluators import Scene, evaluate
+from agentgym_envs.envs.web.sites.env import LONGEST, solved
+from agentgym_envs.envs.web.sites.host import FILL, snapshot
+from agentgym_envs.envs.web.sites.site import open_database
+from agentgym_envs.envs.web.sites.tasks.load import load
+from agentgym_envs.envs.web.sites.tasks.template import KINDS
+from agentgym_envs.tasks import SPLITS
+
+RESULT = Path(__file__).parent / "results" / "web_constant_agents.md"
+SEEDS = 20  # of the random agent
+Task = dict[str, Any]
+HEAD = f"""# What answers solve that say nothing about the task
+
+`python benchmarks/web_constant_agents.py`: all tasks of `agentgym/WebSites-v0`. Nothing is done before the answer, and no more than
+{LONGEST} characters of it are allowed; the last column is without that limit.
+
+| agent | {" | ".join(KINDS)} | all | of all | without the limit |
+|---|{"---|" * len(KINDS)}---|---|---|"""
+
+
+def scene(task: Task, tables: dict[str, Any]) -> Scene:
+    """Returns what an evaluator sees if nothing has been done."""
+
+    def query(locator: str) -> str:
+        name, _, sql = locator.partition(":")
+        return "\n".join(" | ".join(map(str, row)) for row in tables[name].execute(sql))
+
+    return Scene(SimpleNamespace(url=task["start_url"]), nullcontext, query)
+
+
+def asked_for(task: Task) -> str:
+    """Returns what an answer must hold, or nothing if it must be something."""
+    checks = task["eval"]["reference_answers"] or {}
+    return ", ".join(checks["must_include"]) if "must_include" in checks else task["eval"].get("string_note", "")
+
+
+def everything(tasks: Iterable[Task]) -> str:
+    """Returns one answer with all that any task asks for."""
+    return " ".join(sorted({asked_for(task) for task in tasks}))
+
+
+def packed(tasks: Iterable[Task]) -> str:
+    """Returns the answer of allowed length whose parts are asked for most often: the best choice, by dynamic programming."""
+    best: list[tuple[int, list[str]]] = [(0, [])] * (LONGEST + 2)
+    for text, count in sorted(Counter(filter(None, map(asked_for, tasks))).items()):
+        for room in range(LONGEST + 1, len(text), -1):
+            others = best[room - len(text) - 1]
+            best[room] = max(best[room], (others[0] + count, [*others[1], text]), key=lambda choice: choice[0])
+    return " ".join(best[LONGEST + 1][1])
+
+
+def last_pages(tasks: Iterable[Task]) -> dict[str, str]:
+    """Returns the text of the page on which the oracle answers, by task."""
+    wanted, texts = {task["name"] for task in tasks}, dict[str, str]()
+    for split in SPLITS:
+        world: Any = registry.make("agentgym/WebSites-v0", split=split).unwrapped
+        for task_id in track([i for i in world.task_ids if i in wanted], description=split):
+            world.reset(options={"task_id": task_id})
+            for action in world.oracle():
+                if action.startswith("stop"):
+                    break
+                world.step(action)
+            texts[task_id] = world.session.page.evaluate("() => document.body.innerText")
+        world.close()
+    return texts
+
+
+def row(name: str, tasks: list[Task], answers: list[Callable[[Task], str]], tables: dict[str, Any]) -> str:
+    """Plays an agent, several times if it has several answers to a task; returns its line of the table, of means."""
+    kinds, free = Counter[str](), 0
+    for answer in answers:
+        for task in tasks:
+            said, seen = answer(task), scene(task, tables)
+            kinds[task["kind"]] += solved(task, said, seen)
+            free += evaluate(task, said, seen).success
+    counts = [f"{kinds[kind] / len(answers):.4g}" for kind in KINDS]
+    share = kinds.total() / len(answers) / len(tasks)
+    return f"| {name} | {' | '.join(counts)} | {kinds.total() / len(answers):.4g} | {share:.1%} | {free / len(answers):.4g} |"
+
+
+def main() -> None:
+    """Plays all agents and writes the result."""
+    start, tasks = time.perf_counter(), load()
+    tables = {name: open_database(snapshot(name)) for name in FILL}
+    pool = [task["oracle"][-1][1] for task in tasks]
+    pages = last_pages(task for task in tasks if "string_match" in task["eval"]["eval_types"])
+    all_of_it, best = everything(tasks), packed(tasks)
+
+    def drawn(seed: int) -> Callable[[Task], str]:
+        rng = random.Random(seed)
+        return lambda _: rng.choice(pool)
+
+    agents: dict[str, list[Callable[[Task], str]]] = {
+        "nothing: the empty answer": [lambda _: ""],
+        f"a random one of the {len(pool):,} answers, mean of {SEEDS}": [drawn(seed) for seed in range(SEEDS)],
+        f"everything: all that any task asks for, {len(all_of_it):,} characters": [lambda _: all_of_it],
+        f"the most that {LONGEST} characters can hold: “{best}”": [lambda _: best],
+        "the text of the oracle's last page": [lambda task: pages.get(task["name"], "")],
+        f"the first {LONGEST} characters of it": [lambda task: pages.get(task["name"], "").strip()[:LONGEST]],
+        f"the last {LONGEST} characters of it": [lambda task: pages.get(task["name"], "").strip()[-LONGEST:]],
+        "always N/A": [lambda _: "N/A"],
+    }
+    lines = [row(name, tasks, answers, tables) for name, answers in agents.items()]
+    counts = Counter(task["kind"] for task in tasks)
+    total = f"| tasks | {' | '.join(str(counts[kind]) for kind in KINDS)} | {len(tasks):,} | | |"
+    shortest = min(len(text) for text in pages.values())
+    note = f"The shortest of the {len(pages)} last pages has {shortest} characters. Took {time.perf_counter() - start:.0f} s."
+    RESULT.write_text("\n".join([HEAD, *lines, total, "", note]) + "\n", encoding="utf-8")
+    typer.echo(RESULT.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    typer.run(main)

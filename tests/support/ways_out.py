@@ -1,0 +1,158 @@
+"""Ways in which a page may make a browser ask for an address: each should arrive where that may be reached, and nowhere else.
+
+``OUT`` in a way stands for its own address outside, ``HOST`` for that server's host and port, ``UDP`` for a port of datagrams.
+"""
+
+from agentgym_envs.envs.web.proxy import Reply
+
+ELEMENTS = {
+    "image": "<img src=OUT>",
+    "image-set-of-sources": "<img srcset='OUT 2x'>",
+    "picture": "<picture><source srcset=OUT><img src=data:,></picture>",
+    "image-button": "<input type=image src=OUT>",
+    "audio": "<audio src=OUT preload=auto></audio>",
+    "video": "<video src=OUT preload=auto></video>",
+    "video-source": "<video preload=auto><source src=OUT type=video/mp4></video>",
+    "video-poster": "<video poster=OUT></video>",
+    "subtitles": "<video src=data:, crossorigin><track src=OUT default kind=captions></video>",
+    "embed": "<embed src=OUT type=text/html>",
+    "object": "<object data=OUT type=text/html></object>",
+    "frame": "<iframe src=OUT></iframe>",
+    "frame-in-a-frame": "<iframe srcdoc='<iframe src=OUT></iframe>'></iframe>",
+    "frame-with-a-picture": "<iframe srcdoc='<img src=OUT>'></iframe>",
+    "frame-in-a-sandbox": "<iframe sandbox=allow-scripts srcdoc='<script>fetch(`OUT`, {mode: `no-cors`})</script>'></iframe>",
+    "frame-of-data": "<iframe src='data:text/html,<img src=OUT>'></iframe>",
+    "frameset": "<frameset><frame src=OUT></frameset>",
+    "script": "<script src=OUT></script>",
+    "module": "<script type=module src=OUT></script>",
+    "module-import": "<script type=module>import 'OUT'</script>",
+    "stylesheet": "<link rel=stylesheet href=OUT>",
+    "alternate-stylesheet": "<link rel='alternate stylesheet' title=x href=OUT>",
+    "icon": "<link rel=icon href=OUT>",
+    "preloaded-script": "<link rel=preload as=script href=OUT>",
+    "preloaded-picture": "<link rel=preload as=image href=OUT>",
+    "preloaded-font": "<link rel=preload as=font crossorigin href=OUT>",
+    "preloaded-data": "<link rel=preload as=fetch crossorigin href=OUT>",
+    "module-preload": "<link rel=modulepreload href=OUT>",
+    "prefetch": "<link rel=prefetch href=OUT>",
+    "prerender": "<link rel=prerender href=OUT>",
+    "preconnect": "<link rel=preconnect href=OUT>",
+    "name-prefetch": "<link rel=dns-prefetch href=//name-prefetch.example>",
+    "manifest": "<link rel=manifest href=OUT>",
+    "style-import": "<style>@import 'OUT'</style>",
+    "background": "<div style='background: url(OUT)'>x</div>",
+    "background-attribute": "<body background=OUT>",
+    "font": "<style>@font-face { font-family: f; src: url(OUT) } p { font-family: f }</style><p>x",
+    "list-image": "<ul style='list-style-image: url(OUT)'><li>x</ul>",
+    "generated-content": "<style>p::before { content: url(OUT) }</style><p>x",
+    "border-image": "<div style='border: 9px solid; border-image: url(OUT) 9'>x</div>",
+    "mask": "<div style='mask-image: url(OUT)'>x</div>",
+    "shape": "<div style='float: left; shape-outside: url(OUT)'>x</div>",
+    "style-image-set": "<div style='background: image-set(\"OUT\" 1x)'>x</div>",
+    "vector-image": "<svg><image href=OUT width=9 height=9 /></svg>",
+    "vector-script": "<svg><script href=OUT></script></svg>",
+    "vector-filter": "<svg><filter id=f><feImage href=OUT /></filter><rect width=9 height=9 filter=url(#f) /></svg>",
+    "refresh": "<meta http-equiv=refresh content='0; url=OUT'>",
+    "base": "<base href=http://HOST/><img src=base>",
+    "speculative-prefetch": '<script type=speculationrules>{"prefetch": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
+    "speculative-prerender": '<script type=speculationrules>{"prerender": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
+    "report-of-the-policy": "<meta http-equiv=content-security-policy content=\"img-src 'none'\"><img src=OUT>",
+}
+SCRIPTS = {
+    "fetch": "fetch('OUT')",
+    "fetch-post": "fetch('OUT', {method: 'POST', mode: 'no-cors', body: 'x'})",
+    "fetch-to-the-end": "fetch('OUT', {keepalive: true, mode: 'no-cors'}); location = '/'",
+    "fetch-later": "fetchLater('OUT', {activateAfter: 0})",
+    "request": "const r = new XMLHttpRequest(); r.open('GET', 'OUT'); r.send()",
+    "request-that-waits": "const r = new XMLHttpRequest(); r.open('GET', 'OUT', false); r.send()",
+    "beacon": "navigator.sendBeacon('OUT', 'x')",
+    "events": "new EventSource('OUT')",
+    "socket": "new WebSocket('ws://HOST/socket')",
+    "safe-socket": "new WebSocket('wss://HOST/safe-socket')",
+    "transport": "new WebTransport('https://HOST/transport').ready.catch(() => 0)",
+    "safe-fetch": "fetch('https://HOST/safe-fetch')",
+    "late-import": "import('OUT')",
+    "written-script": "document.write('<script src=OUT></' + 'script>')",
+    "loose-image": "new Image().src = 'OUT'",
+    "loose-sound": "new Audio('OUT').load()",
+    "loose-font": "new FontFace('f', 'url(OUT)').load()",
+    "style-rule": "document.adoptedStyleSheets = [new CSSStyleSheet()]; const s = document.createElement('style');"
+    "document.head.append(s); s.sheet.insertRule('body { background: url(OUT) }')",
+    "style-sheet-of-text": "const l = document.createElement('link'); l.rel = 'stylesheet';"
+    "l.href = URL.createObjectURL(new Blob(['@import \"OUT\"'], {type: 'text/css'})); document.head.append(l)",
+    "worker": "new Worker(URL.createObjectURL(new Blob(['fetch(`OUT`)'])))",
+    "worker-import": "new Worker(URL.createObjectURL(new Blob(['importScripts(`OUT`)'])))",
+    "worker-socket": "new Worker(URL.createObjectURL(new Blob(['new WebSocket(`ws://HOST/worker-socket`)'])))",
+    "worker-module": "new Worker(URL.createObjectURL(new Blob(['import `x`'.replaceAll('`', '\"').replace('x', 'OUT')],"
+    "{type: 'text/javascript'})), {type: 'module'})",
+    "worker-in-a-worker": "new Worker(URL.createObjectURL(new Blob(["
+    "'new Worker(URL.createObjectURL(new Blob([\"fetch(`OUT`)\"])))'])))",
+    "worker-transport": "new Worker(URL.createObjectURL(new Blob(['new WebTransport(`https://HOST/x`)'])))",
+    "shared-worker": "new SharedWorker('/shared.js?OUT')",
+    "shared-worker-socket": "new SharedWorker('/shared-socket.js?HOST')",
+    "service-worker": "navigator.serviceWorker.register('/service.js?OUT')",
+    "worklet": "new AudioContext().audioWorklet.addModule('OUT')",
+    "paint-worklet": "CSS.paintWorklet.addModule('OUT')",
+    "window": "open('OUT')",
+    "window-without-opener": "open('OUT', '_blank', 'noopener')",
+    "window-that-fetches": "open('about:blank').eval(\"fetch('OUT', {mode: 'no-cors'})\")",
+    "location": "location = 'OUT'",
+    "location-in-a-frame": "const f = document.createElement('iframe'); document.body.append(f); f.contentWindow.location = 'OUT'",
+    "frame-that-fetches": "const f = document.createElement('iframe'); document.body.append(f);"
+    "f.contentWindow.fetch('OUT', {mode: 'no-cors'})",
+    "link": "const a = document.createElement('a'); a.href = 'OUT'; document.body.append(a); a.click()",
+    "link-to-a-new-tab": "const a = document.createElement('a'); a.href = 'OUT'; a.target = '_blank';"
+    "document.body.append(a); a.click()",
+    "link-ping": "const a = document.createElement('a'); a.href = '#x'; a.ping = 'OUT'; document.body.append(a); a.click()",
+    "link-download": "const a = document.createElement('a'); a.href = 'OUT'; a.download = 'x'; document.body.append(a); a.click()",
+    "form": "const f = document.createElement('form'); f.action = 'OUT'; document.body.append(f); f.submit()",
+    "form-post": "const f = document.createElement('form'); f.action = 'OUT'; f.method = 'post';"
+    "document.body.append(f); f.submit()",
+    "form-in-a-frame": "const i = document.createElement('iframe'); i.name = 'i'; document.body.append(i);"
+    "const f = document.createElement('form'); f.action = 'OUT'; f.target = 'i'; document.body.append(f); f.submit()",
+    "last-words": "addEventListener('pagehide', () => navigator.sendBeacon('OUT', 'x')); location = '/'",
+    "stun": "const c = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]}); c.createDataChannel('x');"
+    "c.createOffer().then(o => c.setLocalDescription(o))",
+    "turn": "const c = new RTCPeerConnection({iceServers: [{urls: 'turn:127.0.0.1:UDP', username: 'u', credential: 'c'}]});"
+    "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
+    "turn-over-tcp": "const c = new RTCPeerConnection({iceServers: [{urls: 'turn:HOST?transport=tcp', username: 'u',"
+    "credential: 'c'}]}); c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
+    "stun-in-a-frame": "const f = document.createElement('iframe'); document.body.append(f);"
+    "const c = new f.contentWindow.RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]});"
+    "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
+    "stun-in-a-window": "const w = open('about:blank');"
+    "const c = new w.RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]});"
+    "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
+}
+REDIRECTS = {f"redirect-{status}": Reply(status, {"Location": "OUT"}, b"") for status in (301, 302, 303, 307, 308)}
+HEADERS = {
+    "refresh-header": {"Refresh": "0; url=OUT"},
+    "link-header": {"Link": "<OUT>; rel=preload; as=image"},
+    "policy-header": {"Content-Security-Policy": "img-src 'none'; report-uri OUT"},
+}
+DATAGRAMS = frozenset(("stun", "turn", "stun-in-a-frame", "stun-in-a-window"))
+"""These come as datagrams, which no setting lets pass."""
+
+
+def pages(host: str, udp: int) -> dict[str, str | Reply]:
+    """Returns a page for each way, by its path."""
+
+    def filled(text: str, name: str) -> str:
+        return text.replace("OUT", f"http://{host}/{name}").replace("HOST", host).replace("UDP", str(udp))
+
+    made: dict[str, str | Reply] = {f"/{name}": filled(text, name) for name, text in ELEMENTS.items()}
+    for name, text in SCRIPTS.items():
+        made[f"/{name}"] = f"<body><script>try {{ {filled(text, name)} }} catch {{}}</script>"
+    for name, reply in REDIRECTS.items():
+        made[f"/{name}"] = reply._replace(headers={"Location": filled("OUT", name)})
+    for name, headers in HEADERS.items():
+        sent = {key: filled(value, name) for key, value in headers.items()}
+        made[f"/{name}"] = Reply(200, {"content-type": "text/html", **sent}, b"<img src=/x>")
+    script = {"content-type": "text/javascript"}
+    made["/shared.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
+    made["/shared-socket.js"] = Reply(200, script, b"new WebSocket('ws://' + location.search.slice(1) + '/shared-worker-socket')")
+    made["/service.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
+    return made | {"/": "<title>Home</title>"}
+
+
+NAMES = (*ELEMENTS, *SCRIPTS, *REDIRECTS, *HEADERS)
