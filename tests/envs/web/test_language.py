@@ -124,11 +124,21 @@ def test_only_what_is_visible_is_written():
 
 
 def test_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
-    nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7])]
+    nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7, 8])]
+    nodes += [node(8, "textbox", "Search", [9]), node(9, "StaticText", "lamp")]  # what a field holds is never left out
     nodes += [node(2, "link", "New lamps"), node(3, "StaticText", "lamp"), node(4, "StaticText", "one"), node(5, "row", "")]
     nodes += [node(6, "StaticText", "10"), node(7, "StaticText", "lamp")]
     text = tree.render(nodes, lambda dom: dom)
-    assert [e.name for e in look.elements(text)] == ["Shop", "New lamps", "one", "", "10", "lamp"]  # 10 is in ids alone
+    assert [e.name for e in look.elements(text)] == [
+        "Shop",
+        "New lamps",
+        "one",
+        "",
+        "10",
+        "lamp",
+        "Search",
+        "lamp",
+    ]  # 10 is in ids alone
 
 
 def test_a_cut_keeps_whole_lines_and_counts_what_is_missing():

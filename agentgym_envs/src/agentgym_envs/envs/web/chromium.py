@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -76,17 +76,23 @@ class Chromium:
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
         executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
+        self._end, self._overdue = float("inf"), False
+        self.targets: dict[str, Target] = {}
+        self.watchers: dict[str, Watcher] = {}
         self.browser = launch(playwright.chromium, executable, [*ARGUMENTS], headed=setting.headed)
+        try:
+            self._connect()
+        except BaseException:
+            self.browser.close()
+            raise
+
+    def _connect(self) -> None:
         devtools = self.browser.new_browser_cdp_session()
         processes = devtools.send("SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
         line = devtools.send("Browser.getBrowserCommandLine")["arguments"]
         folder = next(part.partition("=")[2] for part in line if part.startswith("--user-data-dir="))
-        port, path = (Path(folder) / "DevToolsActivePort").read_text().split()
-        self._end, self._overdue = float("inf"), False
-        self.targets: dict[str, Target] = {}
-        self.watchers: dict[str, Watcher] = {}
-        self.connection = Connection(f"ws://127.0.0.1:{port}{path}", self._heard)
+        self.connection = Connection(endpoint(Path(folder)), self._heard)
         self.connection.call("", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -158,7 +164,7 @@ class _Process:
             chromium = self.running.get(setting)
             if chromium is None or not chromium.alive:
                 chromium = self.running[setting] = Chromium(self.playwright, setting)
-        except MissingBrowser:
+        except BaseException:  # a driver that stays would keep this thread from any other loop of events
             self._rest()
             raise
         chromium.users += 1
@@ -201,6 +207,21 @@ def launch(kind: Any, executable: str, args: list[str], *, headed: bool) -> Any:
             raise MissingBrowser(what) from None
         why = _reason(error.message)
         raise MissingBrowser(f"{executable} does not start ({why}): run it by hand, or name another with browser=") from None
+
+
+def endpoint(folder: Path) -> str:
+    """Returns where a browser that has just started listens, once it has written that into its folder.
+
+    Raises:
+        MissingBrowser: it has not within ten seconds.
+    """
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        with suppress(OSError, ValueError):
+            port, path = (folder / "DevToolsActivePort").read_text().split()
+            return f"ws://127.0.0.1:{port}{path}"
+        time.sleep(0.02)
+    raise MissingBrowser("the browser has started, but does not listen: name another with browser=")
 
 
 def _reason(message: str) -> str:

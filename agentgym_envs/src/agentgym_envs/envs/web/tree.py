@@ -75,7 +75,8 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
         view: what is in view, to show nothing else.
 
     Returns:
-        Lines. What has nothing to say is left out, and a text that one of the three lines before it holds; children move up.
+        Lines. What has nothing to say is left out, and so is a text that one of the three lines before it holds, unless a field
+        holds it; children move up.
     """
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
@@ -86,7 +87,7 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
             shown = view is None or node is nodes[0] or view.shows(node)
             within = node["role"]["value"] in FIELDS
         if shown and not node.get("ignored") and "backendDOMNodeId" in node and (told := describe(node)):
-            if node["role"]["value"] != "StaticText" or not _repeats(_name(node), lines):
+            if within or node["role"]["value"] != "StaticText" or not _repeats(_name(node), lines):
                 lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {told}")
             depth += 1
         children = [by_id[i] for i in node.get("childIds", ()) if i in by_id]
