@@ -22,6 +22,7 @@ def perform(session: Session, action: Action) -> None:
         BadAction: it cannot be done on this page; the page is as it was.
     """
     session.dialogs.clear()
+    session.since = time.monotonic()
     DO[action.name](session, action)
     session.settle()
 

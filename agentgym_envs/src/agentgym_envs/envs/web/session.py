@@ -39,11 +39,13 @@ class Session:
         tabs: that the agent has open.
         tab: the one that it sees.
         dialogs: what opened during the last action.
+        since: when that began; what pages had asked for before then is not waited for.
     """
 
     def __init__(self, chromium: Chromium, serve: Serve, seconds: float, *, clock: datetime | None = None, state: Any = None):
         self.chromium, self.seconds, self.clock = chromium, seconds, clock
         self.dialogs: list[str] = []
+        self.since = time.monotonic()
         self.tabs: list[Tab] = []
         self._kept: OrderedDict[str, Tab] = OrderedDict()
         self._refused: Counter[str] = Counter()
@@ -135,6 +137,7 @@ class Session:
     def begin(self) -> None:
         """Forgets the episode before: all but one tab, its history, cookies and storage, counts, element ids."""
         self._episodes += 1
+        self.since = time.monotonic()
         if self._episodes == 1:  # everything is new, and may hold a login
             return
         reached, connection = self.proxy.reached, self.chromium.connection
@@ -245,7 +248,7 @@ class Session:
         while quiet < looks and time.monotonic() < began + LOAD:
             tab = self.tab
             state = tab.look()
-            busy = tab is not self.tab or tab.busy(began)
+            busy = tab is not self.tab or tab.busy(self.since)
             if busy or state == "navigating":
                 quieted = time.monotonic()
             seen = seen or state in ("interactive", "complete")
