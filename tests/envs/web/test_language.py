@@ -123,12 +123,13 @@ def test_only_what_is_visible_is_written():
     assert shown == ["Shop", "touching", "in view", "Name", "Ada"]  # what a field holds is where it is
 
 
-def test_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
+def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
     nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7, 8])]
     nodes += [node(8, "textbox", "Search", [9]), node(9, "StaticText", "lamp")]  # what a field holds is never left out
     nodes += [node(2, "link", "New lamps"), node(3, "StaticText", "lamp"), node(4, "StaticText", "one"), node(5, "row", "")]
     nodes += [node(6, "StaticText", "10"), node(7, "StaticText", "lamp")]
-    text = tree.render(nodes, lambda dom: dom)
+    view = tree.View(1280, 720, {100 + i: tree.Box(0, 0, 10, 10) for i in range(1, 10)})
+    text = tree.render(nodes, lambda dom: dom, view)
     assert [e.name for e in look.elements(text)] == [
         "Shop",
         "New lamps",

@@ -110,8 +110,9 @@ def _select(session: Session, action: Action) -> None:
 def _press(session: Session, action: Action) -> None:
     from playwright.sync_api import Error
 
+    keyboard = session.page.keyboard
     try:
-        session.page.keyboard.press(action.text)
+        keyboard.press(action.text)
     except Error as error:
         if not session.chromium.alive:
             raise

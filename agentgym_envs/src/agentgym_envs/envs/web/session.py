@@ -83,9 +83,14 @@ class Session:
     @property
     def page(self) -> Any:
         """Playwright's page of the current tab: for what does not happen at every step."""
+        from playwright.sync_api import Error
+
         wanted = self.tab.target.id
         while wanted not in self._pages:
-            self._pages = {self._target(page)["targetId"]: page for page in self.context.pages}
+            self._pages.clear()
+            for page in self.context.pages:
+                with suppress(Error):  # it has been closed, and Playwright has yet to take notice
+                    self._pages[self._target(page)["targetId"]] = page
             if wanted not in self._pages:
                 self.context.pages[0].wait_for_timeout(POLL)  # Playwright has yet to take notice of it
         return self._pages[wanted]

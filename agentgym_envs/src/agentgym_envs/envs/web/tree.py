@@ -75,23 +75,25 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
         view: what is in view, to show nothing else.
 
     Returns:
-        Lines. What has nothing to say is left out, and so is a text that one of the three lines before it holds, unless a field
-        holds it; children move up.
+        Lines. What has nothing to say is left out; children move up. So is a text that repeats: with a view, what one of the three
+        lines before it holds, unless a field holds it; of a whole page, what is in the name of the element around it.
     """
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
-    stack: list[tuple[Node, int, bool, bool]] = [(nodes[0], 0, True, False)] if nodes else []
+    stack: list[tuple[Node, int, bool, bool, str]] = [(nodes[0], 0, True, False, "")] if nodes else []
     while stack:
-        node, depth, shown, within = stack.pop()
+        node, depth, shown, within, above = stack.pop()
         if not within:
             shown = view is None or node is nodes[0] or view.shows(node)
             within = node["role"]["value"] in FIELDS
         if shown and not node.get("ignored") and "backendDOMNodeId" in node and (told := describe(node)):
-            if within or node["role"]["value"] != "StaticText" or not _repeats(_name(node), lines):
+            name = _name(node)
+            repeats = name.strip() in above if view is None else not within and _repeats(name, lines)
+            if node["role"]["value"] != "StaticText" or not repeats:
                 lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {told}")
-            depth += 1
+            depth, above = depth + 1, name
         children = [by_id[i] for i in node.get("childIds", ()) if i in by_id]
-        stack.extend((child, depth, shown, within) for child in reversed(children))
+        stack.extend((child, depth, shown, within, above) for child in reversed(children))
     return "\n".join(lines)
 
 
