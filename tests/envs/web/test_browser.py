@@ -101,6 +101,16 @@ def test_tabs_dialogs_history_and_scrolling(make):
     assert "http and https addresses only" in env.step("goto [file:///etc/passwd]")[0]
 
 
+def test_the_page_that_judges_see_is_where_the_agent_is(make):
+    """Actions take another way to the browser than Playwright, which must have heard of them when it is asked."""
+    env = make({"/": "<a href=/two>on</a>", "/two": "<title>Two</title>"})
+    for _ in range(2):
+        env.reset(seed=1)
+        assert env.session.page.url == f"{ORIGIN}/"
+        click(env, "on")
+        assert env.session.page.url == f"{ORIGIN}/two"
+
+
 def test_going_back_ends_at_the_first_page(make):
     """A tab begins blank, and blank is a page to go back to."""
     env = make({"/": "<title>One</title>", "/two": "<title>Two</title>"})

@@ -93,7 +93,9 @@ class Session:
                     self._pages[self._target(page)["targetId"]] = page
             if wanted not in self._pages:
                 self.context.pages[0].wait_for_timeout(POLL)  # Playwright has yet to take notice of it
-        return self._pages[wanted]
+        page = self._pages[wanted]
+        page.evaluate("0")  # Playwright hears only while it waits: without this, it would say where the page was
+        return page
 
     def _target(self, page: Any) -> Any:
         devtools = self.context.new_cdp_session(page)
