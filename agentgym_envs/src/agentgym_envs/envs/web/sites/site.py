@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flask import Flask, abort, flash, redirect, render_template, request, session, url_for
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
@@ -170,21 +172,36 @@ class _Key(IntegerConverter):
         super().__init__(map, max=2**63 - 1)
 
 
+def _part(name: str) -> str:
+    """Returns a file of the templates, "" if a site has none."""
+    file = FOLDER / "templates" / name
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
 def make_app(site: Site) -> Flask:
     """Returns an application with the shared layout and the pages for logging in and out."""
     app = Flask(f"agentgym-{site.name}", template_folder=str(FOLDER / "templates"), static_folder=None)
     app.url_map.converters["int"] = _Key
     app.secret_key = f"agentgym {site.name}"
     app.config["SESSION_COOKIE_NAME"] = f"session_{site.name}"  # ports of one machine share their cookies
-    app.jinja_env.filters |= {"money": money, "day": day}
+    app.jinja_env.filters |= {"money": money, "day": day, "markdown": lambda text: Markup(markdown.render(text))}
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    css = (FOLDER / "templates" / "style.css").read_text(encoding="utf-8")
+    css, script = _part("style.css") + _part(f"{site.name}/style.css"), _part(f"{site.name}/script.js")
+    markdown = MarkdownIt("js-default")  # what people wrote cannot bring markup of its own
 
     @app.context_processor
     def shared() -> dict[str, Any]:
         found = session.get("user")
         name = value(f"SELECT name FROM ({site.people}) WHERE id = ?", found) if found else None
-        return {"site": site, "css": css, "me": found, "me_name": name, "hosts": request.environ[HOSTS], "today": TODAY}
+        return {
+            "site": site,
+            "css": css,
+            "script": script,
+            "me": found,
+            "me_name": name,
+            "hosts": request.environ[HOSTS],
+            "today": TODAY,
+        }
 
     @app.template_global()
     def here(**changes: Any) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.sites.forum.data import ME, MINE
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
 from agentgym_envs.envs.web.sites.site import ORIGINS
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 FORUM = ORIGINS["forum"]
@@ -33,10 +33,15 @@ def _names(rng: random.Random) -> list[str]:
     return rng.sample(sorted(COMMUNITIES), len(COMMUNITIES))
 
 
-@template("forum", "find", "Who wrote the post “{title}”?")
-def _author(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "forum", POSTS + "1"):
-        yield Made({"title": p["title"]}, holds(p["author"]), [*_post(p), stop(p["author"])])
+each(
+    "forum",
+    "find",
+    "Who wrote the post “{title}”?",
+    "forum",
+    POSTS + "1",
+    check=lambda p: holds(p["author"]),
+    steps=lambda p: [*_post(p), stop(p["author"])],
+)
 
 
 @template("forum", "find", "How many points does the post “{title}” have? Answer with the number.")

@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from string import Formatter
 from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.sites.host import FILL, snapshot
@@ -71,6 +72,35 @@ def template(sites: str, kind: str, intent: str) -> Callable[[Maker], Maker]:
         return maker
 
     return add
+
+
+def each(
+    sites: str,
+    kind: str,
+    intent: str,
+    tables: str,
+    sql: str,
+    check: Callable[[Any], dict[str, Any]],
+    steps: Callable[[Any], list[Step]],
+) -> None:
+    """Adds a template with an instance for each row that a query finds, in random order.
+
+    Args:
+        sites: see :func:`template`.
+        kind: one of ``KINDS``.
+        intent: whose blanks are columns of the row.
+        tables: the database's name.
+        sql: the query.
+        check: returns the evaluators for a row.
+        steps: returns a plan for a row.
+    """
+    blanks = [name for _, name, _, _ in Formatter().parse(intent) if name]
+
+    def maker(world: World, rng: random.Random) -> Iterator[Made]:
+        for row in world.mixed(rng, tables, sql):
+            yield Made({name: row[name] for name in blanks}, check(row), steps(row))
+
+    template(sites, kind, intent)(maker)
 
 
 def _eval(kinds: list[str], **more: Any) -> dict[str, Any]:
