@@ -165,6 +165,11 @@ def day(text: str) -> str:
     return f"{found:%b} {found.day}, {found.year}"
 
 
+def marked(text: str) -> Markup:
+    """Renders Markdown; what people wrote cannot bring markup of its own."""
+    return Markup(MarkdownIt("js-default").render(text))
+
+
 class _Key(IntegerConverter):
     """The number of a row in an address: one that SQLite cannot hold leads nowhere."""
 
@@ -184,10 +189,9 @@ def make_app(site: Site) -> Flask:
     app.url_map.converters["int"] = _Key
     app.secret_key = f"agentgym {site.name}"
     app.config["SESSION_COOKIE_NAME"] = f"session_{site.name}"  # ports of one machine share their cookies
-    app.jinja_env.filters |= {"money": money, "day": day, "markdown": lambda text: Markup(markdown.render(text))}
+    app.jinja_env.filters |= {"money": money, "day": day, "markdown": marked}
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     css, script = _part("style.css") + _part(f"{site.name}/style.css"), _part(f"{site.name}/script.js")
-    markdown = MarkdownIt("js-default")  # what people wrote cannot bring markup of its own
 
     @app.context_processor
     def shared() -> dict[str, Any]:
