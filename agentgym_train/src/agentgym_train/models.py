@@ -59,6 +59,11 @@ class Valued(nn.Module):
         self.model = policy.base_model if trunk else policy
         self.value_head = ValueHead(policy.get_output_embeddings().weight.shape[1], 1, dtype=policy.dtype)
 
+    def get_output_embeddings(self) -> nn.Module:
+        """Returns the policy's language-modelling head."""
+        head: nn.Module = self.model.get_output_embeddings()
+        return head
+
     def forward(self, **inputs: Tensor) -> Any:
         """Returns the model's output, to which ``value`` is added, shape (B, T), float32."""
         output = self.model(**inputs, output_hidden_states=True)

@@ -1,10 +1,11 @@
 """The training forward: log-probabilities of the tokens that were sampled, as the sampler saw them, and a critic's values.
 
-Shapes: B trajectories, T tokens, V vocabulary.
+Shapes: B trajectories, T tokens, N tokens of actions, V vocabulary.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +17,7 @@ MATTERS = 0.05  # of the most probable token's probability: less probable tokens
 
 
 class Forward(NamedTuple):
-    """Per token, float32: what is said of it given everything before it."""
+    """Per action token, float32, and 0 for others: what is said of it given everything before it."""
 
     logp_BT: Tensor
     """Its log-probability, in nats."""
@@ -25,7 +26,7 @@ class Forward(NamedTuple):
     bonus_BT: Tensor | None = None
     """The same of the tokens that matter, with gradient: see :func:`entropy_that_matters`. None unless it was asked for."""
     value_BT: Tensor | None = None
-    """A critic's estimate of the return from before it on, with gradient. None without a critic."""
+    """A critic's estimate of the return from before it on, of all tokens, with gradient. None without a critic."""
 
 
 def token_logps(model: Callable[..., Any], micro: Batch, temperature: float, *, bonus: bool = False) -> Forward:
@@ -40,14 +41,48 @@ def token_logps(model: Callable[..., Any], micro: Batch, temperature: float, *, 
     Returns:
         Column t speaks of token t; column 0 is zero.
     """
-    output = _run(model, micro)
-    logp_BTV = (output.logits[:, :-1].float() / temperature).log_softmax(-1)
-    logp_BT = logp_BTV.gather(2, micro.id_BT[:, 1:, None])[..., 0]
+    wanted_BT = micro.action_BT[:, 1:]
+    with _only(model, wanted_BT):
+        output = _run(model, micro)
+    logits = output.logits
+    logits_NV = logits if logits.dim() == 2 else logits[:, :-1][wanted_BT]
+    logp_NV = (logits_NV.float() / temperature).log_softmax(-1)
+    logp_N = logp_NV.gather(1, micro.id_BT[:, 1:][wanted_BT][:, None])[:, 0]
     with torch.no_grad():
-        entropy_BT = -(logp_BTV.exp() * logp_BTV).sum(-1)
-    bonus_BT = _shifted(entropy_that_matters(logp_BTV)) if bonus else None
+        entropy_N = -(logp_NV.exp() * logp_NV).sum(-1)
+    bonus_N = entropy_that_matters(logp_NV) if bonus else None
+
+    def spread(stream_N: Tensor) -> Tensor:
+        return _shifted(stream_N.new_zeros(wanted_BT.shape).masked_scatter(wanted_BT, stream_N))
+
     value_BT = getattr(output, "value", None)
-    return Forward(_shifted(logp_BT), _shifted(entropy_BT), bonus_BT, None if value_BT is None else _shifted(value_BT[:, :-1]))
+    return Forward(
+        spread(logp_N),
+        spread(entropy_N),
+        None if bonus_N is None else spread(bonus_N),
+        None if value_BT is None else _shifted(value_BT[:, :-1]),
+    )
+
+
+@contextmanager
+def _only(model: Callable[..., Any], wanted_BT: Tensor) -> Iterator[None]:
+    """Makes a model compute logits of some positions alone, (N, V): a vocabulary can cost more than the layers below it.
+
+    A model whose head is not called as a module, or is none, computes all, (B, T, V).
+
+    Args:
+        model: a causal LM.
+        wanted_BT: bool, the positions but the last.
+    """
+    if not hasattr(model, "get_output_embeddings"):
+        yield
+        return
+    head = model.get_output_embeddings()
+    hook = head.register_forward_pre_hook(lambda _, inputs: (inputs[0][:, :-1][wanted_BT],))
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def token_values(model: Callable[..., Any], micro: Batch) -> Tensor:
@@ -63,14 +98,14 @@ def token_values(model: Callable[..., Any], micro: Batch) -> Tensor:
     return _shifted(_run(model, micro).value[:, :-1])
 
 
-def entropy_that_matters(logp_BTV: Tensor) -> Tensor:
+def entropy_that_matters(logp_NV: Tensor) -> Tensor:
     """Returns the entropy of the choice among tokens at least ``MATTERS`` times as probable as the most probable one.
 
     A bonus over the whole vocabulary raises tokens that no grammar of actions allows, and the policy forgets how to act.
     """
-    kept_BTV = logp_BTV >= logp_BTV.detach().amax(-1, keepdim=True) + math.log(MATTERS)
-    among_BTV = logp_BTV.where(kept_BTV, -torch.inf).log_softmax(-1)
-    return -(among_BTV.exp() * among_BTV.where(kept_BTV, 0.0)).sum(-1)
+    kept_NV = logp_NV >= logp_NV.detach().amax(-1, keepdim=True) + math.log(MATTERS)
+    among_NV = logp_NV.where(kept_NV, -torch.inf).log_softmax(-1)
+    return -(among_NV.exp() * among_NV.where(kept_NV, 0.0)).sum(-1)
 
 
 def _run(model: Callable[..., Any], micro: Batch) -> Any:
