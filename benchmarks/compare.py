@@ -6,10 +6,11 @@
     python benchmarks/compare.py run scaling_inter_textcraft --tokens 500000 --seeds 3 --jobs 2
     python benchmarks/compare.py run algorithms --tokens 1000000 --seeds 3 --jobs 2
 
-``benchmarks/compare/<name>.toml`` is a configuration, the sections in which its methods differ, a title, and the horizon that the
-policies are tested with at the end. Writes ``benchmarks/results/<name>.{json,md,png}`` and ``<name>-why.png``. Success is a
-function of seed and configuration on a given machine, not of its load, so jobs may run side by side. Interrupted, it goes on with
-the runs that are missing if ``--work`` names a folder.
+``benchmarks/compare/<name>.toml`` is a configuration, the sections in which its methods differ, a title, the horizon that the
+policies are tested with at the end and, if they are not eight, the ``points`` at which they are tested before. Writes
+``benchmarks/results/<name>.{json,md,png}`` and ``<name>-why.png``. Success is a function of seed and configuration on a given
+machine, not of its load, so jobs may run side by side. Interrupted, it goes on with the runs that are missing if ``--work`` names
+a folder.
 """
 
 import json
@@ -24,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import compare_report
 import torch
@@ -45,7 +46,6 @@ from agentgym_train.trainer import Trainer
 from agentgym_train.types import Group
 
 HERE = Path(__file__).parent
-POINTS = 8  # held-out evaluations along a run
 TRAINING = ("success", "turns", "invalid", "entropy", "grad_norm")  # of the steps between two evaluations
 app = typer.Typer(add_completion=False)
 
@@ -54,16 +54,34 @@ class BudgetSpent(Exception):
     """The run has seen its tokens."""
 
 
-def load(name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]], str, int]:
-    """Returns the shared configuration, the sections that each method has for its own, the title, the horizon of the last test."""
+class Comparison(NamedTuple):
+    """A file of ``benchmarks/compare``.
+
+    Attributes:
+        shared: the configuration.
+        methods: the sections that each has for its own.
+        title: of the pictures.
+        test_horizon: of the last test.
+        points: held-out evaluations along a run.
+    """
+
+    shared: dict[str, Any]
+    methods: dict[str, dict[str, Any]]
+    title: str
+    test_horizon: int
+    points: int
+
+
+def load(name: str) -> Comparison:
+    """Reads a comparison."""
     raw = tomllib.loads((HERE / "compare" / f"{name}.toml").read_text())
-    return raw, raw.pop("methods"), raw.pop("title"), raw.pop("test_horizon")
+    return Comparison(raw, raw.pop("methods"), raw.pop("title"), raw.pop("test_horizon"), raw.pop("points", 8))
 
 
 @app.command()
 def start(name: str, seed: int, work: Path) -> None:
     """Makes the model that all methods of a seed begin with."""
-    config, draft = configuration.of(load(name)[0]), work / f".init-{name}-{seed}"
+    config, draft = configuration.of(load(name).shared), work / f".init-{name}-{seed}"
     shutil.rmtree(draft, ignore_errors=True)
     if config.model.path != configuration.SCRATCH:
         shutil.copytree(config.model.path, draft)
@@ -77,7 +95,7 @@ def start(name: str, seed: int, work: Path) -> None:
 @app.command()
 def teach(name: str, work: Path) -> None:
     """Plays the demonstrations that methods with a ``source`` of files learn from: the oracle's."""
-    env = load(name)[0]["env"]
+    env = load(name).shared["env"]
     options = ["--agent", "oracle", "--split", "train", "--episodes", "400", "--out", str(work / f"teacher-{name}")]
     keywords = [part for key, value in env["kwargs"].items() if key != "split" for part in ("--set", f"{key}={value}")]
     subprocess.run([sys.executable, "-m", "agentgym_envs.cli", "eval", env["id"], *options, *keywords], check=True)
@@ -86,8 +104,8 @@ def teach(name: str, work: Path) -> None:
 @app.command()
 def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
     """One run: trains until the budget is spent and evaluates at even distances of tokens."""
-    raw, methods, _, test_horizon = load(name)
-    raw |= methods[method]
+    comparison = load(name)
+    raw = comparison.shared | comparison.methods[method]
     if "folders" in raw.get("source", {}):
         raw["source"]["folders"] = [str(work / f"teacher-{name}")]
     raw["run"] |= {"folder": str(out.with_suffix("")), "seed": seed}
@@ -120,7 +138,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     def on_step(row: dict[str, Any], groups: list[Group]) -> None:
         seen[0] += int(row["tokens"])
         rows.append(row)
-        if seen[0] >= tokens * len(curve) / POINTS:
+        if seen[0] >= tokens * len(curve) / comparison.points:
             measure(row["step"], row["horizon"], groups)
         if seen[0] >= tokens:
             raise BudgetSpent
@@ -129,7 +147,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
-        turns = [len(t.turns) if t.success else None for t in play(test_horizon)]
+        turns = [len(t.turns) if t.success else None for t in play(comparison.test_horizon)]
         write_whole(out, json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns}))
     trainer.close()
 
@@ -165,7 +183,7 @@ def run(
     name: str, tokens: int = 2_500_000, seeds: int = 3, jobs: int = 2, work: Annotated[Path | None, typer.Option()] = None
 ) -> None:
     """All methods and seeds, then the table and the pictures."""
-    _, methods, title, _ = load(name)
+    _, methods, title, *_ = load(name)
     work = work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
     plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
