@@ -19,6 +19,7 @@ SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 WATCH = 0.2  # seconds between two looks at the clock
 ARGUMENTS = (
     "--disable-gpu",
+    "--disable-frame-rate-limit",  # pointers and keys wait for a frame, and nobody sees sixty a second
     "--disable-quic",
     "--disable-sync",
     "--remote-debugging-port=0",  # beside Playwright's pipe: see connection.py

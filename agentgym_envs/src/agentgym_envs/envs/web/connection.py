@@ -32,7 +32,8 @@ class Connection:
         import websocket
 
         self._failures = (OSError, ValueError, websocket.WebSocketException)
-        self._socket: Any = websocket.create_connection(url, suppress_origin=True)  # a page's connection would have one
+        # A page's connection would have an origin. UTF-8 is checked by decoding it, not once more byte by byte in Python.
+        self._socket: Any = websocket.create_connection(url, suppress_origin=True, skip_utf8_validation=True)
         self._listener, self._last = listener, 0
         self._answers: dict[int, dict[str, Any]] = {}
         self._asked: dict[int, str] = {}  # commands that have no answer yet, and their sessions
