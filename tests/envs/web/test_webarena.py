@@ -74,7 +74,7 @@ def make(servers, tmp_path, monkeypatch):
     made = []
 
     def build(**kwargs):
-        made.append(gymnasium.make("agentgym/WebArena-v0", **{"split": "all", "logins": tmp_path} | kwargs).unwrapped)
+        made.append(gymnasium.make("agentgym/WebArena-v0", **{"split": "all", "logins": tmp_path, "pause": 0.0} | kwargs).unwrapped)
         return made[-1]
 
     yield build
@@ -327,6 +327,17 @@ def test_an_episode_that_is_given_up_is_judged_without_an_answer(make):
     env.reset(options={"task_id": "shopping-0"})
     done = [env.step(text)[2] for text in ("a", "click [999]", "b", "click [998]", "c", "d", "e")]
     assert done == [False] * 6 + [True], "an element that is not there was understood"
+
+
+@pytest.mark.parametrize(("keywords", "title"), [({}, "late"), ({"pause": 0.0}, "soon")])
+def test_what_comes_within_two_seconds_is_seen_unless_one_asks_otherwise(make, keywords, title):
+    env = gymnasium.make("agentgym/WebArena-v0", split="all", max_episode_steps=-1, **keywords).unwrapped
+    try:
+        env.reset(options={"task_id": "shopping-0"})
+        env.session.page.evaluate("document.title = 'soon'; setTimeout(() => document.title = 'late', 1800); 0")
+        assert env.step("scroll [down]")[0].startswith(f"Tab 0 (current): {title}\n")
+    finally:
+        env.close()
 
 
 def test_every_page_that_is_opened_to_be_judged_has_its_own_time(make):

@@ -3,7 +3,7 @@
 import base64
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ class Session:
         chromium: the browser.
         serve: decides about every request.
         seconds: that an action may take.
-        clock: the time at which its pages' clock stands still until :meth:`pass_time`; None: it is the world's.
+        clock: the time at which its pages' clock stands still but for what :meth:`settle` lets pass; None: it is the world's.
         state: cookies and local storage to begin with, in Playwright's form.
 
     Attributes:
@@ -219,6 +219,10 @@ class Session:
         while tab in self.tabs:
             self.chromium.connection.wait(self.seconds)
 
+    def add_cookies(self, cookies: Sequence[dict[str, Any]]) -> None:
+        """Adds cookies, each with ``name``, ``value`` and ``url``."""
+        self.chromium.connection.call("", "Storage.setCookies", browserContextId=self._id, cookies=cookies)
+
     def open(self, url: str) -> None:
         """Opens an address in the current tab.
 
@@ -229,34 +233,35 @@ class Session:
         if trouble := answer.get("errorText"):
             raise Refused(f"{url[:200]} cannot be opened: {trouble}")
 
-    def pass_time(self, milliseconds: int) -> None:
-        """Lets time pass on the current page."""
-        if self.clock is None:
-            time.sleep(milliseconds / 1000)
-        else:
-            self.tab.advance(milliseconds)
-
     def screenshot(self) -> bytes:
         """Returns a PNG picture of what is in view."""
         return base64.b64decode(self.tab.call("Page.captureScreenshot", format="png")["data"])
 
-    def settle(self, looks: int = 2) -> None:
+    def settle(self, looks: int = 2, *, passing: int = 0) -> None:
         """Waits until what the last action began has loaded.
 
         Args:
             looks: in a row that must find the page quiet.
+            passing: milliseconds of its time that pass before.
 
         Raises:
             EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
             EnvRaised: what serves the pages has failed.
         """
+        if self.clock is None:
+            time.sleep(passing / 1000)
+            passing = 0
         began = quieted = time.monotonic()
         quiet, seen = 0, False
         while quiet < looks and time.monotonic() < began + LOAD:
             tab = self.tab
-            state = tab.look()
+            state = tab.look(passing)
             busy = tab is not self.tab or tab.busy(self.since)
-            if busy or state == "navigating":
+            if state == "navigating":  # the next page's time is still to pass
+                quieted = time.monotonic()
+            else:
+                passing = 0
+            if busy:
                 quieted = time.monotonic()
             seen = seen or state in ("interactive", "complete")
             done = state == "complete" or (state != "navigating" and time.monotonic() > quieted + REST)

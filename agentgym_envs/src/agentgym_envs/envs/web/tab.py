@@ -126,10 +126,15 @@ class Tab:
         asked = any(since <= began > now - PATIENCE for began in self._requests.values())
         return asked or any(until > now for until in self._leaving.values())
 
-    def look(self) -> str:
-        """Reads title and address; returns the document's ``readyState``, or "navigating" if there is none right now."""
+    def look(self, passing: int = 0) -> str:
+        """Reads title and address; returns the document's ``readyState``, or "navigating" if there is none right now.
+
+        Args:
+            passing: milliseconds that pass on its clock before.
+        """
+        ready = script("ready.js")
         try:
-            state, self.title, self.url = self.evaluate(script("ready.js"))
+            state, self.title, self.url = self.advance(passing, ready) if passing else self.evaluate(ready)
         except Refused:
             return "navigating"
         return str(state)

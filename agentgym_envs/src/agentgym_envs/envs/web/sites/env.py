@@ -61,7 +61,7 @@ class WebSitesEnv(WebEnv):
             self._host = Host()
         with session.proxy.lock:  # a request of the episode before may still be on its way
             self._host.restore()
-        session.context.add_cookies(self._host.cookies())
+        session.add_cookies(self._host.cookies())
         session.open(task.data["start_url"])
         return str(task.data["intent"])
 
