@@ -371,3 +371,15 @@ def test_requests_that_stay_open_do_not_hold_up_an_action(make, outside):
         times.append(time.monotonic() - start)
     assert times[0] < PATIENCE + 2
     assert max(times[1:]) < PATIENCE / 2
+
+
+def test_a_page_that_moves_is_drawn_as_for_a_person(make):
+    """Where time stands still frames are not rationed, as actions wait for them; elsewhere a spinner would fill a core."""
+    env = make("<p>hello")
+    env.reset(seed=1)
+    frames = env.session.tab.evaluate("""new Promise(done => {
+      let count = 0, end = performance.now() + 500;
+      const frame = () => { count++; performance.now() < end ? requestAnimationFrame(frame) : done(count); };
+      frame();
+    })""")
+    assert 2 < frames < 40

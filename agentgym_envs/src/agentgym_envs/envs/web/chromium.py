@@ -19,7 +19,6 @@ SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 WATCH = 0.2  # seconds between two looks at the clock
 ARGUMENTS = (
     "--disable-gpu",
-    "--disable-frame-rate-limit",  # pointers and keys wait for a frame, and nobody sees sixty a second
     "--disable-quic",
     "--disable-sync",
     "--remote-debugging-port=0",  # beside Playwright's pipe: see connection.py
@@ -34,11 +33,22 @@ ARGUMENTS = (
 )
 
 
+UNPACED = "--disable-frame-rate-limit"
+
+
 class Setting(NamedTuple):
-    """What a browser is started with: environments that agree on it share one."""
+    """What a browser is started with: environments that agree on it share one.
+
+    Attributes:
+        executable: its program; None: whichever is found.
+        headed: show the window.
+        paced: draw sixty frames a second at most. Pointers and keys wait for a frame; but a page that moves would fill a core
+            with frames that nobody sees.
+    """
 
     executable: str | None = None
     headed: bool = False
+    paced: bool = True
 
 
 class Target(NamedTuple):
@@ -80,7 +90,9 @@ class Chromium:
         self._end, self._overdue = float("inf"), False
         self.targets: dict[str, Target] = {}
         self.watchers: dict[str, Watcher] = {}
-        self.browser = launch(playwright.chromium, executable, [*ARGUMENTS], headed=setting.headed)
+        self.browser = launch(
+            playwright.chromium, executable, [*ARGUMENTS, *[UNPACED] * (not setting.paced)], headed=setting.headed
+        )
         try:
             self._connect()
         except BaseException:

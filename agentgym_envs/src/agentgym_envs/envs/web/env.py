@@ -75,7 +75,7 @@ class WebEnv(TextEnv):
         super().__init__(**kwargs)
         self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
         self._pictures = None if screenshots is None else Path(screenshots)
-        self._setting = Setting(browser, headed)
+        self._setting = Setting(browser, headed, paced=headed or self.clock is None)
         self._chromium: Chromium | None = None
         self.session: Session | None = None
         self._done: list[str] = []
