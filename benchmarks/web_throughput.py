@@ -211,8 +211,8 @@ def main(python: Path, rounds: int = ROUNDS) -> None:
     lines += [row for browser in ("chromium", "chromium-headless-shell") for row in sites(browser)]
     lines += ["", "| WebSites side by side, 2 worker processes, chromium-headless-shell | steps/s |", "|---|---|"]
     lines += [f"| {n} | {side_by_side(n, 5.0):.1f} |" for n in (1, 2, 4, 8)]
-    lines += ["", "Each side plays three pages in turn. Ours opens a page anew when it changes; the Selenium side"]
-    lines += ["keeps a browser a page, and describes it by its DOM elements."]
+    lines += ["", "Each side plays three pages in turn. Ours keeps a tab a page; the Selenium side keeps a browser a page, and"]
+    lines += ["describes it by its DOM elements."]
     RESULT.write_text("\n".join(lines) + "\n")
     typer.echo("\n".join(lines))
 
