@@ -359,6 +359,21 @@ def test_a_pages_own_timers_run_out_within_an_action_whatever_the_machine_does(m
     assert "(3)" in env.step("scroll [down]")[0]
 
 
+@pytest.mark.parametrize("how", ["location = '/next'", "window.open('/next')", "setTimeout(() => window.open('/next'), 500)"])
+def test_the_page_that_an_action_leads_to_has_its_time_too(make, monkeypatch, how):
+    monkeypatch.setattr(PagesEnv, "clock", datetime(2030, 1, 2, tzinfo=UTC))
+    monkeypatch.setattr(PagesEnv, "tick", 2000)
+    env = make(
+        {
+            "/": f'<button onclick="{how}">on</button>',
+            "/next": "<script>setTimeout(() => document.body.append('(in time)'), 1500)</script>",
+        }
+    )
+    for _ in range(3):
+        env.reset(seed=1)
+        assert "(in time)" in click(env, "on")[0]
+
+
 def test_requests_that_stay_open_do_not_hold_up_an_action(make, outside):
     env = make(
         f"<button onclick=\"new EventSource('{outside}/hang'); fetch('{outside}/hang')\">listen</button>", outside=(outside,)

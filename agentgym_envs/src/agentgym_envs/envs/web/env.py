@@ -103,7 +103,7 @@ class WebEnv(TextEnv):
     def pass_time(self, session: Session) -> None:
         """Lets the page have the time that an action takes, and waits for what it then asks for."""
         if self.tick:
-            session.settle(looks=1 if self.clock else 2, passing=self.tick)
+            session.settle(looks=1, passing=self.tick)
 
     def shown_url(self, url: str) -> str:
         """Returns an address as the agent sees it."""

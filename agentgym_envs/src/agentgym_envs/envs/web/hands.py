@@ -24,7 +24,7 @@ def perform(session: Session, action: Action) -> None:
     session.dialogs.clear()
     session.since = time.monotonic()
     DO[action.name](session, action)
-    session.settle(looks=1 if session.clock else 2)  # where time stands still nothing comes of itself
+    session.settle()
 
 
 def _node(tab: Tab, action: Action) -> int:

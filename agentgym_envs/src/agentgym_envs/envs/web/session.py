@@ -2,7 +2,7 @@
 
 import base64
 import time
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from typing import Any
 from agentgym_envs.envs.web.chromium import Chromium, Target
 from agentgym_envs.envs.web.connection import Refused
 from agentgym_envs.envs.web.proxy import Proxy, Serve, origin_of
-from agentgym_envs.envs.web.tab import LOAD, VIEWPORT, Tab
+from agentgym_envs.envs.web.tab import LOAD, RUMOUR, VIEWPORT, Tab
 from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout
 
 DIALOGS = 50  # an action may open; a page that opens more is ended
@@ -48,6 +48,9 @@ class Session:
         self.since = time.monotonic()
         self.tabs: list[Tab] = []
         self._kept: OrderedDict[str, Tab] = OrderedDict()
+        self._announced: deque[tuple[float, str]] = (
+            deque()
+        )  # tabs that are about to open: until when that is believed, with which address
         self._refused: Counter[str] = Counter()
         self._pages: dict[str, Any] = {}  # Playwright's, by the target's id
         self._episodes, self._lending = 0, False
@@ -117,6 +120,8 @@ class Session:
             return
         self.tab = Tab(self.chromium.connection, target)
         self.tabs.append(self.tab)
+        if self._announced and self._announced.popleft()[1] not in ("", "about:blank"):
+            self.tab.announce()
 
     def closed(self, session: str) -> None:
         """Forgets a page."""
@@ -134,6 +139,8 @@ class Session:
             self.dialogs.append(f"{params['type']}: {' '.join(params['message'].split())[:200]}")
             if len(self.dialogs) <= DIALOGS:
                 tab.post("Page.handleJavaScriptDialog", accept=True, promptText=params.get("defaultPrompt", ""))
+        elif event == "Page.windowOpen":
+            self._announced.append((time.monotonic() + RUMOUR, params["url"]))
         elif event == "Page.downloadWillBegin":
             self._refused["download"] += 1
         elif event == "Runtime.consoleAPICalled" and params["type"] == "warning":
@@ -164,6 +171,7 @@ class Session:
             connection.result(number)
         self.proxy.forget()
         self._refused.clear()
+        self._announced.clear()
         self.dialogs.clear()
 
     def keep(self, key: str) -> bool:
@@ -242,7 +250,7 @@ class Session:
 
         Args:
             looks: in a row that must find the page quiet.
-            passing: milliseconds of its time that pass before.
+            passing: milliseconds of the current page's time that pass before.
 
         Raises:
             EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
@@ -251,22 +259,25 @@ class Session:
         if self.clock is None:
             time.sleep(passing / 1000)
             passing = 0
+        still = None if self.tab.busy(self.since) else self.tab  # the tab that was quiet at the last look: its time may pass
+        passed = None  # the tab whose time has
         began = quieted = time.monotonic()
         quiet, seen = 0, False
         while quiet < looks and time.monotonic() < began + LOAD:
             tab = self.tab
-            state = tab.look(passing)
-            busy = tab is not self.tab or tab.busy(self.since)
-            if state == "navigating":  # the next page's time is still to pass
-                quieted = time.monotonic()
-            else:
-                passing = 0
-            if busy:
+            due = passing if tab is still and tab is not passed else 0
+            state = tab.look(due)
+            coming = any(until > time.monotonic() for until, _ in self._announced)
+            busy = tab is not self.tab or coming or tab.busy(self.since)
+            if due and state != "navigating":
+                passed = tab
+            if busy or state == "navigating":
                 quieted = time.monotonic()
             seen = seen or state in ("interactive", "complete")
             done = state == "complete" or (state != "navigating" and time.monotonic() > quieted + REST)
-            quiet = quiet + 1 if done and not busy else 0
-            if not quiet:
+            still = tab if done and not busy else None
+            quiet = quiet + 1 if still and (not passing or tab is passed) else 0
+            if still is None:
                 self.chromium.connection.wait(POLL / 1000)
         if self.proxy.trouble is not None:
             raise EnvRaised.of("a page's server", self.proxy.trouble) from self.proxy.trouble

@@ -116,6 +116,10 @@ class Tab:
             if params["frame"]["id"] == self.target.id:
                 self._requests.clear()  # of the page before; how this one stands its readyState says
 
+    def announce(self) -> None:
+        """Believes for a moment that it is about to show another page."""
+        self._leaving[self.target.id] = time.monotonic() + RUMOUR
+
     def busy(self, since: float) -> bool:
         """Says whether it is about to show another page, or has asked for something that an agent should wait for.
 
