@@ -8,9 +8,14 @@ from agentgym_envs.envs.web.sites.site import add
 SCHEMA = """
 CREATE TABLE lines (id INTEGER PRIMARY KEY, town_id INT, number INT, every INT, first TEXT, last TEXT, fare INT);
 CREATE TABLE stops (line_id INT, position INT, node_id INT, PRIMARY KEY (line_id, position));
+CREATE TABLE halts (id INTEGER PRIMARY KEY, x REAL, y REAL, in_town INT, name TEXT);
 CREATE INDEX lines_in ON lines (town_id);
 CREATE INDEX stops_at ON stops (node_id);
+CREATE INDEX halts_in ON halts (in_town);
 """
+HALTS = """INSERT INTO halts SELECT n.id, n.x, n.y, n.in_town, (SELECT group_concat(name, ' / ') FROM (SELECT name FROM crossings c
+  JOIN streets ON id = street_id WHERE c.node_id = n.id ORDER BY id)) FROM nodes n WHERE n.id IN (SELECT node_id FROM stops)"""
+"""Stops are called after the streets that cross there."""
 LINES_IN_TOWN = 3
 EVERY = (8, 10, 12, 15, 20, 25, 30, 40)
 FARES = (140, 160, 180, 190, 210, 230)
@@ -25,6 +30,7 @@ def fill_buses(db: sqlite3.Connection, rng: random.Random, towns: int) -> None:
         last = f"{rng.choice((20, 21, 22, 23)):02}:{rng.choice((5, 10, 20, 30, 45, 55)):02}"
         add(db, "lines", (n + 1, town, number, rng.choice(EVERY), first, last, rng.choice(FARES)))
         add(db, "stops", *((n + 1, i + 1, node) for i, node in enumerate(_way(rng, town, n // towns))))
+    db.execute(HALTS)
 
 
 def _way(rng: random.Random, town: int, which: int) -> list[int]:

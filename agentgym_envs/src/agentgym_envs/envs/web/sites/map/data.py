@@ -17,7 +17,6 @@ CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT, category TEXT, town_id I
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, login TEXT, password TEXT, home_id INT);
 CREATE TABLE saved (person_id INT, place_id INT, list TEXT, note TEXT DEFAULT '', PRIMARY KEY (person_id, place_id));
 CREATE INDEX places_in ON places (town_id);
-CREATE INDEX places_at ON places (node_id);
 """
 ME = 1
 TOWNS = (

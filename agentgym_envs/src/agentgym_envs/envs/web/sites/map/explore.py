@@ -6,7 +6,7 @@ from flask import Flask, request
 
 from agentgym_envs.envs.web.sites.map.found import around_here, shown
 from agentgym_envs.envs.web.sites.map.geometry import points
-from agentgym_envs.envs.web.sites.map.view import BUSES, FARTHEST, PLACE, STOPS, TOWN, Mark, View, around, asked, over
+from agentgym_envs.envs.web.sites.map.view import BUSES, FARTHEST, PLACE, TOWN, Mark, View, around, asked, over
 from agentgym_envs.envs.web.sites.site import TODAY, back, field, row, rows, run, user, value
 
 COUNTY = over(60, 45, FARTHEST)
@@ -47,14 +47,14 @@ def _buses(app: Flask) -> None:
     @app.route("/line/<int:key>")
     def line(key: int) -> str:
         found = row(LINES + " WHERE l.id = ?", key)
-        stops = rows(f"SELECT s.* FROM stops JOIN ({STOPS}) s ON s.id = node_id WHERE line_id = ? ORDER BY position", key)
+        stops = rows("SELECT h.* FROM stops JOIN halts h ON h.id = node_id WHERE line_id = ? ORDER BY position", key)
         way = [r["path"] for r in rows(f"{BUSES} WHERE l.id = ?", key)]
         marks = [Mark(s["x"], s["y"], s["name"], kind="halt") for s in stops]
         return shown("map/line.html", _whole(*way)._replace(layer="transport"), marks, way, line=found, stops=stops)
 
     @app.route("/stop/<int:key>")
     def stop(key: int) -> str:
-        found = row(f"SELECT s.*, t.name AS town FROM ({STOPS}) s JOIN towns t ON t.id = in_town WHERE s.id = ?", key)
+        found = row("SELECT h.*, t.name AS town FROM halts h JOIN towns t ON t.id = in_town WHERE h.id = ?", key)
         calling = rows(LINES + " JOIN stops ON line_id = l.id WHERE node_id = ? ORDER BY number", key)
         view = over(found["x"], found["y"], PLACE)._replace(layer="transport")
         return shown("map/stop.html", view, [Mark(found["x"], found["y"], found["name"])], stop=found, lines=calling)

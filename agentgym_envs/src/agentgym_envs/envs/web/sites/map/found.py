@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import render_template, request
 
-from agentgym_envs.envs.web.sites.map.view import STOPS, Mark, View, asked, drawing
+from agentgym_envs.envs.web.sites.map.view import Mark, View, asked, drawing
 from agentgym_envs.envs.web.sites.site import database, rows, where
 
 PLACE = "p.*, t.name AS town, n.x, n.y"
@@ -71,6 +71,6 @@ def around_here(x: float, y: float) -> dict[str, Any]:
     return {
         "places": [(km, p) for km, p in nearest(spots, x, y) if km <= HERE],
         "streets": rows(streets),
-        "stops": rows(f"{STOPS} AND n.id IN ({ids}) ORDER BY n.id"),
+        "stops": rows(f"SELECT * FROM halts WHERE id IN ({ids}) ORDER BY id"),
         "town": rows("SELECT * FROM towns ORDER BY (x - ?) * (x - ?) + (y - ?) * (y - ?) LIMIT 1", x, x, y, y)[0],
     }

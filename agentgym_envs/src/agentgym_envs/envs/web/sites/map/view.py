@@ -276,11 +276,6 @@ def _places(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row], roo
 def _stops(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> Iterator[Label]:
     if view.layer == "transport" and view.zoom >= TOWN:
         for town in near:
-            for s in db.execute(f"{STOPS} AND n.in_town = ? ORDER BY n.id", (town["id"],)):
+            for s in db.execute("SELECT * FROM halts WHERE in_town = ? ORDER BY id", (town["id"],)):
                 if view.shows(s["x"], s["y"], 8):
                     yield Label(*view.spot(s["x"], s["y"]), "", "stop", f"/stop/{s['id']}", shown=False, name=f"Bus stop {s['name']}")
-
-
-STOPS = """SELECT n.id, n.x, n.y, n.in_town, (SELECT group_concat(name, ' / ') FROM (SELECT name FROM crossings c JOIN streets ON id = street_id
-  WHERE c.node_id = n.id ORDER BY id)) AS name FROM nodes n WHERE n.id IN (SELECT node_id FROM stops)"""
-"""Bus stops are called after the streets that cross there."""

@@ -1,7 +1,7 @@
 """What there is to do on the map."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import dist
 from typing import Any
 from urllib.parse import quote_plus
@@ -9,11 +9,11 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.sites.map.data import KINDS, ME
 from agentgym_envs.envs.web.sites.map.route import Route, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 MAP = ORIGINS["map"]
-PLACES = "SELECT p.*, t.name AS town, n.x, n.y FROM places p JOIN towns t ON t.id = town_id JOIN nodes n ON n.id = node_id WHERE "
+PLACES = "SELECT p.*, p.name AS place, t.name AS town, n.x, n.y FROM places p JOIN towns t ON t.id = town_id JOIN nodes n ON n.id = node_id WHERE "
 
 
 def _place(place: Any) -> list[Step]:
@@ -55,44 +55,32 @@ def _nearby(place: Any, category: str) -> list[Step]:
     return [click("Nearby"), choose("Find the nearest", category), fill("Near", place["name"]), click("Find", "button")]
 
 
-def _fact(world: World, rng: random.Random, column: str) -> Iterator[Made]:
-    for p in world.mixed(rng, "map", PLACES + "1"):
-        yield Made({"place": p["name"]}, holds(p[column]), [*_place(p), stop(p[column])])
+def _coordinates(place: Any) -> str:
+    return f"{44 + place['y'] / 111:.4f}, {-72 + place['x'] / 80:.4f}"
 
 
-@template("map", "find", "What is the telephone number of the {place}?")
-def _phone(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _fact(world, rng, "phone")
+FACTS: tuple[tuple[str, Callable[[Any], str]], ...] = (
+    ("What is the telephone number of the {place}?", lambda p: p["phone"]),
+    ("What is the street address of the {place}?", lambda p: p["address"]),
+    ("What is the ZIP code of the {place}?", lambda p: p["zip"]),
+    ("When does the {place} close? Answer like 17:00.", lambda p: f"{p['closes']:02}:00"),
+    ("What are the coordinates of the {place}? Answer like 44.1234, -71.1234.", _coordinates),
+)
 
 
-@template("map", "find", "What is the street address of the {place}?")
-def _address(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _fact(world, rng, "address")
+def _ask(intent: str, sql: str, fact: Callable[[Any], str], steps: Callable[[Any], list[Step]]) -> None:
+    """Adds a template that asks for what the last page of some steps tells."""
+    each("map", "find", intent, "map", sql, check=lambda p: holds(fact(p)), steps=lambda p: [*steps(p), stop(fact(p))])
 
 
-@template("map", "find", "What is the ZIP code of the {place}?")
-def _zip(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _fact(world, rng, "zip")
-
-
-@template("map", "find", "When does the {place} close? Answer like 17:00.")
-def _closes(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "map", PLACES + "1"):
-        yield Made({"place": p["name"]}, holds(f"{p['closes']:02}:00"), [*_place(p), stop(f"{p['closes']:02}:00")])
-
-
-@template("map", "find", "What are the coordinates of the {place}? Answer like 44.1234, -71.1234.")
-def _coordinates(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "map", PLACES + "1"):
-        text = f"{44 + p['y'] / 111:.4f}, {-72 + p['x'] / 80:.4f}"
-        yield Made({"place": p["name"]}, holds(text), [*_place(p), stop(text)])
-
-
-@template("map", "find", "How many inhabitants does {town} have?")
-def _inhabitants(world: World, rng: random.Random) -> Iterator[Made]:
-    for t in world.mixed(rng, "map", "SELECT * FROM towns"):
-        text = f"{t['population']:,}"
-        yield Made({"town": t["name"]}, holds(text), [click("Towns"), stop(text)])
+for _intent, _fact in FACTS:
+    _ask(_intent, PLACES + "1", _fact, _place)
+_ask(
+    "How many inhabitants does {town} have?",
+    "SELECT *, name AS town FROM towns",
+    lambda t: f"{t['population']:,}",
+    lambda t: [click("Towns")],
+)
 
 
 def _trip(world: World, rng: random.Random, mode: str, what: str, near: bool = False) -> Iterator[Made]:
@@ -219,10 +207,15 @@ def _best_address(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"town": town, "category": category}, holds(best["address"]), [*steps, stop(best["address"])])
 
 
-@template("map", "navigate", "Open the page of the {place}.")
-def _open(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "map", PLACES + "1"):
-        yield Made({"place": p["name"]}, ends_at(f"{MAP}/place/{p['id']}"), [*_place(p), stop()])
+each(
+    "map",
+    "navigate",
+    "Open the page of the {place}.",
+    "map",
+    PLACES + "1",
+    check=lambda p: ends_at(f"{MAP}/place/{p['id']}"),
+    steps=lambda p: [*_place(p), stop()],
+)
 
 
 @template("map", "navigate", "Show the directions by {mode} from the {from_} to the {to}.")
@@ -318,11 +311,15 @@ def _save_best(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made({"town": town, "category": category}, becomes("map", _saved(best), "Favorites|"), [*steps, *more])
 
 
-@template("map", "change", "Make the {place} my starting point.")
-def _home(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "map", PLACES + "p.name <> 'Aldermere Public Library'"):
-        steps = [*_place(p), click("Make this my starting point", "button"), stop()]
-        yield Made({"place": p["name"]}, becomes("map", f"SELECT home_id FROM people WHERE id = {ME}", p["id"]), steps)
+each(
+    "map",
+    "change",
+    "Make the {place} my starting point.",
+    "map",
+    PLACES + "p.name <> 'Aldermere Public Library'",
+    check=lambda p: becomes("map", f"SELECT home_id FROM people WHERE id = {ME}", p["id"]),
+    steps=lambda p: [*_place(p), click("Make this my starting point", "button"), stop()],
+)
 
 
 @template("map", "unachievable", "What is the telephone number of the {place}?")
