@@ -82,8 +82,9 @@ def _draw(db: sqlite3.Connection) -> None:
     rng = random.Random("map drawing")
     db.executescript(streets.SCHEMA + buses.SCHEMA)
     towns = db.execute("SELECT * FROM towns").fetchall()
-    lines = {town["id"]: streets.fill_town(db, rng, town["id"]) for town in towns}
-    crossed = [*streets.fill_roads(db), *scenery.fill_county(db, rng)]
+    rivers = scenery.fill_rivers(db, rng)
+    lines = {town["id"]: streets.fill_town(db, rng, town["id"], rivers) for town in towns}
+    crossed = [*rivers, *streets.fill_roads(db), *scenery.fill_county(db, rng)]
     for town in towns:
         scenery.fill_town(db, rng, town, lines[town["id"]], crossed)
     buses.fill_buses(db, rng, len(towns))

@@ -7,7 +7,7 @@ from flask import Flask, request
 from agentgym_envs.envs.web.sites.map.found import around_here, shown
 from agentgym_envs.envs.web.sites.map.geometry import points
 from agentgym_envs.envs.web.sites.map.view import BUSES, FARTHEST, PLACE, TOWN, Mark, View, around, asked, over
-from agentgym_envs.envs.web.sites.site import TODAY, back, field, row, rows, run, user, value
+from agentgym_envs.envs.web.sites.site import TODAY, back, field, page, row, rows, run, user, value, where
 
 COUNTY = over(60, 45, FARTHEST)
 LINES = "SELECT l.*, t.name AS town FROM lines l JOIN towns t ON t.id = l.town_id"
@@ -31,11 +31,13 @@ def _streets(app: Flask) -> None:
     @app.route("/street/<int:key>")
     def street(key: int) -> str:
         found = row("SELECT s.*, t.name AS town, o.name AS off FROM streets s JOIN towns t ON t.id = s.town_id LEFT JOIN streets o ON o.id = s.off_id WHERE s.id = ?", key)  # fmt: skip
-        crossed = "SELECT DISTINCT s.* FROM crossings c JOIN crossings d ON d.node_id = c.node_id JOIN streets s ON s.id = d.street_id"
+        crossed = (
+            "SELECT DISTINCT s.* FROM crossings c JOIN crossings d ON d.node_id = c.node_id JOIN streets s ON s.id = d.street_id"
+        )
         crossing = rows(f"{crossed} WHERE c.street_id = ? AND s.id <> ? ORDER BY s.name", key, key)
         branches = rows("SELECT * FROM streets WHERE off_id = ? ORDER BY name", key)
         places = rows("SELECT * FROM places WHERE street_id = ? ORDER BY CAST(address AS INT), name", key)
-        values = {"crossing": crossing, "branches": branches, "places": places}
+        values: dict[str, Any] = {"crossing": crossing, "branches": branches, "places": places}
         return shown("map/street.html", _whole(found["path"]), way=[found["path"]], street=found, **values)
 
 
@@ -73,12 +75,15 @@ def _notes(app: Flask) -> None:
     def notes() -> Any:
         if request.method == "POST":
             return _added()
-        town = value("SELECT id FROM towns WHERE name = ?", request.args.get("town", ""))
-        found = rows(NOTES + (" WHERE town_id = ?" if town else " WHERE ? IS NULL") + " ORDER BY written DESC, o.id DESC", town)
-        marks = [Mark(n["x"], n["y"], f"Note on the {n['subject']}" if n["subject"] else "Note", f"/note/{n['id']}", n["state"]) for n in found]
+        condition, values = where({"t.name = ?": request.args.get("town")})
+        tables = f"notes o JOIN towns t ON t.id = o.town_id WHERE {condition}"
+        found = page("o.*, t.name AS town", tables, "written DESC, o.id DESC", values, size=15)
+        texts = [f"Note on the {n['subject']}" if n["subject"] else "Note" for n in found.rows]
+        marks = [Mark(n["x"], n["y"], text, f"/note/{n['id']}", n["state"]) for n, text in zip(found.rows, texts, strict=True)]
         view = around(*((m.x, m.y) for m in marks)) if marks else COUNTY
-        names = [t["name"] for t in rows("SELECT name FROM towns ORDER BY name")]
-        return shown("map/notes.html", view, marks, notes=found, towns=names)
+        return shown(
+            "map/notes.html", view, marks, found=found, towns=[t["name"] for t in rows("SELECT name FROM towns ORDER BY name")]
+        )
 
     def _added() -> Any:
         view, text = asked(request.form, COUNTY), field("text", 1000)
@@ -113,7 +118,11 @@ def _notes(app: Flask) -> None:
             run("INSERT INTO remarks (note_id, author, written, body) VALUES (?, ?, ?, ?)", key, name, TODAY.isoformat(), text)
         if how in ("open", "resolved"):
             run("UPDATE notes SET state = ? WHERE id = ?", how, key)
-        return back({"open": "The note is open again.", "resolved": "The note is resolved."}.get(how, "Your comment is added."), "note", key=key)
+        return back(
+            {"open": "The note is open again.", "resolved": "The note is resolved."}.get(how, "Your comment is added."),
+            "note",
+            key=key,
+        )
 
 
 def _name() -> str:

@@ -9,7 +9,8 @@ from agentgym_envs.envs.web.sites.map.data import KINDS, ME
 from agentgym_envs.envs.web.sites.map.found import PLACE, PLACES, ends, matching, nearest, pins, shown, streets_matching
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.map.turns import drawn, instructions
-from agentgym_envs.envs.web.sites.map.view import FARTHEST, LAYERS, PLACE as NEAR, TOWN, Mark, View, around, over
+from agentgym_envs.envs.web.sites.map.view import FARTHEST, LAYERS, TOWN, Mark, View, around, over
+from agentgym_envs.envs.web.sites.map.view import PLACE as NEAR
 from agentgym_envs.envs.web.sites.site import (
     TODAY,
     Site,
@@ -83,10 +84,14 @@ def _find(app: Flask) -> None:
     def suggest() -> Any:
         """What a field offers while one types into it; ``places`` leaves streets out, which no way begins or ends at."""
         words, places = request.args.get("q", "").strip(), request.args.get("kind") == "places"
-        found = [(t["name"], "town", url_for("town", key=t["id"])) for t in rows("SELECT * FROM towns WHERE name LIKE ?", f"{words}%")]
+        found = [
+            (t["name"], "town", url_for("town", key=t["id"])) for t in rows("SELECT * FROM towns WHERE name LIKE ?", f"{words}%")
+        ]
         found += [(p["name"], f"{p['category']}, {p['town']}", url_for("place", key=p["id"])) for p in matching(words)]
         if not places:
-            found += [(s["name"], f"street, {s['town']}", url_for("street", key=s["id"])) for s in streets_matching(words, SUGGESTED)]
+            found += [
+                (s["name"], f"street, {s['town']}", url_for("street", key=s["id"])) for s in streets_matching(words, SUGGESTED)
+            ]
         first = sorted(found, key=lambda f: not f[0].lower().startswith(words.lower()))
         return jsonify([{"text": text, "more": more, "link": link} for text, more, link in first[:SUGGESTED]] if words else [])
 
@@ -118,7 +123,7 @@ def _places(app: Flask) -> None:
         details = rows("SELECT * FROM details WHERE place_id = ? ORDER BY rowid", key)
         reviews = rows("SELECT * FROM reviews WHERE place_id = ? ORDER BY written DESC, id DESC", key)
         marks, view = pins([found]), over(found["spot_x"], found["spot_y"], NEAR)
-        values = {"kept": kept, "lists": LISTS, "details": details, "reviews": reviews}
+        values: dict[str, Any] = {"kept": kept, "lists": LISTS, "details": details, "reviews": reviews}
         return shown("map/place.html", view, marks, place=found, **values)
 
     def _review(key: int) -> Any:
@@ -159,7 +164,7 @@ def _go(app: Flask) -> None:
             listed = [pair for pair in listed if pair[0] <= within] if within else listed[:10]
             marks = [*pins([p for _, p in listed]), *(m._replace(kind="start") for m in marks)]
         view = around(*((m.x, m.y) for m in marks)) if marks else COUNTY
-        values = {"text": text, "category": category, "centres": centres, "listed": listed, "kinds": sorted(KINDS)}
+        values: dict[str, Any] = {"text": text, "category": category, "centres": centres, "listed": listed, "kinds": sorted(KINDS)}
         return shown("map/nearby.html", view, marks, **values, within=within, radii=WITHIN)
 
 

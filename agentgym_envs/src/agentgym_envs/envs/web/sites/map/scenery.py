@@ -2,7 +2,7 @@
 
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import cos, dist, pi, sin
 
@@ -21,8 +21,22 @@ RIVERS = {
     "River Tarn": (4, 8, 5),
     "River Linnet": (14, 2, 3),
 }
-SEA = ((-90, 80), (-40, 84), (-12, 88.5), (0, 87), (15, 85.6), (30, 84.6), (45, 86.2), (60, 87.5), (80, 86.9), (100, 85.3), (120, 87.6), (150, 85), (210, 82))
-WOODS, LAKES = 30, 7
+SEA = (
+    (-90, 80),
+    (-40, 84),
+    (-12, 88.5),
+    (0, 87),
+    (15, 85.6),
+    (30, 84.6),
+    (45, 86.2),
+    (60, 87.5),
+    (80, 86.9),
+    (100, 85.3),
+    (120, 87.6),
+    (150, 85),
+    (210, 82),
+)
+WOODS, LAKES, FIELDS = 30, 7, 320
 CELL = 40  # metres: what is near is looked for in cells of this size
 
 
@@ -49,20 +63,38 @@ class Ground:
         return all(dist(point, other) >= metres for points in near for other in points)
 
 
-def fill_county(db: sqlite3.Connection, rng: random.Random) -> list[Line]:
-    """Draws what lies between the towns; returns the lines on which nobody builds."""
+def fill_rivers(db: sqlite3.Connection, rng: random.Random) -> Sequence[Line]:
+    """Draws the rivers; returns their lines."""
     db.executescript(SCHEMA)
-    towns = {t["id"]: (1000 * t["x"], 1000 * t["y"]) for t in db.execute("SELECT * FROM towns")}
+    towns = _towns(db)
+    rivers = [list(_river(db, rng, name, [towns[n] for n in through])) for name, through in RIVERS.items()]
+    add(db, "shapes", *(("river", COUNTY, path(line)) for line in rivers))
+    return rivers
+
+
+def _towns(db: sqlite3.Connection) -> dict[int, Point]:
+    return {t["id"]: (1000 * t["x"], 1000 * t["y"]) for t in db.execute("SELECT * FROM towns")}
+
+
+def fill_county(db: sqlite3.Connection, rng: random.Random) -> Sequence[Line]:
+    """Draws what else lies between the towns; returns the railway's lines."""
+    towns = _towns(db)
     sea = smooth([(1000 * x, 1000 * y) for x, y in SEA])
     add(db, "shapes", ("sea", COUNTY, path([*sea, (210_000, 150_000), (-90_000, 150_000)], closed=True)))
     for kind, count, size in (("wood", WOODS, (2500, 6500)), ("lake", LAKES, (700, 1700))):
         for _ in range(count):
             centre = _apart(rng, towns)
             add(db, "shapes", (kind, COUNTY, path(blob(rng, centre, rng.uniform(*size)), closed=True)))
-    rivers = [list(_river(db, rng, name, [towns[n] for n in through])) for name, through in RIVERS.items()]
+    add(db, "shapes", ("field", COUNTY, "".join(path(_field(rng), closed=True) for _ in range(FIELDS))))
     rails = list(_rails(db, towns))
-    add(db, "shapes", *(("river", COUNTY, path(line)) for line in rivers), *(("rail", COUNTY, path(line)) for line in rails))
-    return [*rivers, *rails]
+    add(db, "shapes", *(("rail", COUNTY, path(line)) for line in rails))
+    return rails
+
+
+def _field(rng: random.Random) -> list[Point]:
+    x, y = rng.uniform(-20_000, 140_000), rng.uniform(-15_000, 82_000)
+    wide, high, lean = rng.uniform(600, 2600), rng.uniform(500, 1900), rng.uniform(-400, 400)
+    return [(x, y), (x + wide, y + lean / 2), (x + wide - lean, y + high), (x - lean, y + high - lean / 2)]
 
 
 def _apart(rng: random.Random, towns: dict[int, Point]) -> Point:
@@ -84,7 +116,12 @@ def blob(rng: random.Random, centre: Point, radius: float, flat: float = 0.8) ->
 def _river(db: sqlite3.Connection, rng: random.Random, name: str, towns: list[Point]) -> Iterator[Point]:
     points = [(towns[0][0] + 9000, -60_000.0), (towns[0][0] + 3000, -8000.0)]
     for x, y in towns:
-        points += [(x + rng.uniform(-900, 900), y - 4500), (x + 15, y - 700), (x - 15, y + 700), (x + rng.uniform(-900, 900), y + 4500)]
+        points += [
+            (x + rng.uniform(-900, 900), y - 4500),
+            (x + 15, y - 700),
+            (x - 15, y + 700),
+            (x + rng.uniform(-900, 900), y + 4500),
+        ]
     points.append((towns[-1][0] + rng.uniform(-3000, 3000), 88_000.0))
     line = smooth(points, 9)
     for x, y in towns:
@@ -95,18 +132,22 @@ def _river(db: sqlite3.Connection, rng: random.Random, name: str, towns: list[Po
 def _rails(db: sqlite3.Connection, towns: dict[int, Point]) -> Iterator[list[Point]]:
     """The railway joins all stations by as little track as there need be (Prim, 1957)."""
     stations = {
-        r["town_id"]: (1000 * r["spot_x"], 1000 * r["spot_y"]) for r in db.execute("SELECT * FROM places WHERE category = 'station'")
+        r["town_id"]: (1000 * r["spot_x"], 1000 * r["spot_y"])
+        for r in db.execute("SELECT * FROM places WHERE category = 'station'")
     }
     joined = [1]
     while len(joined) < len(towns):
         a, b = min(
-            ((a, b) for a in joined for b in stations if b not in joined), key=lambda pair: dist(stations[pair[0]], stations[pair[1]])
+            ((a, b) for a in joined for b in stations if b not in joined),
+            key=lambda pair: dist(stations[pair[0]], stations[pair[1]]),
         )
         joined.append(b)
         yield bent(stations[a], stations[b], 0.08, 40)
 
 
-def fill_town(db: sqlite3.Connection, rng: random.Random, town: sqlite3.Row, streets: list[Line], crossed: list[Line]) -> None:
+def fill_town(
+    db: sqlite3.Connection, rng: random.Random, town: sqlite3.Row, streets: Sequence[Line], crossed: Sequence[Line]
+) -> None:
     """Draws a town's ground, its parks and its houses.
 
     Args:
@@ -120,15 +161,18 @@ def fill_town(db: sqlite3.Connection, rng: random.Random, town: sqlite3.Row, str
     add(db, "shapes", ("built", town["id"], path(blob(rng, centre, 1150, 0.78), closed=True)))
     parks = list(_parks(db, town["id"]))
     add(db, "shapes", *(("park", town["id"], path(park, closed=True)) for park in parks))
-    near = [p for line in crossed for a, b in pairwise(line) if dist(a, centre) < 4500 for p in dots((a, b), 15)]
-    ground, green = Ground([p for line in streets for p in dots(line, 12)]), Ground([*near, *(p for park in parks for p in _inside(park))])
+    near = [p for line in crossed for a, b in pairwise(line) if dist(a, centre) < 4500 for p in dots((a, b), 25)]
+    ground, green = (
+        Ground([p for line in streets for p in dots(line, 15)]),
+        Ground([*near, *(p for park in parks for p in _inside(park))]),
+    )
     add(db, "shapes", ("houses", town["id"], "".join(_houses(rng, streets, ground, green))))
 
 
 def _inside(park: list[Point]) -> Iterator[Point]:
     x, y = sum(p[0] for p in park) / len(park), sum(p[1] for p in park) / len(park)
-    for part in (1.0, 0.75, 0.5, 0.25):
-        yield from dots([(x + part * (a - x), y + part * (b - y)) for a, b in [*park, park[0]]], 15)
+    for part in (1.0, 0.5):
+        yield from dots([(x + part * (a - x), y + part * (b - y)) for a, b in [*park, park[0]]], 25)
 
 
 def _parks(db: sqlite3.Connection, town: int) -> Iterator[list[Point]]:
@@ -136,7 +180,7 @@ def _parks(db: sqlite3.Connection, town: int) -> Iterator[list[Point]]:
         yield blob(random.Random(f"park {park['id']}"), (1000 * park["spot_x"], 1000 * park["spot_y"]), 52, 0.9)
 
 
-def _houses(rng: random.Random, streets: list[Line], ground: Ground, green: Ground) -> Iterator[str]:
+def _houses(rng: random.Random, streets: Sequence[Line], ground: Ground, green: Ground) -> Iterator[str]:
     for street in streets:
         long, there = length(street), 18.0
         while there < long - 12:

@@ -2,7 +2,7 @@
 
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import dist
 
@@ -33,8 +33,8 @@ Streets = dict[str, tuple[int, list[int], list[Point]]]
 """By name: the row's id, the crossings in order, and the line, from one end to the other."""
 
 
-def fill_town(db: sqlite3.Connection, rng: random.Random, town: int) -> list[Line]:
-    """Draws a town's streets and describes them; returns their lines."""
+def fill_town(db: sqlite3.Connection, rng: random.Random, town: int, rivers: Sequence[Line]) -> list[Line]:
+    """Draws a town's streets, of which none but the main ones cross a river, and describes them; returns their lines."""
     points = {n["id"]: (1000 * n["x"], 1000 * n["y"]) for n in db.execute("SELECT * FROM nodes WHERE in_town = ?", (town,))}
     first = min(points)
     rows = [[first + 3 * column + line for column in range(4)] for line in range(3)]
@@ -49,7 +49,7 @@ def fill_town(db: sqlite3.Connection, rng: random.Random, town: int) -> list[Lin
         for i, pair in enumerate(pairwise(nodes)):
             _bend(db, *pair, name, "street", line[5 * (i + 1) : 5 * (i + 2) + 1])
     _place(db, town, streets)
-    return [*(line for _, _, line in streets.values()), *_lanes(db, rng, town, streets)]
+    return [*(line for _, _, line in streets.values()), *_lanes(db, rng, town, streets, rivers)]
 
 
 def _beyond(rng: random.Random, points: dict[int, Point], nodes: list[int]) -> Point:
@@ -70,9 +70,11 @@ def _add(db: sqlite3.Connection, rng: random.Random, town: int, name: str, off: 
     return db.execute(f"INSERT INTO streets ({columns}) VALUES ({', '.join('?' * 11)})", values).lastrowid or 0
 
 
-def _lanes(db: sqlite3.Connection, rng: random.Random, town: int, streets: Streets) -> Iterator[Line]:
+def _lanes(db: sqlite3.Connection, rng: random.Random, town: int, streets: Streets, rivers: Sequence[Line]) -> Iterator[Line]:
     """Dead ends, which no way leads through."""
-    ground = Ground([p for _, _, line in streets.values() for p in dots(line, 12)])
+    middle = next(iter(streets.values()))[2][0]
+    water = [p for line in rivers for a, b in pairwise(line) if dist(a, middle) < 4500 for p in dots((a, b), 12)]
+    ground = Ground([*water, *(p for _, _, line in streets.values() for p in dots(line, 12))])
     names, tries = rng.sample(LANES, LANES_IN_TOWN), 0
     while names and tries < 500:
         tries += 1
@@ -92,7 +94,7 @@ def _bend(db: sqlite3.Connection, a: int, b: int, name: str, kind: str, line: Li
     add(db, "bends", (a, b, name, kind, path(line)))
 
 
-def fill_roads(db: sqlite3.Connection) -> list[Line]:
+def fill_roads(db: sqlite3.Connection) -> Sequence[Line]:
     """Draws the roads between the towns; returns their lines. A motorway bends to the other side than the road beside it."""
     nodes = {n["id"]: (1000 * n["x"], 1000 * n["y"]) for n in db.execute("SELECT * FROM nodes")}
     lines = []

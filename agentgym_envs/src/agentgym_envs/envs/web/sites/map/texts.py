@@ -53,14 +53,25 @@ def _reviews(
 ) -> None:
     """Two to four reviews, about as good as the place's rating, each by somebody else and each with a tip of its own."""
     kind, count = KINDS[place["category"]], rng.choice((2, 2, 3, 4))
-    facts = {label.split()[-1].lower(): value for label, value in details.items()}
-    rules = {**COMMON, "good": kind.good, "bad": kind.bad, "Good": kind.good, "Bad": kind.bad, "recommend": kind.recommends}
-    people, tips = rng.sample(names, count), rng.sample(kind.tips, count)
-    for author, tip, day in zip(people, tips, sorted((_day(rng) for _ in range(count)), reverse=True), strict=True):
+    facts = {label.split()[-1].lower(): value for label, value in details.items()} | {
+        "street": place["street"],
+        "town": place["town"],
+    }
+    elsewhere = [name for name in towns if name != place["town"]]
+    people, tips, ways, said = (rng.sample(parts, count) for parts in (names, kind.tips, kind.recommends, kind.good))
+    days = sorted((_day(rng) for _ in range(count)), reverse=True)
+    for author, tip, way, good, day in zip(people, tips, ways, said, days, strict=True):
         stars = min(5, max(1, round(place["rating"] + rng.choice((-1, -0.4, 0, 0, 0.4, 0.6)))))
-        where = rng.choice([name for name in towns if name != place["town"]])
-        about = {"tip": tip, "street": place["street"], "town": place["town"], "where": where}
-        told = _new(rng, rules, REVIEWS[stars], seen, **about, **facts)
+        rules = {
+            **COMMON,
+            "good": (good,),
+            "Good": (good,),
+            "bad": kind.bad,
+            "Bad": kind.bad,
+            "recommend": (way,),
+            "where": elsewhere,
+        }
+        told = _new(rng, rules, REVIEWS[stars], seen, tip=tip, **facts)
         add(db, "reviews", (None, place["id"], author, stars, day.isoformat(), told, tip if stars > 3 else ""))
 
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from math import atan2, degrees
+from math import atan2, degrees, isnan
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -13,7 +13,7 @@ TOWN, PLACE = 14, 16  # the zoom that shows a whole town, and a place's surround
 LAYERS = {"": "Standard", "transport": "Transport", "cycle": "Cycle"}
 PANE = (920, 668)  # pixels: what a window of 1280 × 720 has room for
 WIDEST = 4000
-ROOM = 130  # pixels between what a view is chosen for and its edge
+ROOM = (60, 130)  # pixels between what a view is chosen for and its edges; buttons are at the sides
 FIRST = {"station": 14, "hospital": 14, "museum": 14}
 """The zoom at which a category is shown; the others come with the houses."""
 HOUSES = 15
@@ -41,7 +41,7 @@ class View(NamedTuple):
     @property
     def scale(self) -> float:
         """Pixels of a kilometre."""
-        return 7.0 * 2 ** (self.zoom - 8)
+        return 7.0 * float(2 ** (self.zoom - 8))
 
     @property
     def middle(self) -> Point:
@@ -53,10 +53,11 @@ class View(NamedTuple):
         east, north = self.middle
         return round(self.width / 2 + (x - east) * self.scale, 1), round(self.height / 2 - (y - north) * self.scale, 1)
 
-    def shows(self, x: float, y: float, margin: float = 0) -> bool:
-        """Says whether a point is in view, ``margin`` pixels within the edge."""
+    def shows(self, x: float, y: float, margin: float = 0, beside: float | None = None) -> bool:
+        """Says whether a point is in view, ``margin`` pixels within the edge, or ``beside`` ones of the edges at the sides."""
         across, down = self.spot(x, y)
-        return margin <= across <= self.width - margin and margin <= down <= self.height - margin
+        side = margin if beside is None else beside
+        return side <= across <= self.width - side and margin <= down <= self.height - margin
 
     def meets(self, x: float, y: float, radius: float) -> bool:
         """Says whether something of this radius, in kilometres, may reach into view."""
@@ -91,7 +92,7 @@ def around(*spots: Point) -> View:
     middle = (west + east) / 2, (south + north) / 2
     views = (over(*middle, zoom) for zoom in range(PLACE, FARTHEST - 1, -1))
     wide = over(*middle, FARTHEST)
-    return next((v for v in views if v.shows(west, south, ROOM) and v.shows(east, north, ROOM)), wide)
+    return next((v for v in views if v.shows(west, south, *ROOM) and v.shows(east, north, *ROOM)), wide)
 
 
 def asked(values: Mapping[str, str], default: View) -> View:
@@ -99,9 +100,10 @@ def asked(values: Mapping[str, str], default: View) -> View:
 
     def number(name: str, lowest: float, highest: float, other: float) -> float:
         try:
-            return min(highest, max(lowest, float(values.get(name, ""))))
+            found = float(values.get(name, ""))
         except ValueError:
             return other
+        return other if isnan(found) else min(highest, max(lowest, found))
 
     found = View(
         int(number("zoom", FARTHEST, NEAREST, default.zoom)),
@@ -111,7 +113,7 @@ def asked(values: Mapping[str, str], default: View) -> View:
         int(number("w", 200, WIDEST, default.width)),
         int(number("h", 200, WIDEST, default.height)),
     )
-    return found if found.layer in LAYERS and found.lat == found.lat and found.lon == found.lon else default
+    return found if found.layer in LAYERS else default
 
 
 class Mark(NamedTuple):
@@ -198,7 +200,7 @@ def _shapes(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> 
     of_county = "SELECT path FROM shapes WHERE town_id = 0 AND kind = ?"
     ids = ", ".join(str(t["id"]) for t in near) or "0"
     of_towns = f"SELECT path FROM shapes WHERE town_id IN ({ids}) AND kind = ?"
-    yield from ((kind, _paths(db, of_county, kind)) for kind in ("sea", "wood", "lake"))
+    yield from ((kind, _paths(db, of_county, kind)) for kind in ("field", "sea", "wood", "lake"))
     yield from ((kind, _paths(db, of_towns, kind)) for kind in ("built", "park") if view.zoom > 10)
     yield "river", _paths(db, of_county, "river")
     if view.zoom >= HOUSES:
@@ -213,7 +215,10 @@ def _shapes(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> 
     if view.layer == "transport":
         yield "train", _paths(db, of_county, "rail")
         for n in range(3):
-            yield f"bus bus{n}", _paths(db, f"{BUSES} WHERE l.town_id IN ({ids}) AND l.id / 14.0 > ? AND l.id / 14.0 <= ?", n, n + 1)
+            yield (
+                f"bus bus{n}",
+                _paths(db, f"{BUSES} WHERE l.town_id IN ({ids}) AND l.id / 14.0 > ? AND l.id / 14.0 <= ?", n, n + 1),
+            )
 
 
 BUSES = (
@@ -278,4 +283,6 @@ def _stops(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> I
         for town in near:
             for s in db.execute("SELECT * FROM halts WHERE in_town = ? ORDER BY id", (town["id"],)):
                 if view.shows(s["x"], s["y"], 8):
-                    yield Label(*view.spot(s["x"], s["y"]), "", "stop", f"/stop/{s['id']}", shown=False, name=f"Bus stop {s['name']}")
+                    yield Label(
+                        *view.spot(s["x"], s["y"]), "", "stop", f"/stop/{s['id']}", shown=False, name=f"Bus stop {s['name']}"
+                    )

@@ -25,15 +25,15 @@ class Kind(NamedTuple):
 
 
 EATEN = (
-    "Try the {tip}{when}", "Order the {tip}", "The {tip} alone is worth the walk from {where}", "My advice is the {tip}{when}", "Nobody should leave without the {tip}",
+    "Try the {tip}{when}", "Order the {tip}", "For the {tip} alone I would walk here from {where}", "My advice is the {tip}{when}", "Nobody should leave without the {tip}",
     "I come from {where} for the {tip}",
 )  # fmt: skip
 SEEN = (
-    "Do not miss the {tip}", "Go straight to the {tip}{when}", "The {tip} alone is worth the way from {where}", "Start with the {tip}", "Leave time for the {tip}",
+    "Do not miss the {tip}", "Go straight to the {tip}{when}", "For the {tip} alone I would come from {where}", "Start with the {tip}", "Leave time for the {tip}",
     "I showed friends from {where} the {tip}",
 )  # fmt: skip
 USED = (
-    "I can recommend the {tip}", "The {tip} is the best thing here", "Tell people from {where} about the {tip}", "Make use of the {tip}", "What I come for is the {tip}",
+    "I can recommend the {tip}", "Nothing here beats the {tip}", "Tell people from {where} about the {tip}", "Make use of the {tip}", "What I come for is the {tip}",
     "I come from {where} for the {tip}",
 )  # fmt: skip
 ACCESS = ("step-free", "step-free with a ramp", "one step at the door", "stairs only")
@@ -49,8 +49,8 @@ KINDS: Mapping[str, Kind] = {
         {"Cuisine": ("Georgian", "Basque", "Sichuan", "Lebanese", "Peruvian", "Nordic", "Sicilian", "Punjabi", "Ethiopian", "Oaxacan"), "Outdoor seating": ("terrace", "garden", "none"), "Access": ACCESS},
         ("braised leek", "smoked trout", "lamb stew", "cheese bread", "black lentils", "grilled squash", "pepper dumplings", "fig salad", "clay-pot rice", "sour cherry soup", "charred cabbage", "almond cake", "seared mackerel", "chestnut noodles"),
         EATEN,
-        ("the {cuisine} kitchen knows what it is doing", "I have rarely had {cuisine} food this good outside a family kitchen", "we came for {cuisine} cooking on {weekday} and stayed until they swept the floor", "a {cuisine} table worth crossing {town} for"),
-        ("what they call {cuisine} was mostly salt", "we waited {wait} for a {cuisine} dish that came lukewarm", "{cuisine} it says over the door, and I tasted little of it"),
+        ("the {cuisine} kitchen knows what it is doing", "I have rarely had {cuisine} food this good outside a family kitchen", "we came for {cuisine} cooking on {weekday} and stayed until they swept the floor", "their {cuisine} table is worth crossing {town} for"),
+        ("what they call {cuisine} was mostly salt", "we waited {wait} for something {cuisine} that came lukewarm", "{cuisine} it says over the door, and I tasted little of it"),
     ),
     "hotel": Kind(
         {"Number of rooms": tuple(map(str, range(9, 64))), "Breakfast": ("included", "extra, $9", "extra, $12", "extra, $15", "not served"), "Access": ACCESS},
@@ -137,8 +137,8 @@ COMMON: Rules = {
     "never": ("I shall go elsewhere", "no need to come from {where} for this", "I left without a word", "two stars would be a lie", "I would not send my neighbour there"),
     "perhaps": ("perhaps I came on a bad day", "I may give it another try in {month}", "the idea is right", "it used to be better before {month}", "somebody should tell the owner"),
     "mixed": ("mixed feelings.", "neither here nor there.", "middling, like most of {street}.", "it depends on the day.", "half and half."),
-    "gripe": ("I waited {wait}", "it could be open longer on {weekday}", "it is hard to find from {street}", "the door sticks", "nobody said hello", "it was full on a {weather} day"),
-    "again": ("back in {month} for sure", "we shall come from {where} again", "nothing to add", "keep it up", "told all of {street} about it"),
+    "gripe": ("we waited {wait} at the entrance", "it could be open longer on {weekday}", "it is hard to find from {street}", "the signs are small", "nobody said hello", "it was full on a {weather} day"),
+    "again": ("back in {month} for sure", "we shall come again soon", "nothing to add", "keep it up", "told all of {street} about it"),
     "when": ("", "", " on a {weather} day", " in {month}", " before noon", " towards evening"),
     "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "month": ("January", "February", "March", "April", "May", "September", "October", "November"),
@@ -175,4 +175,9 @@ REPLIES = (
     "On my round of {town} I found the {subject} on {street} as you say.",
 )
 """What others add to it."""
-NOTE: Rules = {**{key: COMMON[key] for key in ("weekday", "weather")}, "month": ("October", "November", "December", "January"), "soon": ("July", "August", "September"), "greeting": ("hello", "good morning", "hello mappers", "hi all")}
+NOTE: Rules = {
+    **{key: COMMON[key] for key in ("weekday", "weather")},
+    "month": ("October", "November", "December", "January"),
+    "soon": ("July", "August", "September"),
+    "greeting": ("hello", "good morning", "hello mappers", "hi all"),
+}

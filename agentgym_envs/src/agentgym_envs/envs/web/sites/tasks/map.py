@@ -10,7 +10,8 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.sites.map.data import KINDS, ME
 from agentgym_envs.envs.web.sites.map.route import Route, find_route, told
 from agentgym_envs.envs.web.sites.map.turns import instructions
-from agentgym_envs.envs.web.sites.map.view import LAYERS, PLACE as NEAR, over
+from agentgym_envs.envs.web.sites.map.view import LAYERS, over
+from agentgym_envs.envs.web.sites.map.view import PLACE as NEAR
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
@@ -382,13 +383,21 @@ def _turn(world: World, rng: random.Random) -> Iterator[Made]:
                 yield Made(values, holds(told), [*_directions(a, b, "foot"), stop(told)])
 
 
-@template("map", "find", "How far is it by bike from {from_} to {to}, from the middle of the one town to that of the other? Answer like 12.5 km.")
+@template(
+    "map",
+    "find",
+    "How far is it by bike from {from_} to {to}, from the middle of the one town to that of the other? Answer like 12.5 km.",
+)
 def _between(world: World, rng: random.Random) -> Iterator[Made]:
     towns = world.rows("map", "SELECT name, 12 * id - 7 AS node_id FROM towns")
     while True:
         a, b = rng.sample(towns, 2)
         if route := _route(world, a, b, "bike"):
-            yield Made({"from_": a["name"], "to": b["name"]}, answer(f"{route.km} km"), [*_directions(a, b, "bike"), stop(f"{route.km} km")])
+            yield Made(
+                {"from_": a["name"], "to": b["name"]},
+                answer(f"{route.km} km"),
+                [*_directions(a, b, "bike"), stop(f"{route.km} km")],
+            )
 
 
 @template("map", "find", "How many {category} places are within {km} km of the {place}, as the crow flies? Answer with the number.")
@@ -427,10 +436,14 @@ each(
 @template("map", "change", "Add a note to the map at the {place} that says “{text}”.")
 def _add_note(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
-        text = rng.choice(("The entrance is round the corner", "There are steps here", "The house number is wrong", "This has a new owner"))
+        text = rng.choice(
+            ("The entrance is round the corner", "There are steps here", "The house number is wrong", "This has a new owner")
+        )
         there = f"abs(x - {p['spot_x']}) < 0.02 AND abs(y - {p['spot_y']}) < 0.02"
         steps = [*_place(p), click("Add a note here"), fill("Note text", text), click("Publish note", "button"), stop()]
-        yield Made({"place": p["name"], "text": text}, becomes("map", f"SELECT body FROM notes WHERE {MINE} AND {there}", text), steps)
+        yield Made(
+            {"place": p["name"], "text": text}, becomes("map", f"SELECT body FROM notes WHERE {MINE} AND {there}", text), steps
+        )
 
 
 @template("map", "change", "Resolve the note about the {subject} on {street} in {town}, with the comment “{text}”.")
@@ -449,7 +462,9 @@ def _resolve(world: World, rng: random.Random) -> Iterator[Made]:
 @template("map", "change", "Publish a review of the {place} with {stars} stars that says “{text}”.")
 def _review(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
-        stars, text = rng.choice(((5, "Worth every minute"), (4, "Good, but hard to find"), (3, "Neither good nor bad"), (2, "Too loud for me")))
+        stars, text = rng.choice(
+            ((5, "Worth every minute"), (4, "Good, but hard to find"), (3, "Neither good nor bad"), (2, "Too loud for me"))
+        )
         sql = f"SELECT stars || '|' || body FROM reviews WHERE {MINE} AND place_id = {p['id']}"
         steps = [*_place(p), choose("Stars", str(stars)), fill("Review", text), click("Publish review", "button"), stop()]
         yield Made({"place": p["name"], "stars": stars, "text": text}, becomes("map", sql, f"{stars}|{text}"), steps)
@@ -474,4 +489,6 @@ def _no_street(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         street, town = rng.choice(names), rng.choice(towns)
         if (street, town) not in there:
-            yield Made({"street": street, "town": town}, nothing("The town has no such street."), [search(f"{street} {town}"), stop("N/A")])
+            yield Made(
+                {"street": street, "town": town}, nothing("The town has no such street."), [search(f"{street} {town}"), stop("N/A")]
+            )

@@ -52,9 +52,10 @@
   const go = wanted => { const done = show(wanted); write(); return done; };
 
   pane.querySelector('.controls').addEventListener('click', event => {
-    const {dataset} = event.target;
-    if (event.target.classList.contains('layers')) return fold(menu.hidden);
-    if (event.target.getAttribute('role') !== 'button') return;
+    const control = event.target.closest('[role=button], .layers');
+    if (!control) return;
+    if (control === opener) return fold(menu.hidden);
+    const {dataset} = control;
     event.preventDefault();
     if ('layer' in dataset) {
       fold(false);
