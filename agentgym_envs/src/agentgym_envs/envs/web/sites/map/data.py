@@ -4,6 +4,8 @@ import random
 import sqlite3
 from math import dist
 
+from agentgym_envs.envs.web.sites.map import buses, scenery, streets
+from agentgym_envs.envs.web.sites.map.texts import fill_texts
 from agentgym_envs.envs.web.sites.site import add
 
 SCHEMA = """
@@ -11,7 +13,7 @@ CREATE TABLE towns (id INTEGER PRIMARY KEY, name TEXT, x REAL, y REAL, populatio
 CREATE TABLE nodes (id INTEGER PRIMARY KEY, in_town INT, x REAL, y REAL);
 CREATE TABLE roads (a INT, b INT, name TEXT, km REAL, kind TEXT);
 CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT, category TEXT, town_id INT, node_id INT, address TEXT, zip TEXT, phone TEXT, opens INT,
-  closes INT, rating REAL);
+  closes INT, rating REAL, street_id INT, spot_x REAL, spot_y REAL);
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, login TEXT, password TEXT, home_id INT);
 CREATE TABLE saved (person_id INT, place_id INT, list TEXT, note TEXT DEFAULT '', PRIMARY KEY (person_id, place_id));
 CREATE INDEX places_in ON places (town_id);
@@ -70,7 +72,22 @@ def fill(db: sqlite3.Connection) -> None:
     places = [r[0] for r in db.execute("SELECT id FROM places")]
     for place in rng.sample(places, 6):
         add(db, "saved", (ME, place, rng.choice(("Want to go", "Favorites"))))
+    _draw(db)
+    fill_texts(db)
     db.commit()
+
+
+def _draw(db: sqlite3.Connection) -> None:
+    """Adds what a drawing needs, from a generator of its own: towns, roads and places stay what they are."""
+    rng = random.Random("map drawing")
+    db.executescript(streets.SCHEMA + buses.SCHEMA)
+    towns = db.execute("SELECT * FROM towns").fetchall()
+    rivers = scenery.fill_rivers(db, rng)
+    lines = {town["id"]: streets.fill_town(db, rng, town["id"], rivers) for town in towns}
+    crossed = [*rivers, *streets.fill_roads(db), *scenery.fill_county(db, rng)]
+    for town in towns:
+        scenery.fill_town(db, rng, town, lines[town["id"]], crossed)
+    buses.fill_buses(db, rng, len(towns))
 
 
 def _streets(db: sqlite3.Connection, rng: random.Random, town: int, x: float, y: float) -> None:

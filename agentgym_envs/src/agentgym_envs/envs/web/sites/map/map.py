@@ -1,14 +1,18 @@
-"""The map's pages."""
+"""The map's pages for finding the way and for keeping places."""
 
-import sqlite3
-from math import dist
 from typing import Any
 
-from flask import Flask, render_template, request
+from flask import Flask, jsonify, request, url_for
 
+from agentgym_envs.envs.web.sites.map import explore
 from agentgym_envs.envs.web.sites.map.data import KINDS, ME
+from agentgym_envs.envs.web.sites.map.found import PLACE, PLACES, ends, matching, nearest, pins, shown, streets_matching
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
+from agentgym_envs.envs.web.sites.map.turns import drawn, instructions
+from agentgym_envs.envs.web.sites.map.view import FARTHEST, LAYERS, TOWN, Mark, View, around, over
+from agentgym_envs.envs.web.sites.map.view import PLACE as NEAR
 from agentgym_envs.envs.web.sites.site import (
+    TODAY,
     Site,
     back,
     database,
@@ -30,66 +34,71 @@ SITE = Site(
     colour="#15803d",
     tables="map",
     people="SELECT id, name, login, password FROM people",
-    places=(("Directions", "directions"), ("Nearby", "nearby"), ("Towns", "towns"), ("Saved places", "saved")),
+    places=(
+        ("Directions", "directions"), ("Nearby", "nearby"), ("Towns", "towns"), ("Buses", "lines"), ("Notes", "notes"), ("Saved places", "saved"),
+    ),
     user=ME,
-)
-PLACE = "p.*, t.name AS town, n.x, n.y"
-PLACES = "places p JOIN towns t ON t.id = p.town_id JOIN nodes n ON n.id = p.node_id WHERE "
+)  # fmt: skip
 LISTS = ("Want to go", "Favorites", "Avoid")
+COUNTY: View = over(60, 45, FARTHEST)
+SUGGESTED = 7
+WITHIN = (1, 2, 5, 20)
+"""Kilometres."""
 
 
 def create_app() -> Flask:
     """Returns the application."""
     app = make_app(SITE)
-    app.jinja_env.globals |= {"latitude": lambda y: f"{44 + y / 111:.4f}", "longitude": lambda x: f"{-72 + x / 80:.4f}"}
+    app.jinja_env.globals |= {
+        "latitude": lambda y: f"{44 + y / 111:.4f}",
+        "longitude": lambda x: f"{-72 + x / 80:.4f}",
+        "layers": LAYERS,
+        "degrees": lambda x, y: over(x, y, NEAR),
+        "at_place": lambda x, y: over(x, y, NEAR).address,
+        "at_town": lambda x, y: over(x, y, TOWN).address,
+    }
     app.jinja_env.filters["told"] = told
     _find(app)
+    _places(app)
     _go(app)
     _keep(app)
+    explore.add_pages(app)
     return app
-
-
-def matching(words: str) -> list[sqlite3.Row]:
-    """Returns the places that words may mean: one of exactly this name, or all whose name, street and town hold every word."""
-    exact = rows(f"SELECT {PLACE} FROM {PLACES} lower(p.name) = lower(?)", words.strip())
-    if exact or not words.strip():
-        return exact
-    condition, values = where(
-        {
-            f"(p.name || ' ' || address || ' ' || t.name || ' ' || category) LIKE ? /* {n} */": f"%{w}%"
-            for n, w in enumerate(words.split())
-        }
-    )
-    return rows(f"SELECT {PLACE} FROM {PLACES} {condition} ORDER BY p.name LIMIT 40", *values)
-
-
-def _chart() -> dict[str, Any]:
-    """Returns what a drawing of the county needs."""
-    roads = rows(
-        "SELECT a.x AS x1, a.y AS y1, b.x AS x2, b.y AS y2, kind FROM roads JOIN nodes a ON a.id = a JOIN nodes b ON b.id = b WHERE kind <> 'street'"
-    )
-    return {"roads": roads, "towns": rows("SELECT * FROM towns")}
 
 
 def _find(app: Flask) -> None:
     @app.route("/")
     def home() -> str:
-        return render_template("map/home.html", **_chart())
+        return shown("map/home.html", COUNTY, towns=rows("SELECT * FROM towns ORDER BY name"))
 
     @app.route("/search")
     def search() -> str:
-        return render_template("map/search.html", places=matching(request.args.get("q", "")))
+        words = request.args.get("q", "")
+        places, streets = matching(words), streets_matching(words)
+        towns = rows("SELECT * FROM towns WHERE ? <> '' AND name LIKE ? ORDER BY name", words.strip(), f"%{words.strip()}%")
+        marks = pins(places)
+        view = around(*((m.x, m.y) for m in marks)) if marks else COUNTY
+        return shown("map/search.html", view, marks, places=places, streets=streets, towns=towns)
 
-    @app.route("/place/<int:key>")
-    def place(key: int) -> str:
-        found = row(f"SELECT {PLACE} FROM {PLACES} p.id = ?", key)
-        kept = rows("SELECT * FROM saved WHERE person_id = ? AND place_id = ?", user(), key)
-        return render_template("map/place.html", place=found, kept=kept, lists=LISTS, **_chart())
+    @app.route("/suggest")
+    def suggest() -> Any:
+        """What a field offers while one types into it; ``places`` leaves streets out, which no way begins or ends at."""
+        words, places = request.args.get("q", "").strip(), request.args.get("kind") == "places"
+        found = [
+            (t["name"], "town", url_for("town", key=t["id"])) for t in rows("SELECT * FROM towns WHERE name LIKE ?", f"{words}%")
+        ]
+        found += [(p["name"], f"{p['category']}, {p['town']}", url_for("place", key=p["id"])) for p in matching(words)]
+        if not places:
+            found += [
+                (s["name"], f"street, {s['town']}", url_for("street", key=s["id"])) for s in streets_matching(words, SUGGESTED)
+            ]
+        first = sorted(found, key=lambda f: not f[0].lower().startswith(words.lower()))
+        return jsonify([{"text": text, "more": more, "link": link} for text, more, link in first[:SUGGESTED]] if words else [])
 
     @app.route("/towns")
     def towns() -> str:
         sql = "SELECT t.*, (SELECT count(*) FROM places WHERE town_id = t.id) AS places FROM towns t ORDER BY name"
-        return render_template("map/towns.html", towns=rows(sql))
+        return shown("map/towns.html", COUNTY, towns=rows(sql))
 
     @app.route("/town/<int:key>")
     def town(key: int) -> str:
@@ -98,32 +107,65 @@ def _find(app: Flask) -> None:
         listed = page(
             PLACE, PLACES + condition, "rating DESC, p.name" if request.args.get("sort") == "rating" else "p.name", values, size=15
         )
-        return render_template("map/town.html", town=found, found=listed, kinds=sorted(KINDS))
+        streets = rows("SELECT * FROM streets WHERE town_id = ? ORDER BY name", key)
+        lines = rows("SELECT * FROM lines WHERE town_id = ? ORDER BY number", key)
+        view = over(found["x"], found["y"], TOWN)
+        return shown("map/town.html", view, town=found, found=listed, kinds=sorted(KINDS), streets=streets, lines=lines)
+
+
+def _places(app: Flask) -> None:
+    @app.route("/place/<int:key>", methods=["GET", "POST"])
+    def place(key: int) -> Any:
+        found = row(f"SELECT {PLACE}, s.name AS street FROM streets s JOIN {PLACES} s.id = street_id AND p.id = ?", key)
+        if request.method == "POST":
+            return _review(key)
+        kept = rows("SELECT * FROM saved WHERE person_id = ? AND place_id = ?", user(), key)
+        details = rows("SELECT * FROM details WHERE place_id = ? ORDER BY rowid", key)
+        reviews = rows("SELECT * FROM reviews WHERE place_id = ? ORDER BY written DESC, id DESC", key)
+        marks, view = pins([found]), over(found["spot_x"], found["spot_y"], NEAR)
+        values: dict[str, Any] = {"kept": kept, "lists": LISTS, "details": details, "reviews": reviews}
+        return shown("map/place.html", view, marks, place=found, **values)
+
+    def _review(key: int) -> Any:
+        stars, text = number("stars", 1, 5), field("review", 1000)
+        if stars is None or len(text) < 10:
+            return back("A review has one to five stars and at least 10 characters.", "place", key=key)
+        name = value("SELECT name FROM people WHERE id = ?", user())
+        columns = "place_id, author, stars, written, body, tip"
+        run(f"INSERT INTO reviews ({columns}) VALUES (?, ?, ?, ?, ?, '')", key, name, stars, TODAY.isoformat(), text)
+        return back("Thank you for your review.", "place", key=key)
 
 
 def _go(app: Flask) -> None:
     @app.route("/directions")
     def directions() -> str:
         texts = {end: request.args.get(end, "") for end in ("from", "to")}
-        found = {end: matching(text) for end, text in texts.items()}
+        found = {end: ends(text) for end, text in texts.items()}
         mode = request.args.get("mode", "car")
-        route = None
-        if all(len(places) == 1 for places in found.values()) and mode in SPEEDS:
-            route = find_route(database(), found["from"][0]["node_id"], found["to"][0]["node_id"], mode)
-        return render_template("map/directions.html", texts=texts, found=found, mode=mode, route=route, **_chart())
+        route, turns, way = None, [], []
+        known = [places[0] for places in found.values() if len(places) == 1]
+        spots = [(p["spot_x"], p["spot_y"]) for p in known]
+        if len(known) == 2 and mode in SPEEDS:
+            route = find_route(database(), known[0]["node_id"], known[1]["node_id"], mode)
+        if route is not None:
+            turns, way = list(instructions(database(), route)), drawn(database(), route)
+        marks = [Mark(*spot, p["name"], kind=end) for spot, p, end in zip(spots, known, ("start", "pin"), strict=False)]
+        view = around(*spots) if spots else COUNTY
+        return shown("map/directions.html", view, marks, way, texts=texts, found=found, mode=mode, route=route, turns=turns)
 
     @app.route("/nearby")
     def nearby() -> str:
-        text, category = request.args.get("near", ""), request.args.get("category", "")
+        text, category, within = request.args.get("near", ""), request.args.get("category", ""), number("within", 1, 100)
         centres = matching(text)
-        listed = []
+        listed, marks = [], pins(centres[:1])
         if len(centres) == 1 and category in KINDS:
-            centre = (centres[0]["x"], centres[0]["y"])
             others = rows(f"SELECT {PLACE} FROM {PLACES} category = ? AND p.id <> ?", category, centres[0]["id"])
-            listed = sorted(
-                ((round(dist(centre, (o["x"], o["y"])), 2), o) for o in others), key=lambda pair: (pair[0], pair[1]["name"])
-            )[:10]
-        return render_template("map/nearby.html", text=text, category=category, centres=centres, listed=listed, kinds=sorted(KINDS))
+            listed = nearest(others, centres[0]["x"], centres[0]["y"])
+            listed = [pair for pair in listed if pair[0] <= within] if within else listed[:10]
+            marks = [*pins([p for _, p in listed]), *(m._replace(kind="start") for m in marks)]
+        view = around(*((m.x, m.y) for m in marks)) if marks else COUNTY
+        values: dict[str, Any] = {"text": text, "category": category, "centres": centres, "listed": listed, "kinds": sorted(KINDS)}
+        return shown("map/nearby.html", view, marks, **values, within=within, radii=WITHIN)
 
 
 def _keep(app: Flask) -> None:
@@ -141,7 +183,10 @@ def _keep(app: Flask) -> None:
         chosen = request.args.get("list")
         condition, values = where({"person_id = ?": user(), "list = ?": chosen})
         sql = f"SELECT p.*, t.name AS town, list, note FROM saved JOIN places p ON p.id = place_id JOIN towns t ON t.id = p.town_id WHERE {condition}"
-        return render_template("map/saved.html", places=rows(sql + " ORDER BY p.name", *values), lists=LISTS, home=_home())
+        places = rows(sql + " ORDER BY p.name", *values)
+        marks = pins(places)
+        view = around(*((m.x, m.y) for m in marks)) if marks else COUNTY
+        return shown("map/saved.html", view, marks, places=places, lists=LISTS, home=_home())
 
     @app.route("/home", methods=["POST"])
     def set_home() -> Any:

@@ -12,10 +12,11 @@ SPEEDS = {
 
 
 class Leg(NamedTuple):
-    """A stretch along one road."""
+    """A stretch along one road, from crossing to crossing."""
 
     road: str
     km: float
+    nodes: tuple[int, ...] = ()
 
 
 class Route(NamedTuple):
@@ -46,7 +47,11 @@ def find_route(db: sqlite3.Connection, start: int, end: int, mode: str) -> Route
         for there, name, length, time in ways.get(node, []):
             if there not in best:
                 last = legs[-1] if legs and legs[-1].road == name else None
-                joined = (*legs[:-1], Leg(name, round(last.km + length, 2))) if last else (*legs, Leg(name, length))
+                joined = (
+                    (*legs[:-1], Leg(name, round(last.km + length, 2), (*last.nodes, there)))
+                    if last
+                    else (*legs, Leg(name, length, (node, there)))
+                )
                 heapq.heappush(queue, (minutes + time, km + length, there, joined))
     return None
 
