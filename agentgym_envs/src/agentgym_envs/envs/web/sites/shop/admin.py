@@ -10,6 +10,7 @@ from agentgym_envs.envs.web.sites.shop.choices import choices
 from agentgym_envs.envs.web.sites.shop.data import refresh_ratings
 from agentgym_envs.envs.web.sites.shop.grid import SIZES, change, ordered, picked, size
 from agentgym_envs.envs.web.sites.site import (
+    TODAY,
     Site,
     back,
     cents,
@@ -42,7 +43,10 @@ MENU = (
     ("Sales", (("Orders", "orders", {}), ("Orders to process", "orders", {"status": "Processing"}))),
     ("Catalog", (("Products", "products", {}), ("Low stock", "products", {"stock": "low"}))),
     ("Customers", (("All customers", "customers", {}), ("Wholesale customers", "customers", {"group": "Wholesale"}))),
-    ("Marketing", (("Discounts", "discounts", {}), ("Reviews", "reviews", {}), ("Pending reviews", "reviews", {"status": "pending"}))),
+    (
+        "Marketing",
+        (("Discounts", "discounts", {}), ("Reviews", "reviews", {}), ("Pending reviews", "reviews", {"status": "pending"})),
+    ),
     ("Reports", (("Sales report", "reports", {}),)),
 )
 """The menus on the left: links with a text, an endpoint and its parameters."""
@@ -85,7 +89,9 @@ def _dashboard(app: Flask) -> None:
         last = rows(
             "SELECT o.*, c.name FROM orders o JOIN customers c ON c.id = customer_id ORDER BY placed DESC, o.id DESC LIMIT 8"
         )
-        return render_template("admin/home.html", figures=figures, last=last)
+        months = rows(f"SELECT substr(placed, 1, 7) AS month, sum(total) AS total {SALES} GROUP BY month", "2025-07-01", str(TODAY))
+        best = rows("SELECT id, name, price, reviews FROM products ORDER BY reviews DESC, rating DESC, name LIMIT 6")
+        return render_template("admin/home.html", figures=figures, last=last, months=months, best=best)
 
     @app.route("/search")
     def search() -> str:
@@ -202,7 +208,15 @@ def _people(app: Flask) -> None:
         towns = [r[0] for r in rows("SELECT DISTINCT city FROM customers ORDER BY city")]
         sums = "count(o.id) AS orders, coalesce(sum(total), 0) AS spent"
         tables = f"(SELECT c.*, {sums} FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id) WHERE {condition}"
-        sorts = {"name": "name", "email": "email", "city": "city", "group": "grp", "joined": "joined", "orders": "orders", "spent": "spent"}
+        sorts = {
+            "name": "name",
+            "email": "email",
+            "city": "city",
+            "group": "grp",
+            "joined": "joined",
+            "orders": "orders",
+            "spent": "spent",
+        }
         return render_template(
             "admin/customers.html",
             found=page("*", tables, ordered(sorts, "name"), values, size(20)),
@@ -264,7 +278,9 @@ def _reviews(app: Flask) -> None:
     @app.route("/reviews/mass", methods=["POST"])
     def mass_reviews() -> Any:
         keys, how = picked("reviews", ("approved", "rejected", "delete"))
-        sql = "DELETE FROM reviews WHERE ? = 'delete' AND id = ?" if how == "delete" else "UPDATE reviews SET status = ? WHERE id = ?"
+        sql = (
+            "DELETE FROM reviews WHERE ? = 'delete' AND id = ?" if how == "delete" else "UPDATE reviews SET status = ? WHERE id = ?"
+        )
         changed = change("reviews", "reviews", keys, sql, how)
         with database():
             refresh_ratings(database())

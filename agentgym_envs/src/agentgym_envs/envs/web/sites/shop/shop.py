@@ -80,7 +80,8 @@ def _everywhere(app: Flask) -> None:
         """The menus and the cart of every page."""
         keys = {r["name"]: r["id"] for r in rows("SELECT id, name FROM categories")}
         menus = {
-            department: [(name, keys[name], KINDS[name][0]) for name in categories] for department, categories in DEPARTMENTS.items()
+            department: [(name, keys[name], KINDS[name][0]) for name in categories]
+            for department, categories in DEPARTMENTS.items()
         }
         return {"menus": menus, "basket": _lines() if "user" in session else []}
 
@@ -91,8 +92,12 @@ def _everywhere(app: Flask) -> None:
         if not words:
             return jsonify([])
         condition, values = where({f"name LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)})
-        kinds = rows(f"SELECT kind, category_id FROM products WHERE {condition.replace('name', 'kind')} GROUP BY kind LIMIT 3", *values)
-        found = rows(f"SELECT id, name FROM products WHERE enabled = 1 AND {condition} ORDER BY reviews DESC, name LIMIT 6", *values)
+        kinds = rows(
+            f"SELECT kind, category_id FROM products WHERE {condition.replace('name', 'kind')} GROUP BY kind LIMIT 3", *values
+        )
+        found = rows(
+            f"SELECT id, name FROM products WHERE enabled = 1 AND {condition} ORDER BY reviews DESC, name LIMIT 6", *values
+        )
         links = [(f"All: {r['kind']}", url_for("category", key=r["category_id"], kind=r["kind"])) for r in kinds]
         links += [(r["name"], url_for("product", key=r["id"])) for r in found]
         return jsonify([{"text": text, "address": address} for text, address in links])
@@ -146,7 +151,14 @@ def _browse(app: Flask) -> None:
         words = request.args.get("q", "").split()
         conditions = {f"(name || ' ' || sku) LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)}
         brands = [r[0] for r in rows("SELECT DISTINCT brand FROM products ORDER BY brand")]
-        return _listing("shop/listing.html", conditions, heading=f"Results for “{' '.join(words)}”", brands=brands, kinds=[], trail_parts=[("Search", "")])
+        return _listing(
+            "shop/listing.html",
+            conditions,
+            heading=f"Results for “{' '.join(words)}”",
+            brands=brands,
+            kinds=[],
+            trail_parts=[("Search", "")],
+        )
 
     @app.route("/product/<int:key>")
     def product(key: int) -> str:
@@ -157,7 +169,9 @@ def _browse(app: Flask) -> None:
         condition, values = where({"r.product_id = ?": key, "r.status = ?": "approved", "r.rating = ?": number("stars")})
         tables = f"reviews r JOIN customers c ON c.id = r.customer_id WHERE {condition}"
         counts = dict.fromkeys(range(5, 0, -1), 0)
-        for r in rows("SELECT rating, count(*) AS n FROM reviews WHERE product_id = ? AND status = 'approved' GROUP BY rating", key):
+        for r in rows(
+            "SELECT rating, count(*) AS n FROM reviews WHERE product_id = ? AND status = 'approved' GROUP BY rating", key
+        ):
             counts[r["rating"]] = r["n"]
         return render_template(
             "shop/product.html",

@@ -23,7 +23,9 @@ TOLD: Mapping[str, tuple[str, ...]] = {
 }
 """Facts that every review of a theme tells; they are kept as columns."""
 PRODUCTS = "SELECT p.*, g.name AS category FROM products p JOIN categories g ON g.id = category_id ORDER BY p.id"
-REVIEWS = "SELECT r.id, r.rating, r.theme, r.product_id, c.city FROM reviews r JOIN customers c ON c.id = r.customer_id ORDER BY r.id"
+REVIEWS = (
+    "SELECT r.id, r.rating, r.theme, r.product_id, c.city FROM reviews r JOIN customers c ON c.id = r.customer_id ORDER BY r.id"
+)
 
 
 def facts(product: sqlite3.Row, rng: random.Random) -> dict[str, str]:
@@ -54,7 +56,9 @@ def write_texts(db: sqlite3.Connection) -> None:
     rng = random.Random("shop texts")
     products = {p["id"]: p for p in db.execute(PRODUCTS).fetchall()}
     for key, product in products.items():
-        text = compose(rng, {}, f"{{variant}} {{thing}} by {{brand}} in {{colour}}. {rng.choice(DESCRIPTIONS)}", **facts(product, rng))
+        text = compose(
+            rng, {}, f"{{variant}} {{thing}} by {{brand}} in {{colour}}. {rng.choice(DESCRIPTIONS)}", **facts(product, rng)
+        )
         db.execute("UPDATE products SET description = ? WHERE id = ?", (text, key))
     _write_reviews(db, products, rng)
 

@@ -64,7 +64,11 @@ TITLES: Rules = {
 }  # fmt: skip
 BODIES: Rules = {
     "Better than I hoped": ("{start_long} {hoped} {extra_good} {end}", "{hoped} {start_long} {end}", "{start_long} {hoped} {end}"),
-    "Daily companion": ("{start_long} {daily} {end}", "{daily} {start_long} {extra_good}", "{start_long} {daily} {extra_good} {end}"),
+    "Daily companion": (
+        "{start_long} {daily} {end}",
+        "{daily} {start_long} {extra_good}",
+        "{start_long} {daily} {extra_good} {end}",
+    ),
     "Great value": ("{start_long} {value} {end}", "{value} {start_long} {end}", "{value} {extra_good} {start_long}"),
     "Lovely finish": ("{start_place} {finish} {end}", "{finish} {start_place} {extra_good}", "{finish} {extra_good} {end}"),
     "Perfect gift": ("{start_gift} {gift} {end}", "{start_gift} {gift} {extra_good}", "{start_gift} {extra_good} {gift} {end}"),

@@ -18,6 +18,10 @@ CUSTOMERS = (
 ORDERS = 'SELECT o.*, o.id AS "order", tracking AS number, c.name FROM orders o JOIN customers c ON c.id = customer_id WHERE '
 
 
+def _menu(title: str, text: str) -> list[Step]:
+    return [click(title, "button"), click(text)]
+
+
 def _customer(name: str) -> list[Step]:
     return [search(name), click(name)]
 
@@ -37,7 +41,7 @@ def _periods(rng: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def _report(begin: str, end: str) -> list[Step]:
-    return [click("Reports"), fill("From", begin), fill("To", end), click("Show", "button")]
+    return [*_menu("Reports", "Sales report"), fill("From", begin), fill("To", end), click("Show", "button")]
 
 
 each(
@@ -164,7 +168,7 @@ each(
     'SELECT grp AS "group", city, count(*) AS n FROM customers GROUP BY grp, city HAVING n > 1',
     check=lambda r: answer(r["n"]),
     steps=lambda r: [
-        click("Customers"),
+        *_menu("Customers", "All customers"),
         choose("Group", r["group"]),
         choose("City", r["city"]),
         click("Filter", "button"),
@@ -181,7 +185,7 @@ each(
     "SELECT c.name AS category, sum(stock < 10) AS n FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id",
     check=lambda r: answer(r["n"]),
     steps=lambda r: [
-        click("Products"),
+        *_menu("Catalog", "Products"),
         choose("Category", r["category"]),
         choose("Stock", "Fewer than 10"),
         click("Filter", "button"),
@@ -194,7 +198,13 @@ each(
 def _review_count(world: World, rng: random.Random) -> Iterator[Made]:
     for status, stars in ((s, n) for n in range(1, 6) for s in ("pending", "approved", "rejected")):
         count = world.value("shop", "SELECT count(*) FROM reviews WHERE status = ? AND rating = ?", status, stars)
-        steps = [click("Reviews"), choose("Status", status), choose("Rating", str(stars)), click("Filter", "button"), stop(count)]
+        steps = [
+            *_menu("Marketing", "Reviews"),
+            choose("Status", status),
+            choose("Rating", str(stars)),
+            click("Filter", "button"),
+            stop(count),
+        ]
         yield Made({"status": status, "stars": stars}, answer(count), steps)
 
 
@@ -223,7 +233,7 @@ each(
     "SELECT lower(status) AS status, status AS label, c.name AS customer FROM orders JOIN customers c ON c.id = customer_id GROUP BY label, c.id",
     check=lambda r: ends_at(f"{ADMIN}/orders?status={r['label']}&customer={r['customer'].replace(' ', '+')}"),
     steps=lambda r: [
-        click("Orders"),
+        *_menu("Sales", "Orders"),
         choose("Status", r["label"]),
         fill("Customer", r["customer"]),
         click("Filter", "button"),
@@ -312,7 +322,7 @@ def _moderate(button: str, wanted: str) -> None:
         " WHERE r.status = 'pending' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.status = 'pending')",
         check=lambda r: becomes("shop", f"SELECT coalesce((SELECT status FROM reviews WHERE id = {r['id']}), 'gone')", wanted),
         steps=lambda r: [
-            click("Reviews"),
+            *_menu("Marketing", "Reviews"),
             choose("Status", "pending"),
             fill("Product", r["product"]),
             click("Filter", "button"),
@@ -332,7 +342,7 @@ def _discount(world: World, rng: random.Random) -> Iterator[Made]:
         code, percent = f"{rng.choice(('AUTUMN', 'FRIENDS', 'FLASH', 'TEAM'))}{rng.randint(10, 99)}", rng.randint(1, 16) * 5
         ends = str(TODAY + timedelta(days=rng.randint(10, 200)))
         steps = [
-            click("Discounts"), fill("Code", code), fill("Percent", percent), fill("Ends (YYYY-MM-DD)", ends), click("Add discount", "button"), stop(),
+            *_menu("Marketing", "Discounts"), fill("Code", code), fill("Percent", percent), fill("Ends (YYYY-MM-DD)", ends), click("Add discount", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT percent || ' ' || ends FROM discounts WHERE code = '{code}'"
         yield Made({"code": code, "percent": percent, "ends": ends}, becomes("shop", sql, f"{percent} {ends}"), steps)
@@ -383,3 +393,137 @@ def _issue(world: World, rng: random.Random) -> Iterator[Made]:
         ]  # fmt: skip
         sql = f"SELECT p.name || '|' || body FROM issues i JOIN projects p ON p.id = project_id WHERE title = 'Restock {p['sku']}'"
         yield Made({"project": project, "sku": p["sku"]}, becomes("code", sql, f"{project}|{p['name']}"), steps)
+
+
+MONTHS = (
+    "SELECT lower(status) AS status, status AS label, date(placed, 'start of month') AS begin, date(placed, 'start of month', '+1 month', '-1 day') AS end,"
+    " sum(total) AS amount FROM orders GROUP BY label, begin HAVING count(*) > 1 AND end < '2026-06-15'"
+)
+each(
+    "admin",
+    "find",
+    "What do the {status} orders that were placed from {begin} to {end} amount to?",
+    "shop",
+    MONTHS,
+    check=lambda r: holds(money(r["amount"])),
+    steps=lambda r: [
+        *_menu("Sales", "Orders"),
+        choose("Status", r["label"]),
+        fill("From", r["begin"]),
+        fill("To", r["end"]),
+        click("Filter", "button"),
+        stop(money(r["amount"])),
+    ],
+)
+
+
+SPENT = "SELECT c.*, sum(total) AS spent FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id"
+each(
+    "admin",
+    "find",
+    "Which {group} customer in {city} has ordered for the highest amount, cancelled and returned orders included?",
+    "shop",
+    f'SELECT grp AS "group", city, name, max(spent) FROM ({SPENT}) GROUP BY grp, city HAVING count(*) > 2',
+    check=lambda r: answer(r["name"]),
+    steps=lambda r: [
+        *_menu("Customers", "All customers"),
+        choose("Group", r["group"]),
+        choose("City", r["city"]),
+        click("Filter", "button"),
+        click("Amount"),
+        click("Amount ↑"),
+        stop(r["name"]),
+    ],
+)
+
+
+each(
+    "admin",
+    "change",
+    "Everything that was delivered to the customer {customer} has come back. Change these orders from Delivered to Returned.",
+    "shop",
+    "SELECT c.id, c.name AS customer, sum(o.status = 'Delivered') AS count,"
+    " (SELECT count(*) FROM orders WHERE status = 'Returned') AS returned FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id"
+    " HAVING count BETWEEN 3 AND 20",
+    check=lambda c: becomes(
+        "shop",
+        f"SELECT sum(customer_id = {c['id']} AND status = 'Delivered'), sum(status = 'Returned') FROM orders",
+        f"0 | {c['returned'] + c['count']}",
+    ),
+    steps=lambda c: [
+        *_menu("Sales", "Orders"),
+        choose("Status", "Delivered"),
+        fill("Customer", c["customer"]),
+        click("Filter", "button"),
+        click("Select all on this page", "checkbox"),
+        choose("Actions", "Change status to Returned"),
+        click("Submit", "button"),
+        stop(),
+    ],
+)
+
+
+each(
+    "admin",
+    "change",
+    "Hide all {category} products by {brand} from the shop, and no others.",
+    "shop",
+    "SELECT category, brand, group_concat(id, char(10)) AS hidden FROM (SELECT p.id, brand, c.name AS category FROM products p"
+    " JOIN categories c ON c.id = category_id ORDER BY p.id) GROUP BY category, brand HAVING count(*) BETWEEN 3 AND 9",
+    check=lambda r: becomes("shop", "SELECT id FROM products WHERE enabled = 0 ORDER BY id", r["hidden"]),
+    steps=lambda r: [
+        *_menu("Catalog", "Products"),
+        fill("Name", r["brand"]),
+        choose("Category", r["category"]),
+        click("Filter", "button"),
+        click("Select all on this page", "checkbox"),
+        choose("Actions", "Hide from the shop"),
+        click("Submit", "button"),
+        stop(),
+    ],
+)
+
+
+CLUES = (
+    "SELECT r.*, CASE WHEN whom <> '' THEN 'tells of a present for ' || replace(replace(whom, 'my ', 'somebody''s '), 'our ', 'somebody''s ')"
+    " WHEN owned <> '' THEN 'was written after ' || owned || ' of use' WHEN part <> '' THEN 'complains that the ' || part || ' arrived damaged' END AS clue,"
+    " (SELECT count(*) FROM reviews o WHERE o.status = 'pending' AND o.rating = r.rating"
+    " AND (o.written > r.written OR (o.written = r.written AND o.id < r.id))) AS before FROM reviews r WHERE r.status = 'pending' AND clue <> ''"
+)
+each(
+    "admin",
+    "change",
+    "Reject the pending review with {stars} of 5 stars that {clue}.",
+    "shop",
+    f"SELECT *, rating AS stars FROM ({CLUES}) GROUP BY rating, clue HAVING count(*) = 1",
+    check=lambda r: becomes("shop", "SELECT id FROM reviews WHERE status = 'rejected'", r["id"]),
+    steps=lambda r: [
+        *_menu("Marketing", "Pending reviews"),
+        choose("Rating", str(r["stars"])),
+        click("Filter", "button"),
+        *[click("Next page")] * (r["before"] // 10),
+        click("Reject", "button", after=f"Select review {r['id']}"),
+        stop(),
+    ],
+)
+
+
+each(
+    "admin",
+    "change",
+    "From now on, the {product} with the {option} “{value}” costs ${extra} extra. Enter that.",
+    "shop",
+    "SELECT o.id, o.name AS option, o.value, o.product_id, p.sku, p.name, p.name AS product, (o.extra / 100 + 3) || '.50' AS extra,"
+    " (SELECT sum(extra) + 350 FROM options WHERE product_id = p.id) AS after FROM options o JOIN products p ON p.id = o.product_id WHERE o.extra > 0",
+    check=lambda o: becomes(
+        "shop",
+        f"SELECT extra, (SELECT sum(extra) FROM options WHERE product_id = {o['product_id']}) FROM options WHERE id = {o['id']}",
+        f"{round(100 * float(o['extra']))} | {o['after']}",
+    ),
+    steps=lambda o: [
+        *_product(o),
+        fill(f"Extra for {o['value']} ($)", o["extra"]),
+        click("Save", "button"),
+        stop(),
+    ],
+)

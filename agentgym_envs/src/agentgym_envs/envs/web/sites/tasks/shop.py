@@ -4,7 +4,9 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
+from urllib.parse import quote_plus
 
+from agentgym_envs.envs.web.sites.shop.catalogue import COLOURS
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.site import ORIGINS, money
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
@@ -122,8 +124,8 @@ each(
     "find",
     "Who wrote the review of the {product} with the title “{title}”?",
     "shop",
-    "SELECT p.name, p.name AS product, r.title, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
-    " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.title HAVING count(*) = 1",
+    "SELECT p.name, p.name AS product, r.theme AS title, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
+    " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.theme HAVING count(*) = 1",
     check=lambda r: holds(r["author"]),
     steps=lambda r: [*_open(r), stop(r["author"])],
 )
@@ -402,4 +404,116 @@ def _place_address(world: World, rng: random.Random) -> Iterator[Made]:
             {"place": p["name"]},
             becomes("shop", f"SELECT street || '|' || city FROM customers WHERE id = {ME}", f"{p['address']}|{p['town']}"),
             steps,
+        )
+
+
+REVIEWS = (
+    "SELECT r.*, p.name, p.name AS product, c.name AS author,"
+    " (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.status = 'approved' AND o.rating = r.rating) AS same"
+    " FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id WHERE r.status = 'approved' AND p.reviews BETWEEN 4 AND 8 AND "
+)
+each(
+    "shop",
+    "find",
+    "Who bought the {product} as a present for {friend}, according to the reviews?",
+    "shop",
+    REVIEWS.replace("SELECT", "SELECT replace(replace(whom, 'my ', 'their '), 'our ', 'their ') AS friend,", 1)
+    + "whom <> '' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.whom = r.whom)",
+    check=lambda r: holds(r["author"]),
+    steps=lambda r: [*_open(r), stop(r["author"])],
+)
+
+
+OPTIONS = (
+    "SELECT o.id, o.product_id, o.value, o.extra, o.chosen, o.name AS option, p.name, p.name AS product, price + o.extra AS cost, stock,"
+    " (SELECT count(DISTINCT n.name) FROM options n WHERE n.product_id = p.id) AS options"
+    " FROM options o JOIN products p ON p.id = o.product_id WHERE "
+)
+
+
+def _choose(option: Any) -> Step:
+    extra = f" + {money(option['extra'])}" if option["extra"] else ""
+    return choose(option["option"], f"{option['value']}{extra}")
+
+
+each(
+    "shop",
+    "find",
+    "What does the {product} cost with the {option} “{value}”?",
+    "shop",
+    OPTIONS + "o.extra > 0",
+    check=lambda o: holds(money(o["cost"])),
+    steps=lambda o: [*_open(o), _choose(o), stop(money(o["cost"]))],
+)
+
+
+each(
+    "shop",
+    "find",
+    "Which customer gave the {product} {stars} stars after {owned} of use?",
+    "shop",
+    REVIEWS.replace("SELECT", "SELECT r.rating AS stars,", 1)
+    + "r.rating > 1 AND owned <> '' AND same > 1 AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.rating = r.rating AND o.owned = r.owned)",
+    check=lambda r: holds(r["author"]),
+    steps=lambda r: [*_open(r), click(f"{r['stars']} stars {r['same']}"), stop(r["author"])],
+)
+
+
+each(
+    "shop",
+    "navigate",
+    "Show the products of the type {kind} in the category {category} that are in stock, the best rated first.",
+    "shop",
+    "SELECT kind, c.name AS category, department, c.id FROM products JOIN categories c ON c.id = category_id GROUP BY kind",
+    check=lambda r: ends_at(f"{SHOP}/category/{r['id']}?kind={quote_plus(r['kind'])}&sort=rating&available=1"),
+    steps=lambda r: [
+        click(r["department"], "button"),
+        click(r["kind"]),
+        choose("Sort by", "Best rated"),
+        click("In stock only", "checkbox"),
+        click("Apply", "button"),
+        stop(),
+    ],
+)
+
+
+each(
+    "shop",
+    "change",
+    "Put three pieces of the {product} into my cart. Choose the {option} “{value}”.",
+    "shop",
+    OPTIONS + "stock > 2 AND options = 1 AND chosen = 0 AND o.name <> 'Color'",
+    check=lambda o: becomes(
+        "shop", CART.replace("quantity", "quantity || ' ' || options"), f"{o['product_id']} x 3 {o['option']}: {o['value']}"
+    ),
+    steps=lambda o: [*_open(o), _choose(o), fill("Quantity", 3), click("Add to cart", "button"), stop()],
+)
+
+
+@template(
+    "shop", "change", "Buy the {product} in {colour}, with the {option} “{value}”: {shipping} shipping, payment by {payment}."
+)
+def _buy_options(world: World, rng: random.Random) -> Iterator[Made]:
+    sql = OPTIONS.replace("SELECT", "SELECT c.value AS colour, c.chosen AS own, c.id < o.id AS first,", 1).replace(
+        " WHERE", " JOIN options c ON c.product_id = p.id AND c.name = 'Color' AND o.name <> 'Color' WHERE"
+    )
+    for o in world.mixed(rng, "shop", sql + "stock > 0 AND options = 2 AND own = 0 AND o.chosen = 0"):
+        shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
+        steps = [
+            *_open(o), click(o["colour"], "radio"), _choose(o), click("Add to cart", "button"), *_check_out(shipping, payment), stop(),
+        ]  # fmt: skip
+        texts = [f"Color: {o['colour']}", f"{o['option']}: {o['value']}"][:: 1 if o["first"] else -1]
+        values = {"product": o["product"], "colour": o["colour"].lower(), "option": o["option"], "value": o["value"]}
+        wanted = f"{shipping} {payment} {o['product_id']} x 1 {', '.join(texts)}"
+        sql = BOUGHT.replace("' x ' || quantity", "' x ' || quantity || ' ' || options")
+        yield Made({**values, "shipping": shipping, "payment": payment.lower()}, becomes("shop", sql, wanted), steps)
+
+
+@template("shop", "unachievable", "Put the {product} in {colour} into my cart.")
+def _no_colour(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "shop", PRODUCTS + "p.id IN (SELECT product_id FROM options WHERE name = 'Color')"):
+        offered = [r[0] for r in world.rows("shop", "SELECT value FROM options WHERE name = 'Color' AND product_id = ?", p["id"])]
+        colour = rng.choice([c for c in COLOURS if c not in offered]).lower()
+        yield Made(
+            {"product": p["name"], "colour": colour}, nothing("The product does not come in this color."), [*_open(p), stop("N/A")]
         )
