@@ -68,8 +68,8 @@ def create_app() -> Flask:
 def _lines() -> list[sqlite3.Row]:
     """Returns what is in the cart; the price is the one with the chosen options."""
     return rows(
-        f"SELECT *, price + extra AS price, quantity * (price + extra) AS sum FROM (SELECT p.*, quantity, l.options, {EXTRA} AS extra"
-        " FROM cart l JOIN products p ON p.id = product_id WHERE customer_id = ?) ORDER BY name, options",
+        "SELECT id, name, quantity, options, price, quantity * price AS sum FROM (SELECT p.id, name, quantity, l.options,"
+        f" price + {EXTRA} AS price FROM cart l JOIN products p ON p.id = product_id WHERE customer_id = ?) ORDER BY name, options",
         user(),
     )
 
@@ -131,10 +131,8 @@ def _browse(app: Flask) -> None:
 
     @app.route("/departments")
     def departments() -> str:
-        found = rows(
-            "SELECT c.*, count(p.id) AS products FROM categories c JOIN products p ON p.category_id = c.id GROUP BY c.id ORDER BY c.id"
-        )
-        return render_template("shop/departments.html", categories=found)
+        counts = {r[0]: r[1] for r in rows("SELECT category_id, count(*) FROM products GROUP BY category_id")}
+        return render_template("shop/departments.html", counts=counts)
 
     @app.route("/category/<int:key>")
     def category(key: int) -> str:

@@ -22,6 +22,8 @@ TOLD: Mapping[str, tuple[str, ...]] = {
     "Poor packaging": ("part",),
 }
 """Facts that every review of a theme tells; they are kept as columns."""
+OWN = ("thing", "brand", "colour", "part", "part2", "deed", "deed2")
+"""Facts of the product: every review tells one of them."""
 PRODUCTS = "SELECT p.*, g.name AS category FROM products p JOIN categories g ON g.id = category_id ORDER BY p.id"
 REVIEWS = (
     "SELECT r.id, r.rating, r.theme, r.product_id, c.city FROM reviews r JOIN customers c ON c.id = r.customer_id ORDER BY r.id"
@@ -80,7 +82,8 @@ def _write_reviews(db: sqlite3.Connection, products: Mapping[int, sqlite3.Row], 
             }
             body = compose(rng, rules, rng.choice(BODIES[theme]), **known)
             title = theme if review["id"] in QUOTED else compose(rng, {}, rng.choice(TITLES[theme]), **known)
-            if body not in bodies and (product["id"], title) not in titles:
+            about = any(known[name].lower() in body.lower() for name in OWN)
+            if about and body not in bodies and (product["id"], title) not in titles:
                 break
         bodies.add(body)
         titles.add((product["id"], title))

@@ -22,7 +22,7 @@ TITLES: Rules = {
         "Money well spent", "Twice the price elsewhere", "A bargain for {place}", "The sensible choice",
     ),
     "Lovely finish": (
-        "Lovely finish", "{colour} at its best", "So pretty in {colour}", "A {thing} to look at", "Beautifully made {part}", "Exactly the {colour} I wanted",
+        "Lovely finish", "{colour} at its best", "So pretty in {colour}", "{a_thing} to look at", "Beautifully made {part}", "Exactly the {colour} I wanted",
         "Handsome", "Looks at home in {place}", "The {part} alone is worth it", "Even nicer than in the picture",
     ),
     "Perfect gift": (
@@ -134,7 +134,7 @@ RULES: Rules = {
     "finish": (
         "The {colour} is just like in the picture, and the {part} has a very even finish.", "In daylight the {colour} is deeper than on the screen, which I like.", "Every edge of the {part} is smooth.",
         "Visitors ask about the {colour} before they sit down.", "Somebody took care with the {part}; I found not a single mark.", "The {colour} suits {place} perfectly.",
-        "I chose {colour} after a week of doubt and am glad that I did.", "It is rare to see a {part} made so neatly.",
+        "I chose {colour} after a week of doubt and am glad that I did.", "The {part} is made with rare neatness.",
     ),
     "gift": (
         "I hear about {deed} every week since then.", "The wrapping was hardly off when {it} simply had to be tried.", "The {colour} was just the right choice.", "There was a long silence, then a very big smile.",
@@ -175,7 +175,7 @@ RULES: Rules = {
         "For {deed} it will do, for a present it will not.",
     ),
     "smell": (
-        "The {part} smells of {odor}, and airing {them} for days did not help.", "Cheap material, and the whole {thing} smells of {odor}.", "As soon as I opened the box there was a smell of {odor}.", "There is a smell of {odor} that {place} does not deserve.",
+        "The {part} smells of {odor}, and airing {them} for days did not help.", "Cheap material, and the whole {thing} smells of {odor}.", "As soon as the {thing} {was} out of the box there was a smell of {odor}.", "The {thing} {has} a smell of {odor} that {place} does not deserve.",
         "I washed the {part} twice, and the smell of {odor} stayed.",
     ),
     "extra_good": (
