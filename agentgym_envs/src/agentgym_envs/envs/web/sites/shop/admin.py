@@ -1,5 +1,6 @@
 """The pages behind the shop: what its staff sees."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -39,7 +40,7 @@ SITE = Site(
     ),
     user=1,
 )  # fmt: skip
-MENU = (
+MENU: Sequence[tuple[str, Sequence[tuple[str, str, Mapping[str, str]]]]] = (
     ("Sales", (("Orders", "orders", {}), ("Orders to process", "orders", {"status": "Processing"}))),
     ("Catalog", (("Products", "products", {}), ("Low stock", "products", {"stock": "low"}))),
     ("Customers", (("All customers", "customers", {}), ("Wholesale customers", "customers", {"group": "Wholesale"}))),
