@@ -8,6 +8,7 @@ from flask import Flask, jsonify, redirect, render_template, request, session, u
 from agentgym_envs.envs.web.sites.shop.catalogue import DEPARTMENTS, KINDS, SHIPPING
 from agentgym_envs.envs.web.sites.shop.choices import EXTRA, choices, chosen
 from agentgym_envs.envs.web.sites.shop.data import ME
+from agentgym_envs.envs.web.sites.shop.drawings import DRAWINGS
 from agentgym_envs.envs.web.sites.site import (
     TODAY,
     Site,
@@ -57,6 +58,7 @@ STATES = ("AZ", "CA", "CO", "GA", "ID", "MI", "MN", "NC", "NE", "NM", "NY", "OR"
 def create_app() -> Flask:
     """Returns the application."""
     app = make_app(SITE)
+    app.jinja_env.globals["drawings"] = DRAWINGS
     _everywhere(app)
     _browse(app)
     _buy(app)
