@@ -156,6 +156,7 @@ def test_a_product_needs_its_options(shop, query):
     message = f"You need to choose options for {name}: Capacity."
     assert message in shop.post("/cart", product=SADDLE_BAG, quantity=1, how="add")
     assert message in shop.post("/cart", ("option Capacity", "9 liters"), product=SADDLE_BAG, quantity=1, how="add")
+    assert "is not in your cart like this" in shop.post("/cart", product=SADDLE_BAG, quantity=1, options="Capacity: 9 liters")
     assert query("SELECT * FROM cart") == []
     shown = shop.post("/cart", ("option Capacity", "5 liters"), product=SADDLE_BAG, quantity=2, how="add")
     assert "Cart, 2 items" in shown

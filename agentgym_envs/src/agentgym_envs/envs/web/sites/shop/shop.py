@@ -206,6 +206,8 @@ def _buy(app: Flask) -> None:
                 return back(f"You need to choose options for {found['name']}: {', '.join(missing)}.", "product", key=key)
             sql = "SELECT coalesce(sum(quantity), 0) FROM cart WHERE customer_id = ? AND product_id = ? AND options"
             held, other = (value(f"{sql} {sign} ?", user(), key, options) for sign in ("=", "<>"))
+            if not adding and not held:
+                return back(f"{found['name']} is not in your cart like this.", "cart")
             wanted = held + quantity if adding else quantity
             if wanted + other > found["stock"]:
                 return back(f"Only {found['stock']} of {found['name']} are in stock.", "product", key=key)
