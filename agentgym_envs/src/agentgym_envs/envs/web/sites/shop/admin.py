@@ -1,13 +1,17 @@
 """The pages behind the shop: what its staff sees."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from flask import Flask, render_template, request
 
 from agentgym_envs.envs.web.sites.shop.catalogue import STATUSES
+from agentgym_envs.envs.web.sites.shop.choices import choices
 from agentgym_envs.envs.web.sites.shop.data import refresh_ratings
+from agentgym_envs.envs.web.sites.shop.grid import SIZES, change, ordered, picked, size
 from agentgym_envs.envs.web.sites.site import (
+    TODAY,
     Site,
     back,
     cents,
@@ -27,7 +31,7 @@ from agentgym_envs.envs.web.sites.site import (
 SITE = Site(
     name="admin",
     title="Harbor Supply Admin",
-    colour="#4338ca",
+    colour="#b8400b",
     tables="shop",
     people="SELECT id, name, login, password FROM staff",
     places=(
@@ -36,6 +40,17 @@ SITE = Site(
     ),
     user=1,
 )  # fmt: skip
+MENU: Sequence[tuple[str, Sequence[tuple[str, str, Mapping[str, str]]]]] = (
+    ("Sales", (("Orders", "orders", {}), ("Orders to process", "orders", {"status": "Processing"}))),
+    ("Catalog", (("Products", "products", {}), ("Low stock", "products", {"stock": "low"}))),
+    ("Customers", (("All customers", "customers", {}), ("Wholesale customers", "customers", {"group": "Wholesale"}))),
+    (
+        "Marketing",
+        (("Discounts", "discounts", {}), ("Reviews", "reviews", {}), ("Pending reviews", "reviews", {"status": "pending"})),
+    ),
+    ("Reports", (("Sales report", "reports", {}),)),
+)
+"""The menus on the left: links with a text, an endpoint and its parameters."""
 GROUPS = ("General", "Wholesale", "VIP")
 SALES = "FROM orders o WHERE status NOT IN ('Cancelled', 'Returned') AND placed BETWEEN ? AND ?"
 
@@ -48,6 +63,10 @@ def create_app() -> Flask:
     def staff_only() -> None:
         if request.endpoint != "login":
             user()
+
+    @app.context_processor
+    def menus() -> dict[str, Any]:
+        return {"menus": MENU, "sizes": SIZES}
 
     _dashboard(app)
     _products(app)
@@ -71,7 +90,9 @@ def _dashboard(app: Flask) -> None:
         last = rows(
             "SELECT o.*, c.name FROM orders o JOIN customers c ON c.id = customer_id ORDER BY placed DESC, o.id DESC LIMIT 8"
         )
-        return render_template("admin/home.html", figures=figures, last=last)
+        months = rows(f"SELECT substr(placed, 1, 7) AS month, sum(total) AS total {SALES} GROUP BY month", "2025-07-01", str(TODAY))
+        best = rows("SELECT id, name, price, reviews FROM products ORDER BY reviews DESC, rating DESC, name LIMIT 6")
+        return render_template("admin/home.html", figures=figures, last=last, months=months, best=best)
 
     @app.route("/search")
     def search() -> str:
@@ -95,10 +116,20 @@ def _products(app: Flask) -> None:
                 **({least[0]: least[1]} if least else {}),
             }
         )
-        found = page(
-            "p.*, c.name AS category", f"products p JOIN categories c ON c.id = category_id WHERE {condition}", "p.name", values
+        tables = f"products p JOIN categories c ON c.id = category_id WHERE {condition}"
+        sorts = {"name": "p.name", "sku": "sku", "category": "c.name", "price": "price", "stock": "stock", "rating": "rating"}
+        return render_template(
+            "admin/products.html",
+            found=page("p.*, c.name AS category", tables, ordered(sorts, "p.name"), values, size(20)),
+            pieces=value(f"SELECT coalesce(sum(stock), 0) FROM {tables}", *values),
+            categories=rows("SELECT id, name FROM categories ORDER BY name"),
+            actions=[("1", "Show in the shop"), ("0", "Hide from the shop")],
         )
-        return render_template("admin/products.html", found=found, categories=rows("SELECT id, name FROM categories ORDER BY name"))
+
+    @app.route("/products/mass", methods=["POST"])
+    def mass_products() -> Any:
+        keys, how = picked("products", ("0", "1"))
+        return change("products", "products", keys, "UPDATE products SET enabled = ? WHERE id = ?", how)
 
     @app.route("/products/<int:key>", methods=["GET", "POST"])
     def product(key: int) -> Any:
@@ -110,8 +141,13 @@ def _products(app: Flask) -> None:
                 return back(wrong, "product", key=key)
             sql = "UPDATE products SET name = ?, price = ?, stock = ?, weight = ?, description = ?, enabled = ? WHERE id = ?"
             run(sql, field("name"), price, stock, weight, field("description"), int(bool(field("enabled"))), key)
+            for values in choices(key).values():
+                for v in values:
+                    extra = cents(f"extra-{v['id']}")
+                    if extra is not None:
+                        run("UPDATE options SET extra = ? WHERE id = ?", extra, v["id"])
             return back("The product has been saved.", "product", key=key)
-        return render_template("admin/product.html", product=found)
+        return render_template("admin/product.html", product=found, choices=choices(key))
 
 
 def _orders(app: Flask) -> None:
@@ -125,10 +161,20 @@ def _orders(app: Flask) -> None:
                 "c.name LIKE ?": f"%{request.args['customer']}%" if request.args.get("customer") else None,
             }
         )
-        found = page(
-            "o.*, c.name", f"orders o JOIN customers c ON c.id = customer_id WHERE {condition}", "placed DESC, o.id DESC", values
+        tables = f"orders o JOIN customers c ON c.id = customer_id WHERE {condition}"
+        sorts = {"id": "o.id", "placed": "placed", "customer": "c.name", "status": "o.status", "total": "total"}
+        return render_template(
+            "admin/orders.html",
+            found=page("o.*, c.name", tables, ordered(sorts, "placed DESC, o.id DESC"), values, size(20)),
+            total=value(f"SELECT coalesce(sum(total), 0) FROM {tables}", *values),
+            statuses=STATUSES,
+            actions=[(status, f"Change status to {status}") for status in STATUSES],
         )
-        return render_template("admin/orders.html", found=found, statuses=STATUSES)
+
+    @app.route("/orders/mass", methods=["POST"])
+    def mass_orders() -> Any:
+        keys, how = picked("orders", STATUSES)
+        return change("orders", "orders", keys, "UPDATE orders SET status = ? WHERE id = ?", how)
 
     @app.route("/orders/<int:key>", methods=["GET", "POST"])
     def order(key: int) -> Any:
@@ -144,7 +190,7 @@ def _orders(app: Flask) -> None:
             )
             return back("The order has been saved.", "order", key=key)
         items = rows(
-            "SELECT p.id, p.name, p.sku, i.quantity, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?",
+            "SELECT p.id, p.name, p.sku, i.quantity, i.price, i.options FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?",
             key,
         )
         return render_template("admin/order.html", order=found, items=items, statuses=STATUSES)
@@ -161,9 +207,29 @@ def _people(app: Flask) -> None:
             }
         )
         towns = [r[0] for r in rows("SELECT DISTINCT city FROM customers ORDER BY city")]
-        sums = "(SELECT count(*) FROM orders WHERE customer_id = c.id) AS orders"
-        found = page(f"c.*, {sums}", f"customers c WHERE {condition}", "name", values)
-        return render_template("admin/customers.html", found=found, groups=GROUPS, towns=towns)
+        sums = "count(o.id) AS orders, coalesce(sum(total), 0) AS spent"
+        tables = f"(SELECT c.*, {sums} FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id) WHERE {condition}"
+        sorts = {
+            "name": "name",
+            "email": "email",
+            "city": "city",
+            "group": "grp",
+            "joined": "joined",
+            "orders": "orders",
+            "spent": "spent",
+        }
+        return render_template(
+            "admin/customers.html",
+            found=page("*", tables, ordered(sorts, "name"), values, size(20)),
+            groups=GROUPS,
+            towns=towns,
+            actions=[(group, f"Move to the group {group}") for group in GROUPS],
+        )
+
+    @app.route("/customers/mass", methods=["POST"])
+    def mass_customers() -> Any:
+        keys, how = picked("customers", GROUPS)
+        return change("customers", "customers", keys, "UPDATE customers SET grp = ? WHERE id = ?", how)
 
     @app.route("/customers/<int:key>", methods=["GET", "POST"])
     def customer(key: int) -> Any:
@@ -202,9 +268,24 @@ def _reviews(app: Flask) -> None:
             }
         )
         tables = f"reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = r.customer_id WHERE {condition}"
+        sorts = {"written": "written", "rating": "r.rating", "author": "c.name", "product": "p.name", "status": "r.status"}
+        columns = "r.*, p.name AS product, c.name AS author"
         return render_template(
-            "admin/reviews.html", found=page("r.*, p.name AS product, c.name AS author", tables, "written DESC, r.id", values)
+            "admin/reviews.html",
+            found=page(columns, tables, ordered(sorts, "written DESC, r.id"), values, size(10)),
+            actions=[("approved", "Approve"), ("rejected", "Reject"), ("delete", "Delete")],
         )
+
+    @app.route("/reviews/mass", methods=["POST"])
+    def mass_reviews() -> Any:
+        keys, how = picked("reviews", ("approved", "rejected", "delete"))
+        sql = (
+            "DELETE FROM reviews WHERE ? = 'delete' AND id = ?" if how == "delete" else "UPDATE reviews SET status = ? WHERE id = ?"
+        )
+        changed = change("reviews", "reviews", keys, sql, how)
+        with database():
+            refresh_ratings(database())
+        return changed
 
 
 def _discounts(app: Flask) -> None:

@@ -29,22 +29,7 @@ KINDS = {
 COLOURS = ("Sage", "Charcoal", "Ivory", "Navy", "Rust", "Sand")
 SHIPPING = (("standard", "Standard, 5–7 days", 495), ("express", "Express, 2 days", 1295), ("pickup", "Store pickup", 0))
 STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled", "Returned")
-PRAISE = (
-    ("Better than I hoped", "Feels solid and does exactly what it should. I would buy it again."),
-    ("Daily companion", "I have used it nearly every day since it came and it still looks new."),
-    ("Great value", "You can pay twice as much elsewhere for something no better."),
-    ("Lovely finish", "The colour is just like the picture and the finish is very even."),
-    ("Perfect gift", "Bought it for my sister, who has not stopped talking about it."),
-)
-MIXED = (
-    ("Good, with one flaw", "Works well, but it is heavier than the description suggests."),
-    ("Fine for the price", "Nothing special, nothing wrong. It does the job."),
-    ("Smaller than expected", "Check the measurements before you order; mine was smaller than I thought."),
-    ("Slow delivery", "The product is alright, yet it took eleven days to arrive."),
-)
-BLAME = (
-    ("Broke within a month", "It cracked after three weeks of careful use. Very disappointing."),
-    ("Not as pictured", "The colour is completely different from the photo, so I sent it back."),
-    ("Poor packaging", "It arrived scratched because there was no padding in the box."),
-    ("Would not recommend", "Cheap material and a strong smell that does not go away."),
-)
+# What a review is about.
+PRAISE = ("Better than I hoped", "Daily companion", "Great value", "Lovely finish", "Perfect gift")
+MIXED = ("Good, with one flaw", "Fine for the price", "Smaller than expected", "Slow delivery")
+BLAME = ("Broke within a month", "Not as pictured", "Poor packaging", "Would not recommend")

@@ -15,26 +15,32 @@ from agentgym_envs.envs.web.sites.shop.catalogue import (
     PRAISE,
     SHIPPING,
 )
+from agentgym_envs.envs.web.sites.shop.options import OPTIONS
+from agentgym_envs.envs.web.sites.shop.texts import write_texts
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
 SCHEMA = """
 CREATE TABLE categories (id INTEGER PRIMARY KEY, name TEXT, department TEXT);
 CREATE TABLE products (id INTEGER PRIMARY KEY, sku TEXT, name TEXT, category_id INT, brand TEXT, colour TEXT, price INT, stock INT,
-  weight INT, description TEXT, enabled INT DEFAULT 1, rating REAL DEFAULT 0, reviews INT DEFAULT 0);
+  weight INT, description TEXT, enabled INT DEFAULT 1, rating REAL DEFAULT 0, reviews INT DEFAULT 0, kind TEXT);
+-- A value that a customer may choose, and what it costs more; ``chosen`` is 1 if it is chosen until another is.
+CREATE TABLE options (id INTEGER PRIMARY KEY, product_id INT, name TEXT, value TEXT, extra INT, chosen INT);
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, login TEXT, password TEXT, email TEXT, street TEXT, city TEXT, state TEXT,
   zip TEXT, phone TEXT, joined TEXT, newsletter INT DEFAULT 0, grp TEXT DEFAULT 'General');
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INT, placed TEXT, status TEXT, shipping TEXT, shipping_cost INT, total INT,
   street TEXT, city TEXT, state TEXT, zip TEXT, payment TEXT, tracking TEXT DEFAULT '', note TEXT DEFAULT '');
-CREATE TABLE order_items (order_id INT, product_id INT, quantity INT, price INT);
+CREATE TABLE order_items (order_id INT, product_id INT, quantity INT, price INT, options TEXT DEFAULT '');
 CREATE TABLE reviews (id INTEGER PRIMARY KEY, product_id INT, customer_id INT, rating INT, title TEXT, body TEXT, written TEXT,
-  status TEXT DEFAULT 'approved');
-CREATE TABLE cart (customer_id INT, product_id INT, quantity INT, PRIMARY KEY (customer_id, product_id));
+  status TEXT DEFAULT 'approved', theme TEXT DEFAULT '', owned TEXT DEFAULT '', whom TEXT DEFAULT '', part TEXT DEFAULT '');
+CREATE TABLE cart (customer_id INT, product_id INT, quantity INT, options TEXT DEFAULT '', PRIMARY KEY (customer_id, product_id, options));
 CREATE TABLE wishlist (customer_id INT, product_id INT, PRIMARY KEY (customer_id, product_id));
 CREATE TABLE messages (id INTEGER PRIMARY KEY, customer_id INT, subject TEXT, body TEXT);
 CREATE TABLE discounts (id INTEGER PRIMARY KEY, code TEXT, percent INT, ends TEXT, active INT);
 CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, login TEXT, password TEXT);
 CREATE INDEX items_of ON order_items (order_id);
 CREATE INDEX reviews_of ON reviews (product_id);
+CREATE INDEX options_of ON options (product_id);
+CREATE INDEX products_of ON products (category_id);
 CREATE INDEX orders_of ON orders (customer_id);
 """
 STREETS = [
@@ -64,6 +70,8 @@ def fill(db: sqlite3.Connection) -> None:
         add(db, "discounts", (n + 1, code, 5 + 5 * (n + 1), str(TODAY + timedelta(days=30 * n - 45)), int(n > 1)))
     for product in rng.sample(range(1, 361), 4):
         add(db, "wishlist", (ME, product))
+    _options(db)
+    write_texts(db)
     db.commit()
 
 
@@ -79,13 +87,27 @@ def _products(db: sqlite3.Connection, rng: random.Random) -> None:
                 price = 100 * rng.randint(low, high) - rng.choice((1, 5, 50))
                 stock = rng.choice((0, 0, 3, 5, 8, *range(11, 60), *range(60, 180, 4)))
                 colour = rng.choice(COLOURS)
-                text = f"{variant} {kind.lower()} by {brand} in {colour.lower()}. Made to be used every day and easy to clean; two-year guarantee."
                 sku = f"{category[:2].upper()}-{1000 + 7 * number}"
-                add(
-                    db,
-                    "products",
-                    (number, sku, f"{brand} {variant} {kind}", place, brand, colour, price, stock, rng.randint(1, 90) * 50, text),
-                )
+                weight = rng.randint(1, 90) * 50
+                name = f"{brand} {variant} {kind}"
+                add(db, "products", (number, sku, name, place, brand, colour, price, stock, weight, "", 1, 0, 0, kind))
+
+
+def _options(db: sqlite3.Connection) -> None:
+    """Gives products their options, and what has been ordered the ones that cost nothing more."""
+    rng, ordered = random.Random("shop options"), dict[int, list[list[str]]]()
+    for product, kind, colour in db.execute("SELECT id, kind, colour FROM products").fetchall():
+        for option in OPTIONS.get(kind, ()):
+            others = rng.sample([c for c in COLOURS if c != colour], 2)
+            values = option.values or [(colour, 0), *((other, 0) for other in others)]
+            for n, (value, extra) in enumerate(values):
+                row = (product, option.name, value, 100 * extra, int(option.preset and n == 0))
+                db.execute("INSERT INTO options (product_id, name, value, extra, chosen) VALUES (?, ?, ?, ?, ?)", row)
+            ordered.setdefault(product, []).append([f"{option.name}: {value}" for value, extra in values if not extra])
+    for row, product in db.execute("SELECT rowid, product_id FROM order_items").fetchall():
+        if product in ordered:
+            chosen = ", ".join(rng.choice(values) for values in ordered[product])
+            db.execute("UPDATE order_items SET options = ? WHERE rowid = ?", (chosen, row))
 
 
 def _customers(db: sqlite3.Connection, rng: random.Random) -> None:
@@ -141,7 +163,8 @@ def _reviews(db: sqlite3.Connection, rng: random.Random) -> None:
             )
             status = rng.choice(("approved",) * 14 + ("pending",))
             written = TODAY - timedelta(days=rng.randint(1, 600))
-            add(db, "reviews", (number, product, who, stars, *rng.choice(texts), str(written), status))
+            theme = rng.choice(texts)
+            add(db, "reviews", (number, product, who, stars, "", "", str(written), status, theme))
     refresh_ratings(db)
 
 

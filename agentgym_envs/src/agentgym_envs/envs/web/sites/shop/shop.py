@@ -1,11 +1,14 @@
 """The shop as a customer sees it."""
 
+import sqlite3
 from typing import Any
 
-from flask import Flask, redirect, render_template, request, url_for
+from flask import Flask, jsonify, redirect, render_template, request, session, url_for
 
-from agentgym_envs.envs.web.sites.shop.catalogue import SHIPPING
+from agentgym_envs.envs.web.sites.shop.catalogue import DEPARTMENTS, KINDS, SHIPPING
+from agentgym_envs.envs.web.sites.shop.choices import EXTRA, choices, chosen
 from agentgym_envs.envs.web.sites.shop.data import ME
+from agentgym_envs.envs.web.sites.shop.drawings import DRAWINGS
 from agentgym_envs.envs.web.sites.site import (
     TODAY,
     Site,
@@ -44,17 +47,62 @@ ORDERS = {
     "-price": ("Price, highest first", "price DESC, name"),
     "rating": ("Best rated", "rating DESC, reviews DESC, name"),
 }
+REVIEWS = {
+    "new": ("Newest first", "written DESC, r.id"),
+    "best": ("Highest rating", "r.rating DESC, written DESC, r.id"),
+    "worst": ("Lowest rating", "r.rating, written DESC, r.id"),
+}
 STATES = ("AZ", "CA", "CO", "GA", "ID", "MI", "MN", "NC", "NE", "NM", "NY", "OR", "RI", "TX", "VT", "WA", "WI")
 
 
 def create_app() -> Flask:
     """Returns the application."""
     app = make_app(SITE)
+    app.jinja_env.globals["drawings"] = DRAWINGS
+    _everywhere(app)
     _browse(app)
     _buy(app)
     _wish_and_review(app)
     _account(app)
     return app
+
+
+def _lines() -> list[sqlite3.Row]:
+    """Returns what is in the cart; the price is the one with the chosen options."""
+    return rows(
+        "SELECT id, name, quantity, options, price, quantity * price AS sum FROM (SELECT p.id, name, quantity, l.options,"
+        f" price + {EXTRA} AS price FROM cart l JOIN products p ON p.id = product_id WHERE customer_id = ?) ORDER BY name, options",
+        user(),
+    )
+
+
+def _everywhere(app: Flask) -> None:
+    @app.context_processor
+    def header() -> dict[str, Any]:
+        """The menus and the cart of every page."""
+        keys = {r["name"]: r["id"] for r in rows("SELECT id, name FROM categories")}
+        menus = {
+            department: [(name, keys[name], KINDS[name][0]) for name in categories]
+            for department, categories in DEPARTMENTS.items()
+        }
+        return {"menus": menus, "basket": _lines() if "user" in session else []}
+
+    @app.route("/suggest")
+    def suggest() -> Any:
+        """What the search field offers while somebody types."""
+        words = request.args.get("q", "").split()[:8]
+        if not words:
+            return jsonify([])
+        condition, values = where({f"name LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)})
+        kinds = rows(
+            f"SELECT kind, category_id FROM products WHERE {condition.replace('name', 'kind')} GROUP BY kind LIMIT 3", *values
+        )
+        found = rows(
+            f"SELECT id, name FROM products WHERE enabled = 1 AND {condition} ORDER BY reviews DESC, name LIMIT 6", *values
+        )
+        links = [(f"All: {r['kind']}", url_for("category", key=r["category_id"], kind=r["kind"])) for r in kinds]
+        links += [(r["name"], url_for("product", key=r["id"])) for r in found]
+        return jsonify([{"text": text, "address": address} for text, address in links])
 
 
 def _listing(template: str, conditions: dict[str, Any], **more: Any) -> str:
@@ -65,6 +113,7 @@ def _listing(template: str, conditions: dict[str, Any], **more: Any) -> str:
         "enabled = ?": 1,
         **conditions,
         "brand = ?": request.args.get("brand"),
+        "kind = ?": request.args.get("kind"),
         "price >= ?": None if lowest is None else 100 * lowest,
         "price <= ?": None if highest is None else 100 * highest,
         "rating >= ?": number("stars"),
@@ -84,32 +133,54 @@ def _browse(app: Flask) -> None:
 
     @app.route("/departments")
     def departments() -> str:
-        found = rows(
-            "SELECT c.*, count(p.id) AS products FROM categories c JOIN products p ON p.category_id = c.id GROUP BY c.id ORDER BY c.id"
-        )
-        return render_template("shop/departments.html", categories=found)
+        counts = {r[0]: r[1] for r in rows("SELECT category_id, count(*) FROM products GROUP BY category_id")}
+        return render_template("shop/departments.html", counts=counts)
 
     @app.route("/category/<int:key>")
     def category(key: int) -> str:
         found = row("SELECT * FROM categories WHERE id = ?", key)
         brands = [r[0] for r in rows("SELECT DISTINCT brand FROM products WHERE category_id = ? ORDER BY brand", key)]
-        return _listing("shop/listing.html", {"category_id = ?": key}, heading=found["name"], brands=brands)
+        kinds = sorted(KINDS[found["name"]][0])
+        trail = [(found["department"], url_for("departments")), (found["name"], "")]
+        return _listing(
+            "shop/listing.html", {"category_id = ?": key}, heading=found["name"], brands=brands, kinds=kinds, trail_parts=trail
+        )
 
     @app.route("/search")
     def search() -> str:
         words = request.args.get("q", "").split()
         conditions = {f"(name || ' ' || sku) LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)}
         brands = [r[0] for r in rows("SELECT DISTINCT brand FROM products ORDER BY brand")]
-        return _listing("shop/listing.html", conditions, heading=f"Results for “{' '.join(words)}”", brands=brands)
+        return _listing(
+            "shop/listing.html",
+            conditions,
+            heading=f"Results for “{' '.join(words)}”",
+            brands=brands,
+            kinds=[],
+            trail_parts=[("Search", "")],
+        )
 
     @app.route("/product/<int:key>")
     def product(key: int) -> str:
-        found = row("SELECT p.*, c.name AS category FROM products p JOIN categories c ON c.id = category_id WHERE p.id = ?", key)
-        reviews = page(
-            "r.*, c.name AS author", "reviews r JOIN customers c ON c.id = r.customer_id WHERE r.product_id = ? AND r.status = 'approved'",
-            "r.written DESC, r.id", (key,), size=8,
-        )  # fmt: skip
-        return render_template("shop/product.html", product=found, reviews=reviews)
+        found = row(
+            "SELECT p.*, c.name AS category, department FROM products p JOIN categories c ON c.id = category_id WHERE p.id = ?", key
+        )
+        order = REVIEWS.get(request.args.get("order", ""), REVIEWS["new"])[1]
+        condition, values = where({"r.product_id = ?": key, "r.status = ?": "approved", "r.rating = ?": number("stars")})
+        tables = f"reviews r JOIN customers c ON c.id = r.customer_id WHERE {condition}"
+        counts = dict.fromkeys(range(5, 0, -1), 0)
+        for r in rows(
+            "SELECT rating, count(*) AS n FROM reviews WHERE product_id = ? AND status = 'approved' GROUP BY rating", key
+        ):
+            counts[r["rating"]] = r["n"]
+        return render_template(
+            "shop/product.html",
+            product=found,
+            reviews=page("r.*, c.name AS author", tables, order, values, size=8),
+            counts=counts,
+            orders=[(name, text) for name, (text, _) in REVIEWS.items()],
+            choices=choices(key),
+        )
 
     @app.route("/contact", methods=["GET", "POST"])
     def contact() -> Any:
@@ -122,12 +193,6 @@ def _browse(app: Flask) -> None:
 
 
 def _buy(app: Flask) -> None:
-    def lines() -> list[Any]:
-        return rows(
-            "SELECT p.*, quantity, quantity * price AS sum FROM cart JOIN products p ON p.id = product_id WHERE customer_id = ? ORDER BY p.name",
-            user(),
-        )
-
     @app.route("/cart", methods=["GET", "POST"])
     def cart() -> Any:
         if request.method == "POST":
@@ -135,20 +200,28 @@ def _buy(app: Flask) -> None:
             if key is None or quantity is None:
                 return back("The quantity must be a whole number from 0 to 99.", "cart")
             found = row("SELECT * FROM products WHERE id = ? AND enabled = 1", key)
-            held = value("SELECT quantity FROM cart WHERE customer_id = ? AND product_id = ?", user(), key) or 0
-            wanted = held + quantity if field("how") == "add" else quantity
-            if wanted > found["stock"]:
+            adding = field("how") == "add"
+            options, missing = chosen(key) if adding else (field("options"), [])
+            if missing:
+                return back(f"You need to choose options for {found['name']}: {', '.join(missing)}.", "product", key=key)
+            sql = "SELECT coalesce(sum(quantity), 0) FROM cart WHERE customer_id = ? AND product_id = ? AND options"
+            held, other = (value(f"{sql} {sign} ?", user(), key, options) for sign in ("=", "<>"))
+            if not adding and not held:
+                return back(f"{found['name']} is not in your cart like this.", "cart")
+            wanted = held + quantity if adding else quantity
+            if wanted + other > found["stock"]:
                 return back(f"Only {found['stock']} of {found['name']} are in stock.", "product", key=key)
             if wanted:
-                run("INSERT OR REPLACE INTO cart VALUES (?, ?, ?)", user(), key, wanted)
+                run("INSERT OR REPLACE INTO cart VALUES (?, ?, ?, ?)", user(), key, wanted, options)
             else:
-                run("DELETE FROM cart WHERE customer_id = ? AND product_id = ?", user(), key)
-            return back(f"Your cart has been updated: {found['name']}, quantity {wanted}.", "cart")
-        return render_template("shop/cart.html", lines=lines())
+                run("DELETE FROM cart WHERE customer_id = ? AND product_id = ? AND options = ?", user(), key, options)
+            name = f"{found['name']} ({options})" if options else found["name"]
+            return back(f"Your cart has been updated: {name}, quantity {wanted}.", "cart")
+        return render_template("shop/cart.html", lines=_lines())
 
     @app.route("/checkout", methods=["GET", "POST"])
     def checkout() -> Any:
-        bought = lines()
+        bought = _lines()
         if not bought:
             return back("Your cart is empty.", "cart")
         me = row("SELECT * FROM customers WHERE id = ?", user())
@@ -165,7 +238,7 @@ def _buy(app: Flask) -> None:
             user(), str(TODAY), field("shipping"), cost, total, *address, field("payment"),
         )  # fmt: skip
         for line in bought:
-            run("INSERT INTO order_items VALUES (?, ?, ?, ?)", key, line["id"], line["quantity"], line["price"])
+            run("INSERT INTO order_items VALUES (?, ?, ?, ?, ?)", key, line["id"], line["quantity"], line["price"], line["options"])
             run("UPDATE products SET stock = stock - ? WHERE id = ?", line["quantity"], line["id"])
         run("DELETE FROM cart WHERE customer_id = ?", user())
         return back("Thank you for your order.", "order", key=key)
@@ -220,15 +293,15 @@ def _account(app: Flask) -> None:
     def order(key: int) -> Any:
         found = row("SELECT * FROM orders WHERE id = ? AND customer_id = ?", key, user())
         items = rows(
-            "SELECT p.id, p.name, p.sku, i.quantity, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?",
+            "SELECT p.id, p.name, p.sku, i.quantity, i.price, i.options FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ?",
             key,
         )
         if request.method == "POST":
             if field("how") == "again":
                 for item in items:
                     database().execute(
-                        "INSERT INTO cart VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET quantity = quantity + excluded.quantity",
-                        (user(), item["id"], item["quantity"]),
+                        "INSERT INTO cart VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET quantity = quantity + excluded.quantity",
+                        (user(), item["id"], item["quantity"], item["options"]),
                     )
                 database().commit()
                 return redirect(url_for("cart"))

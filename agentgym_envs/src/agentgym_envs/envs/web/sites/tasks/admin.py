@@ -6,13 +6,20 @@ from datetime import date, timedelta
 from typing import Any
 
 from agentgym_envs.envs.web.sites.shop.admin import GROUPS, SALES
-from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, money
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, day, money
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 ADMIN = ORIGINS["admin"]
-CUSTOMERS = "SELECT c.*, (SELECT count(*) FROM orders WHERE customer_id = c.id) AS orders FROM customers c WHERE "
-ORDERS = "SELECT o.*, c.name FROM orders o JOIN customers c ON c.id = customer_id WHERE "
+CUSTOMERS = (
+    "SELECT c.*, c.name AS customer, (SELECT count(*) FROM orders WHERE customer_id = c.id) AS orders,"
+    " (SELECT sum(total) FROM orders WHERE customer_id = c.id) AS total FROM customers c WHERE "
+)
+ORDERS = 'SELECT o.*, o.id AS "order", tracking AS number, c.name FROM orders o JOIN customers c ON c.id = customer_id WHERE '
+
+
+def _menu(title: str, text: str) -> list[Step]:
+    return [click(title, "button"), click(text)]
 
 
 def _customer(name: str) -> list[Step]:
@@ -34,40 +41,62 @@ def _periods(rng: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def _report(begin: str, end: str) -> list[Step]:
-    return [click("Reports"), fill("From", begin), fill("To", end), click("Show", "button")]
+    return [*_menu("Reports", "Sales report"), fill("From", begin), fill("To", end), click("Show", "button")]
 
 
-@template("admin", "find", "How many orders has the customer {customer} placed? Answer with the number.")
-def _orders_of(world: World, rng: random.Random) -> Iterator[Made]:
-    for c in world.mixed(rng, "shop", CUSTOMERS + "orders > 1"):
-        yield Made({"customer": c["name"]}, answer(c["orders"]), [*_customer(c["name"]), stop(c["orders"])])
+each(
+    "admin",
+    "find",
+    "How many orders has the customer {customer} placed? Answer with the number.",
+    "shop",
+    CUSTOMERS + "orders > 1",
+    check=lambda c: answer(c["orders"]),
+    steps=lambda c: [*_customer(c["name"]), stop(c["orders"])],
+)
 
 
-@template("admin", "find", "What do all orders of the customer {customer} amount to?")
-def _sum_of(world: World, rng: random.Random) -> Iterator[Made]:
-    for c in world.mixed(rng, "shop", CUSTOMERS + "orders > 1"):
-        total = money(world.value("shop", "SELECT sum(total) FROM orders WHERE customer_id = ?", c["id"]))
-        yield Made({"customer": c["name"]}, holds(total), [*_customer(c["name"]), stop(total)])
+each(
+    "admin",
+    "find",
+    "What do all orders of the customer {customer} amount to?",
+    "shop",
+    CUSTOMERS + "orders > 1",
+    check=lambda c: holds(money(c["total"])),
+    steps=lambda c: [*_customer(c["name"]), stop(money(c["total"]))],
+)
 
 
-@template("admin", "find", "What is the telephone number of the customer {customer}?")
-def _phone(world: World, rng: random.Random) -> Iterator[Made]:
-    for c in world.mixed(rng, "shop", CUSTOMERS + "1"):
-        yield Made({"customer": c["name"]}, holds(c["phone"]), [*_customer(c["name"]), stop(c["phone"])])
+each(
+    "admin",
+    "find",
+    "What is the telephone number of the customer {customer}?",
+    "shop",
+    CUSTOMERS + "1",
+    check=lambda c: holds(c["phone"]),
+    steps=lambda c: [*_customer(c["name"]), stop(c["phone"])],
+)
 
 
-@template("admin", "find", "When did {customer} become a customer? Answer like Jun 2, 2026.")
-def _since(world: World, rng: random.Random) -> Iterator[Made]:
-    for c in world.mixed(rng, "shop", CUSTOMERS + "1"):
-        joined = date.fromisoformat(c["joined"])
-        text = f"{joined:%b} {joined.day}, {joined.year}"
-        yield Made({"customer": c["name"]}, holds(text), [*_customer(c["name"]), stop(text)])
+each(
+    "admin",
+    "find",
+    "When did {customer} become a customer? Answer like Jun 2, 2026.",
+    "shop",
+    CUSTOMERS + "1",
+    check=lambda c: holds(day(c["joined"])),
+    steps=lambda c: [*_customer(c["name"]), stop(day(c["joined"]))],
+)
 
 
-@template("admin", "find", "Who placed order #{order}?")
-def _who(world: World, rng: random.Random) -> Iterator[Made]:
-    for o in world.mixed(rng, "shop", ORDERS + "o.id > 1020"):
-        yield Made({"order": o["id"]}, holds(o["name"]), [*_order(o["id"]), stop(o["name"])])
+each(
+    "admin",
+    "find",
+    "Who placed order #{order}?",
+    "shop",
+    ORDERS + "o.id > 1020",
+    check=lambda o: holds(o["name"]),
+    steps=lambda o: [*_order(o["id"]), stop(o["name"])],
+)
 
 
 @template("admin", "find", "Which SKUs does order #{order} contain?")
@@ -131,41 +160,63 @@ def _best_month(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"begin": begin, "end": end}, answer(month), [*_report(begin, end), stop(month)])
 
 
-@template("admin", "find", "How many {group} customers live in {city}? Answer with the number.")
-def _group_count(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "shop", "SELECT grp, city, count(*) AS n FROM customers GROUP BY grp, city HAVING n > 1"):
-        steps = [click("Customers"), choose("Group", r["grp"]), choose("City", r["city"]), click("Filter", "button"), stop(r["n"])]
-        yield Made({"group": r["grp"], "city": r["city"]}, answer(r["n"]), steps)
+each(
+    "admin",
+    "find",
+    "How many {group} customers live in {city}? Answer with the number.",
+    "shop",
+    'SELECT grp AS "group", city, count(*) AS n FROM customers GROUP BY grp, city HAVING n > 1',
+    check=lambda r: answer(r["n"]),
+    steps=lambda r: [
+        *_menu("Customers", "All customers"),
+        choose("Group", r["group"]),
+        choose("City", r["city"]),
+        click("Filter", "button"),
+        stop(r["n"]),
+    ],
+)
 
 
-@template("admin", "find", "How many {category} products have fewer than 10 pieces in stock? Answer with the number.")
-def _low(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(
-        rng, "shop", "SELECT c.name, sum(stock < 10) AS n FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id"
-    ):
-        steps = [
-            click("Products"),
-            choose("Category", r["name"]),
-            choose("Stock", "Fewer than 10"),
-            click("Filter", "button"),
-            stop(r["n"]),
-        ]
-        yield Made({"category": r["name"]}, answer(r["n"]), steps)
+each(
+    "admin",
+    "find",
+    "How many {category} products have fewer than 10 pieces in stock? Answer with the number.",
+    "shop",
+    "SELECT c.name AS category, sum(stock < 10) AS n FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id",
+    check=lambda r: answer(r["n"]),
+    steps=lambda r: [
+        *_menu("Catalog", "Products"),
+        choose("Category", r["category"]),
+        choose("Stock", "Fewer than 10"),
+        click("Filter", "button"),
+        stop(r["n"]),
+    ],
+)
 
 
 @template("admin", "find", "How many {status} reviews with {stars} of 5 stars are there? Answer with the number.")
 def _review_count(world: World, rng: random.Random) -> Iterator[Made]:
     for status, stars in ((s, n) for n in range(1, 6) for s in ("pending", "approved", "rejected")):
         count = world.value("shop", "SELECT count(*) FROM reviews WHERE status = ? AND rating = ?", status, stars)
-        steps = [click("Reviews"), choose("Status", status), choose("Rating", str(stars)), click("Filter", "button"), stop(count)]
+        steps = [
+            *_menu("Marketing", "Reviews"),
+            choose("Status", status),
+            choose("Rating", str(stars)),
+            click("Filter", "button"),
+            stop(count),
+        ]
         yield Made({"status": status, "stars": stars}, answer(count), steps)
 
 
-@template("admin", "navigate", "Open the order with the tracking number {number}.")
-def _by_tracking(world: World, rng: random.Random) -> Iterator[Made]:
-    for o in world.mixed(rng, "shop", ORDERS + "tracking <> ''"):
-        steps = [search(o["tracking"]), click(f"Order #{o['id']}"), stop()]
-        yield Made({"number": o["tracking"]}, ends_at(f"{ADMIN}/orders/{o['id']}"), steps)
+each(
+    "admin",
+    "navigate",
+    "Open the order with the tracking number {number}.",
+    "shop",
+    ORDERS + "tracking <> ''",
+    check=lambda o: ends_at(f"{ADMIN}/orders/{o['id']}"),
+    steps=lambda o: [search(o["tracking"]), click(f"Order #{o['id']}"), stop()],
+)
 
 
 @template("admin", "navigate", "Show the sales report from {begin} to {end}.")
@@ -174,14 +225,21 @@ def _show_report(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"begin": begin, "end": end}, ends_at(f"{ADMIN}/reports?from={begin}&to={end}"), [*_report(begin, end), stop()])
 
 
-@template("admin", "navigate", "List all {status} orders of the customer {customer}.")
-def _list_orders(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(
-        rng, "shop", "SELECT status, c.name FROM orders JOIN customers c ON c.id = customer_id GROUP BY status, c.id"
-    ):
-        steps = [click("Orders"), choose("Status", r["status"]), fill("Customer", r["name"]), click("Filter", "button"), stop()]
-        url = f"{ADMIN}/orders?status={r['status']}&customer={r['name'].replace(' ', '+')}"
-        yield Made({"status": r["status"].lower(), "customer": r["name"]}, ends_at(url), steps)
+each(
+    "admin",
+    "navigate",
+    "List all {status} orders of the customer {customer}.",
+    "shop",
+    "SELECT lower(status) AS status, status AS label, c.name AS customer FROM orders JOIN customers c ON c.id = customer_id GROUP BY label, c.id",
+    check=lambda r: ends_at(f"{ADMIN}/orders?status={r['label']}&customer={r['customer'].replace(' ', '+')}"),
+    steps=lambda r: [
+        *_menu("Sales", "Orders"),
+        choose("Status", r["label"]),
+        fill("Customer", r["customer"]),
+        click("Filter", "button"),
+        stop(),
+    ],
+)
 
 
 @template("admin", "change", "Set the price of the {product} to ${price}.")
@@ -205,11 +263,15 @@ def _arrived(world: World, rng: random.Random) -> Iterator[Made]:
         )
 
 
-@template("admin", "change", "Hide the {product} from the shop.")
-def _hide(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", "SELECT * FROM products"):
-        steps = [*_product(p), click("Shown in the shop", "checkbox"), click("Save", "button"), stop()]
-        yield Made({"product": p["name"]}, becomes("shop", f"SELECT enabled FROM products WHERE id = {p['id']}", 0), steps)
+each(
+    "admin",
+    "change",
+    "Hide the {product} from the shop.",
+    "shop",
+    "SELECT *, name AS product FROM products",
+    check=lambda p: becomes("shop", f"SELECT enabled FROM products WHERE id = {p['id']}", 0),
+    steps=lambda p: [*_product(p), click("Shown in the shop", "checkbox"), click("Save", "button"), stop()],
+)
 
 
 @template("admin", "change", "Mark order #{order} as shipped, with the tracking number {number}.")
@@ -250,38 +312,28 @@ def _regroup(world: World, rng: random.Random) -> Iterator[Made]:
         )
 
 
-def _pending(world: World, rng: random.Random) -> Iterator[tuple[Any, int]]:
-    sql = (
+def _moderate(button: str, wanted: str) -> None:
+    each(
+        "admin",
+        "change",
+        button + " the pending review of the {product} by {author}.",
+        "shop",
         "SELECT r.*, p.name AS product, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
-        " WHERE r.status = 'pending' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.status = 'pending')"
+        " WHERE r.status = 'pending' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.status = 'pending')",
+        check=lambda r: becomes("shop", f"SELECT coalesce((SELECT status FROM reviews WHERE id = {r['id']}), 'gone')", wanted),
+        steps=lambda r: [
+            *_menu("Marketing", "Reviews"),
+            choose("Status", "pending"),
+            fill("Product", r["product"]),
+            click("Filter", "button"),
+            click(button, "button"),
+            stop(),
+        ],
     )
-    for r in world.mixed(rng, "shop", sql):
-        yield r, world.value("shop", "SELECT count(*) FROM products WHERE name LIKE ?", f"%{r['product']}%")
 
 
-def _moderate(world: World, rng: random.Random, button: str, wanted: str) -> Iterator[Made]:
-    for r, same in _pending(world, rng):
-        if same == 1:
-            steps = [
-                click("Reviews"),
-                choose("Status", "pending"),
-                fill("Product", r["product"]),
-                click("Filter", "button"),
-                click(button, "button"),
-                stop(),
-            ]
-            sql = f"SELECT coalesce((SELECT status FROM reviews WHERE id = {r['id']}), 'gone')"
-            yield Made({"author": r["author"], "product": r["product"]}, becomes("shop", sql, wanted), steps)
-
-
-@template("admin", "change", "Approve the pending review of the {product} by {author}.")
-def _approve(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _moderate(world, rng, "Approve", "approved")
-
-
-@template("admin", "change", "Delete the pending review of the {product} by {author}.")
-def _delete(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _moderate(world, rng, "Delete", "gone")
+_moderate("Approve", "approved")
+_moderate("Delete", "gone")
 
 
 @template("admin", "change", "Create the discount {code} of {percent} percent that ends on {ends}.")
@@ -290,7 +342,7 @@ def _discount(world: World, rng: random.Random) -> Iterator[Made]:
         code, percent = f"{rng.choice(('AUTUMN', 'FRIENDS', 'FLASH', 'TEAM'))}{rng.randint(10, 99)}", rng.randint(1, 16) * 5
         ends = str(TODAY + timedelta(days=rng.randint(10, 200)))
         steps = [
-            click("Discounts"), fill("Code", code), fill("Percent", percent), fill("Ends (YYYY-MM-DD)", ends), click("Add discount", "button"), stop(),
+            *_menu("Marketing", "Discounts"), fill("Code", code), fill("Percent", percent), fill("Ends (YYYY-MM-DD)", ends), click("Add discount", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT percent || ' ' || ends FROM discounts WHERE code = '{code}'"
         yield Made({"code": code, "percent": percent, "ends": ends}, becomes("shop", sql, f"{percent} {ends}"), steps)
@@ -341,3 +393,137 @@ def _issue(world: World, rng: random.Random) -> Iterator[Made]:
         ]  # fmt: skip
         sql = f"SELECT p.name || '|' || body FROM issues i JOIN projects p ON p.id = project_id WHERE title = 'Restock {p['sku']}'"
         yield Made({"project": project, "sku": p["sku"]}, becomes("code", sql, f"{project}|{p['name']}"), steps)
+
+
+MONTHS = (
+    "SELECT lower(status) AS status, status AS label, date(placed, 'start of month') AS begin, date(placed, 'start of month', '+1 month', '-1 day') AS end,"
+    " sum(total) AS amount FROM orders GROUP BY label, begin HAVING count(*) > 1 AND end < '2026-06-15'"
+)
+each(
+    "admin",
+    "find",
+    "What do the {status} orders that were placed from {begin} to {end} amount to?",
+    "shop",
+    MONTHS,
+    check=lambda r: holds(money(r["amount"])),
+    steps=lambda r: [
+        *_menu("Sales", "Orders"),
+        choose("Status", r["label"]),
+        fill("From", r["begin"]),
+        fill("To", r["end"]),
+        click("Filter", "button"),
+        stop(money(r["amount"])),
+    ],
+)
+
+
+SPENT = "SELECT c.*, sum(total) AS spent FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id"
+each(
+    "admin",
+    "find",
+    "Which {group} customer in {city} has ordered for the highest amount, cancelled and returned orders included?",
+    "shop",
+    f'SELECT grp AS "group", city, name, max(spent) FROM ({SPENT}) GROUP BY grp, city HAVING count(*) > 2',
+    check=lambda r: answer(r["name"]),
+    steps=lambda r: [
+        *_menu("Customers", "All customers"),
+        choose("Group", r["group"]),
+        choose("City", r["city"]),
+        click("Filter", "button"),
+        click("Amount"),
+        click("Amount ↑"),
+        stop(r["name"]),
+    ],
+)
+
+
+each(
+    "admin",
+    "change",
+    "Everything that was delivered to the customer {customer} has come back. Change these orders from Delivered to Returned.",
+    "shop",
+    "SELECT c.id, c.name AS customer, sum(o.status = 'Delivered') AS count,"
+    " (SELECT count(*) FROM orders WHERE status = 'Returned') AS returned FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id"
+    " HAVING count BETWEEN 3 AND 20",
+    check=lambda c: becomes(
+        "shop",
+        f"SELECT sum(customer_id = {c['id']} AND status = 'Delivered'), sum(status = 'Returned') FROM orders",
+        f"0 | {c['returned'] + c['count']}",
+    ),
+    steps=lambda c: [
+        *_menu("Sales", "Orders"),
+        choose("Status", "Delivered"),
+        fill("Customer", c["customer"]),
+        click("Filter", "button"),
+        click("Select all on this page", "checkbox"),
+        choose("Actions", "Change status to Returned"),
+        click("Submit", "button"),
+        stop(),
+    ],
+)
+
+
+each(
+    "admin",
+    "change",
+    "Hide all {category} products by {brand} from the shop, and no others.",
+    "shop",
+    "SELECT category, brand, group_concat(id, char(10)) AS hidden FROM (SELECT p.id, brand, c.name AS category FROM products p"
+    " JOIN categories c ON c.id = category_id ORDER BY p.id) GROUP BY category, brand HAVING count(*) BETWEEN 3 AND 9",
+    check=lambda r: becomes("shop", "SELECT id FROM products WHERE enabled = 0 ORDER BY id", r["hidden"]),
+    steps=lambda r: [
+        *_menu("Catalog", "Products"),
+        fill("Name", r["brand"]),
+        choose("Category", r["category"]),
+        click("Filter", "button"),
+        click("Select all on this page", "checkbox"),
+        choose("Actions", "Hide from the shop"),
+        click("Submit", "button"),
+        stop(),
+    ],
+)
+
+
+CLUES = (
+    "SELECT r.*, CASE WHEN whom <> '' THEN 'tells of a present for ' || replace(replace(whom, 'my ', 'somebody''s '), 'our ', 'somebody''s ')"
+    " WHEN owned <> '' THEN 'was written after ' || owned || ' of use' WHEN part <> '' THEN 'complains that the ' || part || ' arrived damaged' END AS clue,"
+    " (SELECT count(*) FROM reviews o WHERE o.status = 'pending' AND o.rating = r.rating"
+    " AND (o.written > r.written OR (o.written = r.written AND o.id < r.id))) AS before FROM reviews r WHERE r.status = 'pending' AND clue <> ''"
+)
+each(
+    "admin",
+    "change",
+    "Reject the pending review with {stars} of 5 stars that {clue}.",
+    "shop",
+    f"SELECT *, rating AS stars FROM ({CLUES}) GROUP BY rating, clue HAVING count(*) = 1",
+    check=lambda r: becomes("shop", "SELECT id FROM reviews WHERE status = 'rejected'", r["id"]),
+    steps=lambda r: [
+        *_menu("Marketing", "Pending reviews"),
+        choose("Rating", str(r["stars"])),
+        click("Filter", "button"),
+        *[click("Next page")] * (r["before"] // 10),
+        click("Reject", "button", after=f"Select review {r['id']}"),
+        stop(),
+    ],
+)
+
+
+each(
+    "admin",
+    "change",
+    "From now on, the {product} with the {option} “{value}” costs ${extra} extra. Enter that.",
+    "shop",
+    "SELECT o.id, o.name AS option, o.value, o.product_id, p.sku, p.name, p.name AS product, (o.extra / 100 + 3) || '.50' AS extra,"
+    " (SELECT sum(extra) + 350 FROM options WHERE product_id = p.id) AS after FROM options o JOIN products p ON p.id = o.product_id WHERE o.extra > 0",
+    check=lambda o: becomes(
+        "shop",
+        f"SELECT extra, (SELECT sum(extra) FROM options WHERE product_id = {o['product_id']}) FROM options WHERE id = {o['id']}",
+        f"{round(100 * float(o['extra']))} | {o['after']}",
+    ),
+    steps=lambda o: [
+        *_product(o),
+        fill(f"Extra for {o['value']} ($)", o["extra"]),
+        click("Save", "button"),
+        stop(),
+    ],
+)

@@ -4,14 +4,16 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
+from urllib.parse import quote_plus
 
+from agentgym_envs.envs.web.sites.shop.catalogue import COLOURS
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.site import ORIGINS, money
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 SHOP = ORIGINS["shop"]
-PRODUCTS = "SELECT p.*, c.name AS category FROM products p JOIN categories c ON c.id = category_id WHERE "
+PRODUCTS = "SELECT p.*, p.name AS product, c.name AS category FROM products p JOIN categories c ON c.id = category_id WHERE "
 MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 
 
@@ -32,22 +34,37 @@ def _last_order() -> str:
     return f"(SELECT max(id) FROM orders WHERE customer_id = {ME})"
 
 
-@template("shop", "find", "How much does the {product} cost?")
-def _price(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "1"):
-        yield Made({"product": p["name"]}, holds(money(p["price"])), [*_open(p), stop(money(p["price"]))])
+each(
+    "shop",
+    "find",
+    "How much does the {product} cost?",
+    "shop",
+    PRODUCTS + "1",
+    check=lambda p: holds(money(p["price"])),
+    steps=lambda p: [*_open(p), stop(money(p["price"]))],
+)
 
 
-@template("shop", "find", "What is the SKU of the {product}?")
-def _sku(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "1"):
-        yield Made({"product": p["name"]}, holds(p["sku"]), [*_open(p), stop(p["sku"])])
+each(
+    "shop",
+    "find",
+    "What is the SKU of the {product}?",
+    "shop",
+    PRODUCTS + "1",
+    check=lambda p: holds(p["sku"]),
+    steps=lambda p: [*_open(p), stop(p["sku"])],
+)
 
 
-@template("shop", "find", "How many pieces of the {product} are in stock?")
-def _stock(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "stock > 20"):
-        yield Made({"product": p["name"]}, answer(p["stock"]), [*_open(p), stop(p["stock"])])
+each(
+    "shop",
+    "find",
+    "How many pieces of the {product} are in stock?",
+    "shop",
+    PRODUCTS + "stock > 20",
+    check=lambda p: answer(p["stock"]),
+    steps=lambda p: [*_open(p), stop(p["stock"])],
+)
 
 
 @template("shop", "find", "What did I pay in all for my order #{order}?")
@@ -102,25 +119,33 @@ def _dearest(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _extreme(world, rng, "price DESC", "Price, highest first")
 
 
-@template("shop", "find", "Who wrote the review of the {product} with the title “{title}”?")
-def _reviewer(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = (
-        "SELECT p.name, r.title, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
-        " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.title HAVING count(*) = 1"
-    )
-    for r in world.mixed(rng, "shop", sql):
-        yield Made({"product": r["name"], "title": r["title"]}, holds(r["author"]), [*_open(r), stop(r["author"])])
+each(
+    "shop",
+    "find",
+    "Who wrote the review of the {product} with the title “{title}”?",
+    "shop",
+    "SELECT p.name, p.name AS product, r.theme AS title, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
+    " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.theme HAVING count(*) = 1",
+    check=lambda r: holds(r["author"]),
+    steps=lambda r: [*_open(r), stop(r["author"])],
+)
 
 
-@template("shop", "find", "How many products by {brand} are there in the category {category}? Answer with the number.")
-def _count(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(
-        rng,
-        "shop",
-        "SELECT c.name, brand, count(*) AS n FROM products JOIN categories c ON c.id = category_id GROUP BY c.id, brand",
-    ):
-        steps = [click("Departments"), click(r["name"]), choose("Brand", r["brand"]), click("Apply", "button"), stop(r["n"])]
-        yield Made({"brand": r["brand"], "category": r["name"]}, answer(r["n"]), steps)
+each(
+    "shop",
+    "find",
+    "How many products by {brand} are there in the category {category}? Answer with the number.",
+    "shop",
+    "SELECT c.name AS category, brand, count(*) AS n FROM products JOIN categories c ON c.id = category_id GROUP BY c.id, brand",
+    check=lambda r: answer(r["n"]),
+    steps=lambda r: [
+        click("Departments"),
+        click(r["category"]),
+        choose("Brand", r["brand"]),
+        click("Apply", "button"),
+        stop(r["n"]),
+    ],
+)
 
 
 @template("shop", "find", "Which is heavier, the {first} or the {second}?")
@@ -149,10 +174,15 @@ def _dearest_item(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made({"order": o["id"]}, holds(items[0]["name"]), [*_open_order(world, o), stop(items[0]["name"])])
 
 
-@template("shop", "navigate", "Open the page of the product with the SKU {sku}.")
-def _by_sku(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "1"):
-        yield Made({"sku": p["sku"]}, ends_at(f"{SHOP}/product/{p['id']}"), [search(p["sku"]), click(p["name"]), stop()])
+each(
+    "shop",
+    "navigate",
+    "Open the page of the product with the SKU {sku}.",
+    "shop",
+    PRODUCTS + "1",
+    check=lambda p: ends_at(f"{SHOP}/product/{p['id']}"),
+    steps=lambda p: [search(p["sku"]), click(p["name"]), stop()],
+)
 
 
 @template("shop", "navigate", "Show the products of the category {category} that cost from ${low} to ${high}, the cheapest first.")
@@ -221,11 +251,15 @@ def _add_cheapest(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made({"category": c["name"]}, becomes("shop", CART, f"{found[0]['id']} x 1"), steps)
 
 
-@template("shop", "change", "Put the {product} on my wish list.")
-def _wish(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + f"p.id NOT IN (SELECT product_id FROM wishlist WHERE customer_id = {ME})"):
-        sql = f"SELECT count(*) FROM wishlist WHERE customer_id = {ME} AND product_id = {p['id']}"
-        yield Made({"product": p["name"]}, becomes("shop", sql, 1), [*_open(p), click("Add to wish list", "button"), stop()])
+each(
+    "shop",
+    "change",
+    "Put the {product} on my wish list.",
+    "shop",
+    PRODUCTS + f"p.id NOT IN (SELECT product_id FROM wishlist WHERE customer_id = {ME})",
+    check=lambda p: becomes("shop", f"SELECT count(*) FROM wishlist WHERE customer_id = {ME} AND product_id = {p['id']}", 1),
+    steps=lambda p: [*_open(p), click("Add to wish list", "button"), stop()],
+)
 
 
 SHIPPING = {"standard": "Standard, 5–7 days ($4.95)", "express": "Express, 2 days ($12.95)", "pickup": "Store pickup ($0.00)"}
@@ -301,13 +335,23 @@ def _review(world: World, rng: random.Random) -> Iterator[Made]:
         )
 
 
-@template("shop", "change", "Send the shop a message with the subject “{subject}” that asks: “{body}”")
-def _message(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "stock = 0"):
-        subject, body = f"Question about {p['sku']}", f"When will the {p['name']} be in stock again?"
-        steps = [click("Contact"), fill("Subject", subject), fill("Message", body), click("Send message", "button"), stop()]
-        sql = f"SELECT subject || '|' || body FROM messages WHERE customer_id = {ME}"
-        yield Made({"subject": subject, "body": body}, becomes("shop", sql, f"{subject}|{body}"), steps)
+each(
+    "shop",
+    "change",
+    "Send the shop a message with the subject “{subject}” that asks: “{body}”",
+    "shop",
+    "SELECT 'Question about ' || sku AS subject, 'When will the ' || name || ' be in stock again?' AS body FROM products WHERE stock = 0",
+    check=lambda m: becomes(
+        "shop", f"SELECT subject || '|' || body FROM messages WHERE customer_id = {ME}", f"{m['subject']}|{m['body']}"
+    ),
+    steps=lambda m: [
+        click("Contact"),
+        fill("Subject", m["subject"]),
+        fill("Message", m["body"]),
+        click("Send message", "button"),
+        stop(),
+    ],
+)
 
 
 @template("shop", "unachievable", "How much does the {product} cost?")
@@ -360,4 +404,116 @@ def _place_address(world: World, rng: random.Random) -> Iterator[Made]:
             {"place": p["name"]},
             becomes("shop", f"SELECT street || '|' || city FROM customers WHERE id = {ME}", f"{p['address']}|{p['town']}"),
             steps,
+        )
+
+
+REVIEWS = (
+    "SELECT r.*, p.name, p.name AS product, c.name AS author,"
+    " (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.status = 'approved' AND o.rating = r.rating) AS same"
+    " FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id WHERE r.status = 'approved' AND p.reviews BETWEEN 4 AND 8 AND "
+)
+each(
+    "shop",
+    "find",
+    "Who bought the {product} as a present for {friend}, according to the reviews?",
+    "shop",
+    REVIEWS.replace("SELECT", "SELECT replace(replace(whom, 'my ', 'their '), 'our ', 'their ') AS friend,", 1)
+    + "whom <> '' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.whom = r.whom)",
+    check=lambda r: holds(r["author"]),
+    steps=lambda r: [*_open(r), stop(r["author"])],
+)
+
+
+OPTIONS = (
+    "SELECT o.id, o.product_id, o.value, o.extra, o.chosen, o.name AS option, p.name, p.name AS product, price + o.extra AS cost, stock,"
+    " (SELECT count(DISTINCT n.name) FROM options n WHERE n.product_id = p.id) AS options"
+    " FROM options o JOIN products p ON p.id = o.product_id WHERE "
+)
+
+
+def _choose(option: Any) -> Step:
+    extra = f" + {money(option['extra'])}" if option["extra"] else ""
+    return choose(option["option"], f"{option['value']}{extra}")
+
+
+each(
+    "shop",
+    "find",
+    "What does the {product} cost with the {option} “{value}”?",
+    "shop",
+    OPTIONS + "o.extra > 0",
+    check=lambda o: holds(money(o["cost"])),
+    steps=lambda o: [*_open(o), _choose(o), stop(money(o["cost"]))],
+)
+
+
+each(
+    "shop",
+    "find",
+    "Which customer gave the {product} {stars} stars after {owned} of use?",
+    "shop",
+    REVIEWS.replace("SELECT", "SELECT r.rating AS stars,", 1)
+    + "r.rating > 1 AND owned <> '' AND same > 1 AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.rating = r.rating AND o.owned = r.owned)",
+    check=lambda r: holds(r["author"]),
+    steps=lambda r: [*_open(r), click(f"{r['stars']} stars {r['same']}"), stop(r["author"])],
+)
+
+
+each(
+    "shop",
+    "navigate",
+    "Show the products of the type {kind} in the category {category} that are in stock, the best rated first.",
+    "shop",
+    "SELECT kind, c.name AS category, department, c.id FROM products JOIN categories c ON c.id = category_id GROUP BY kind",
+    check=lambda r: ends_at(f"{SHOP}/category/{r['id']}?kind={quote_plus(r['kind'])}&sort=rating&available=1"),
+    steps=lambda r: [
+        click(r["department"], "button"),
+        click(r["kind"]),
+        choose("Sort by", "Best rated"),
+        click("In stock only", "checkbox"),
+        click("Apply", "button"),
+        stop(),
+    ],
+)
+
+
+each(
+    "shop",
+    "change",
+    "Put three pieces of the {product} into my cart. Choose the {option} “{value}”.",
+    "shop",
+    OPTIONS + "stock > 2 AND options = 1 AND chosen = 0 AND o.name <> 'Color'",
+    check=lambda o: becomes(
+        "shop", CART.replace("quantity", "quantity || ' ' || options"), f"{o['product_id']} x 3 {o['option']}: {o['value']}"
+    ),
+    steps=lambda o: [*_open(o), _choose(o), fill("Quantity", 3), click("Add to cart", "button"), stop()],
+)
+
+
+@template(
+    "shop", "change", "Buy the {product} in {colour}, with the {option} “{value}”: {shipping} shipping, payment by {payment}."
+)
+def _buy_options(world: World, rng: random.Random) -> Iterator[Made]:
+    sql = OPTIONS.replace("SELECT", "SELECT c.value AS colour, c.chosen AS own, c.id < o.id AS first,", 1).replace(
+        " WHERE", " JOIN options c ON c.product_id = p.id AND c.name = 'Color' AND o.name <> 'Color' WHERE"
+    )
+    for o in world.mixed(rng, "shop", sql + "stock > 0 AND options = 2 AND own = 0 AND o.chosen = 0"):
+        shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
+        steps = [
+            *_open(o), click(o["colour"], "radio"), _choose(o), click("Add to cart", "button"), *_check_out(shipping, payment), stop(),
+        ]  # fmt: skip
+        texts = [f"Color: {o['colour']}", f"{o['option']}: {o['value']}"][:: 1 if o["first"] else -1]
+        values = {"product": o["product"], "colour": o["colour"].lower(), "option": o["option"], "value": o["value"]}
+        wanted = f"{shipping} {payment} {o['product_id']} x 1 {', '.join(texts)}"
+        sql = BOUGHT.replace("' x ' || quantity", "' x ' || quantity || ' ' || options")
+        yield Made({**values, "shipping": shipping, "payment": payment.lower()}, becomes("shop", sql, wanted), steps)
+
+
+@template("shop", "unachievable", "Put the {product} in {colour} into my cart.")
+def _no_colour(world: World, rng: random.Random) -> Iterator[Made]:
+    for p in world.mixed(rng, "shop", PRODUCTS + "p.id IN (SELECT product_id FROM options WHERE name = 'Color')"):
+        offered = [r[0] for r in world.rows("shop", "SELECT value FROM options WHERE name = 'Color' AND product_id = ?", p["id"])]
+        colour = rng.choice([c for c in COLOURS if c not in offered]).lower()
+        yield Made(
+            {"product": p["name"], "colour": colour}, nothing("The product does not come in this color."), [*_open(p), stop("N/A")]
         )
