@@ -2,21 +2,32 @@
 
 import random
 from collections.abc import Iterator
-from datetime import date
 from typing import Any
 from urllib.parse import quote_plus
 
 from agentgym_envs.envs.web.sites.forum.data import ME, MINE
+from agentgym_envs.envs.web.sites.forum.reading import LOW
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
-from agentgym_envs.envs.web.sites.site import ORIGINS
+from agentgym_envs.envs.web.sites.site import ORIGINS, day
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 FORUM = ORIGINS["forum"]
 # Titles that lead to one post when they are searched for.
 POSTS = (
-    "SELECT p.*, a.name AS author, c.name AS community FROM posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id = community_id"
+    "SELECT p.*, a.name AS author, a.joined, c.name AS community FROM posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id = community_id"
     " WHERE 1 = (SELECT count(*) FROM posts o WHERE o.title = p.title) AND "
+)
+# The people above a comment whose own comments are folded, parted by commas, from the outside; and with its own author.
+FOLDED = (
+    "(SELECT coalesce(group_concat(name), '') FROM (WITH RECURSIVE up AS (SELECT * FROM comments o WHERE o.id = k.{start}"
+    " UNION ALL SELECT o.* FROM comments o JOIN up ON o.id = up.parent_id)"
+    f" SELECT name FROM up JOIN people b ON b.id = up.author_id WHERE up.score < {LOW} ORDER BY up.id))"
+)
+REMARKS_OF = (
+    f"SELECT k.id, k.post_id, p.title, a.name AS person, count(*) AS n, {FOLDED.format(start='parent_id')} AS above,"
+    f" {FOLDED.format(start='id')} AS folded"
+    " FROM comments k JOIN posts p ON p.id = post_id JOIN people a ON a.id = k.author_id WHERE "
 )
 RANKED = "SELECT title, score, comments FROM posts JOIN communities c ON c.id = community_id WHERE c.name = ? ORDER BY "
 
@@ -27,6 +38,22 @@ def _post(post: Any) -> list[Step]:
 
 def _community(name: str) -> list[Step]:
     return [click("Communities"), click(f"c/{name}")]
+
+
+def _unfolded(names: str) -> list[Step]:
+    return [click(f"Expand comment by {name}", "button") for name in names.split(",") if name]
+
+
+def _figure_of_person(intent: str, table: str, figure: str, above: int) -> None:
+    each(
+        "forum",
+        "find",
+        intent,
+        "forum",
+        f"SELECT name AS person, {figure} AS n FROM {table} JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > {above}",
+        check=lambda r: answer(r["n"]),
+        steps=lambda r: [goto(f"{FORUM}/u/{r['person']}"), stop(r["n"])],
+    )
 
 
 def _names(rng: random.Random) -> list[str]:
@@ -44,10 +71,15 @@ each(
 )
 
 
-@template("forum", "find", "How many points does the post “{title}” have? Answer with the number.")
-def _points(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "forum", POSTS + "score > 12"):
-        yield Made({"title": p["title"]}, answer(p["score"]), [*_post(p), stop(p["score"])])
+each(
+    "forum",
+    "find",
+    "How many points does the post “{title}” have? Answer with the number.",
+    "forum",
+    POSTS + "score > 12",
+    check=lambda p: answer(p["score"]),
+    steps=lambda p: [*_post(p), stop(p["score"])],
+)
 
 
 @template("forum", "find", "Who wrote the best comment, by points, on the post “{title}”?")
@@ -71,29 +103,21 @@ def _members(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"community": name}, answer(count), [*_community(name), stop(count)])
 
 
-@template("forum", "find", "How many points has {person} got for posts in all? Answer with the number.")
-def _karma(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(
-        rng, "forum", "SELECT name, sum(score) AS n FROM posts JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 30"
-    ):
-        steps = [goto(f"{FORUM}/u/{r['name']}"), stop(r["n"])]
-        yield Made({"person": r["name"]}, answer(r["n"]), steps)
+_figure_of_person("How many points has {person} got for posts in all? Answer with the number.", "posts", "sum(score)", 30)
 
 
-@template("forum", "find", "When did the author of the post “{title}” join the forum? Answer like Jun 2, 2026.")
-def _joined(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "forum", POSTS + "1"):
-        joined = date.fromisoformat(world.value("forum", "SELECT joined FROM people WHERE id = ?", p["author_id"]))
-        text = f"{joined:%b} {joined.day}, {joined.year}"
-        yield Made({"title": p["title"]}, holds(text), [*_post(p), click(p["author"]), stop(text)])
+each(
+    "forum",
+    "find",
+    "When did the author of the post “{title}” join the forum? Answer like Jun 2, 2026.",
+    "forum",
+    POSTS + "1",
+    check=lambda p: holds(day(p["joined"])),
+    steps=lambda p: [*_post(p), click(p["author"]), stop(day(p["joined"]))],
+)
 
 
-@template("forum", "find", "How many comments has {person} written in all? Answer with the number.")
-def _comments_of(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(
-        rng, "forum", "SELECT name, count(*) AS n FROM comments JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 8"
-    ):
-        yield Made({"person": r["name"]}, answer(r["n"]), [goto(f"{FORUM}/u/{r['name']}"), stop(r["n"])])
+_figure_of_person("How many comments has {person} written in all? Answer with the number.", "comments", "count(*)", 8)
 
 
 def _ranked(world: World, rng: random.Random, order: str, key: str, label: str) -> Iterator[Made]:
@@ -140,24 +164,27 @@ def _about(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"community": name}, holds(text), [*_community(name), stop(text)])
 
 
-@template("forum", "find", "How many posts has {person} written? Answer with the number.")
-def _posts_of(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(
-        rng, "forum", "SELECT name, count(*) AS n FROM posts JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > 5"
-    ):
-        yield Made({"person": r["name"]}, answer(r["n"]), [goto(f"{FORUM}/u/{r['name']}"), stop(r["n"])])
+_figure_of_person("How many posts has {person} written? Answer with the number.", "posts", "count(*)", 5)
 
 
-@template("forum", "navigate", "Open the post “{title}”.")
-def _open(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "forum", POSTS + "1"):
-        yield Made({"title": p["title"]}, ends_at(f"{FORUM}/post/{p['id']}"), [*_post(p), stop()])
-
-
-@template("forum", "navigate", "Open the page of the person who wrote the post “{title}”.")
-def _open_author(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "forum", POSTS + "1"):
-        yield Made({"title": p["title"]}, ends_at(f"{FORUM}/u/{p['author']}"), [*_post(p), click(p["author"]), stop()])
+each(
+    "forum",
+    "navigate",
+    "Open the post “{title}”.",
+    "forum",
+    POSTS + "1",
+    check=lambda p: ends_at(f"{FORUM}/post/{p['id']}"),
+    steps=lambda p: [*_post(p), stop()],
+)
+each(
+    "forum",
+    "navigate",
+    "Open the page of the person who wrote the post “{title}”.",
+    "forum",
+    POSTS + "1",
+    check=lambda p: ends_at(f"{FORUM}/u/{p['author']}"),
+    steps=lambda p: [*_post(p), click(p["author"]), stop()],
+)
 
 
 @template("forum", "navigate", "List the posts of c/{community} with the {order} first.")
@@ -178,12 +205,15 @@ def _search(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"word": word, "community": name}, ends_at(f"{FORUM}/search?q={quote_plus(word)}&community={name}"), steps)
 
 
-@template("forum", "change", "Join c/{community}.")
-def _join(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = f"SELECT * FROM communities WHERE id NOT IN (SELECT community_id FROM subscriptions WHERE person_id = {ME})"
-    for c in world.mixed(rng, "forum", sql):
-        sql = f"SELECT count(*) FROM subscriptions WHERE person_id = {ME} AND community_id = {c['id']}"
-        yield Made({"community": c["name"]}, becomes("forum", sql, 1), [*_community(c["name"]), click("Join", "button"), stop()])
+each(
+    "forum",
+    "change",
+    "Join c/{community}.",
+    "forum",
+    f"SELECT *, name AS community FROM communities WHERE id NOT IN (SELECT community_id FROM subscriptions WHERE person_id = {ME})",
+    check=lambda c: becomes("forum", f"SELECT count(*) FROM subscriptions WHERE person_id = {ME} AND community_id = {c['id']}", 1),
+    steps=lambda c: [*_community(c["name"]), click("Join", "button"), stop()],
+)
 
 
 TEXTS = (
@@ -234,32 +264,28 @@ def _comment(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"title": p["title"], "text": text}, becomes("forum", sql, text), steps)
 
 
-def _vote(world: World, rng: random.Random, button: str, vote: int) -> Iterator[Made]:
-    for p in world.mixed(rng, "forum", POSTS + "1"):
-        sql = f"SELECT vote FROM votes WHERE person_id = {ME} AND post_id = {p['id']} AND comment_id = 0"
-        yield Made({"title": p["title"]}, becomes("forum", sql, vote), [*_post(p), click(button, "button"), stop()])
-
-
-@template("forum", "change", "Upvote the post “{title}”.")
-def _upvote(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _vote(world, rng, "Upvote", 1)
-
-
-@template("forum", "change", "Downvote the post “{title}”.")
-def _downvote(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _vote(world, rng, "Downvote", -1)
-
-
-@template("forum", "change", "Upvote the comment by {person} on the post “{title}”.")
-def _upvote_comment(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = (
-        "SELECT k.id, k.post_id, p.title, a.name, count(*) AS n FROM comments k JOIN posts p ON p.id = post_id JOIN people a ON a.id = k.author_id"
-        " WHERE 1 = (SELECT count(*) FROM posts o WHERE o.title = p.title) AND a.id <> p.author_id GROUP BY k.post_id, a.id HAVING n = 1"
+for name, vote in (("Upvote", 1), ("Downvote", -1)):
+    each(
+        "forum",
+        "change",
+        name + " the post “{title}”.",
+        "forum",
+        POSTS + "1",
+        check=lambda p, vote=vote: becomes(  # type: ignore[misc]
+            "forum", f"SELECT vote FROM votes WHERE person_id = {ME} AND post_id = {p['id']} AND comment_id = 0", vote
+        ),
+        steps=lambda p, name=name: [*_post(p), click(name, "button"), stop()],  # type: ignore[misc]
     )
-    for r in world.mixed(rng, "forum", sql):
-        steps = [*_post(r), click("Upvote comment", "button", after=r["name"]), stop()]
-        sql = f"SELECT vote FROM votes WHERE person_id = {ME} AND comment_id = {r['id']}"
-        yield Made({"person": r["name"], "title": r["title"]}, becomes("forum", sql, 1), steps)
+each(
+    "forum",
+    "change",
+    "Upvote the comment by {person} on the post “{title}”.",
+    "forum",
+    REMARKS_OF
+    + "1 = (SELECT count(*) FROM posts o WHERE o.title = p.title) AND a.id <> p.author_id GROUP BY k.post_id, a.id HAVING n = 1",
+    check=lambda k: becomes("forum", f"SELECT vote FROM votes WHERE person_id = {ME} AND comment_id = {k['id']}", 1),
+    steps=lambda k: [*_post(k), *_unfolded(k["above"]), click("Upvote comment", "button", after=k["person"]), stop()],
+)
 
 
 @template("forum", "change", "Change my biography to “{text}”")
@@ -270,29 +296,20 @@ def _bio(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"text": text}, becomes("forum", f"SELECT bio FROM people WHERE id = {ME}", text), steps)
 
 
-def _moderate(world: World, rng: random.Random, button: str, column: str) -> Iterator[Made]:
-    for p in world.mixed(rng, "forum", POSTS + f"c.name IN {MINE} AND pinned + locked = 0"):
-        steps = [*_post(p), click(button, "button"), stop()]
-        yield Made(
-            {"community": p["community"], "title": p["title"]},
-            becomes("forum", f"SELECT {column} FROM posts WHERE id = {p['id']}", 1),
-            steps,
-        )
-
-
-@template("forum", "change", "I moderate c/{community}. Pin the post “{title}” there.")
-def _pin(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _moderate(world, rng, "Pin", "pinned")
-
-
-@template("forum", "change", "I moderate c/{community}. Lock the post “{title}” there, so that nobody can comment on it.")
-def _lock(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _moderate(world, rng, "Lock", "locked")
-
-
-@template("forum", "change", "I moderate c/{community}. Remove the post “{title}” from it.")
-def _remove(world: World, rng: random.Random) -> Iterator[Made]:
-    yield from _moderate(world, rng, "Remove", "removed")
+for name, column, words in (
+    ("Pin", "pinned", "Pin the post “{title}” there."),
+    ("Lock", "locked", "Lock the post “{title}” there, so that nobody can comment on it."),
+    ("Remove", "removed", "Remove the post “{title}” from it."),
+):
+    each(
+        "forum",
+        "change",
+        "I moderate c/{community}. " + words,
+        "forum",
+        POSTS + f"c.name IN {MINE} AND pinned + locked = 0",
+        check=lambda p, column=column: becomes("forum", f"SELECT {column} FROM posts WHERE id = {p['id']}", 1),  # type: ignore[misc]
+        steps=lambda p, name=name: [*_post(p), click(name, "button"), stop()],  # type: ignore[misc]
+    )
 
 
 @template("forum", "unachievable", "How many points does the post “{title}” have?")
