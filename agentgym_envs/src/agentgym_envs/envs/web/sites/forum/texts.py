@@ -157,9 +157,9 @@ def told_by(said: Said) -> tuple[str, str]:
     """Returns what a task may ask of a comment; two empty texts if nothing."""
     if said.kind == "advice":
         return "advice", str(said.facts["tip"])
-    if said.kind in ("cost", "where", "count"):
-        return "asks", str(said.facts["gear"]) if said.kind != "count" else said.kind
-    return ("price", f"${said.facts['price']}") if said.kind in ("price", "place") else ("", "")
+    if said.kind == "cost":
+        return "asks", str(said.facts["gear"])
+    return ("price", f"${said.facts['price']}") if said.kind == "price" else ("", "")
 
 
 def biography(rng: random.Random, community: str) -> str:
