@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from agentgym_envs.envs.web.sites.forum.lore import LORE
 from agentgym_envs.envs.web.sites.forum.phrases import FLAIRS, GROUPS, RULE_POOL
-from agentgym_envs.envs.web.sites.forum.texts import biography, headline, topics, wiki_pages, write_texts
+from agentgym_envs.envs.web.sites.forum.texts import biography, headline, topics, unseen, wiki_pages, write_texts
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES, TITLES
 from agentgym_envs.envs.web.sites.people import FIRST
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
@@ -104,9 +104,11 @@ def _furnish(db: sqlite3.Connection) -> None:
         divided = 1.4 if GROUPS[kind] == "thinks" else 0.5
         downs = max(0, -post["score"]) + int(rng.lognormvariate(divided, 1.2))
         db.execute("UPDATE posts SET flair = ?, downs = ? WHERE id = ?", (flair, downs, post["id"]))
+    seen: set[str] = set()
     sql = "SELECT c.name FROM communities c JOIN subscriptions ON community_id = c.id WHERE person_id = ? ORDER BY c.id"
     for person in db.execute("SELECT id FROM people WHERE bio <> '' ORDER BY id").fetchall():
-        home = rng.choice([r["name"] for r in db.execute(sql, (person["id"],))])
-        db.execute("UPDATE people SET bio = ? WHERE id = ?", (biography(rng, home), person["id"]))
+        homes = [r["name"] for r in db.execute(sql, (person["id"],))]
+        bio = unseen(seen, lambda homes=homes: biography(rng, rng.choice(homes)))  # type: ignore[misc]
+        db.execute("UPDATE people SET bio = ? WHERE id = ?", (bio, person["id"]))
     for post in sorted(rng.sample(range(1, 881), 9)):
         add(db, "saved", (ME, post, 0))

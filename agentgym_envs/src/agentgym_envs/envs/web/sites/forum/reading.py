@@ -115,7 +115,8 @@ def _community(app: Flask) -> None:
     def wiki(name: str) -> str:
         found = row("SELECT * FROM communities WHERE name = ?", name)
         pages = rows(
-            "SELECT w.*, p.name AS editor FROM wiki w JOIN people p ON p.id = editor_id WHERE community_id = ?", found["id"]
+            "SELECT w.*, p.name AS editor FROM wiki w JOIN people p ON p.id = editor_id WHERE community_id = ? ORDER BY title",
+            found["id"],
         )
         return render_template("forum/wiki.html", pages=pages, **side(found))
 
@@ -127,7 +128,7 @@ def _community(app: Flask) -> None:
             found["id"],
             slug,
         )
-        pages = rows("SELECT slug, title FROM wiki WHERE community_id = ?", found["id"])
+        pages = rows("SELECT slug, title FROM wiki WHERE community_id = ? ORDER BY title", found["id"])
         return render_template("forum/wiki_page.html", text=text, pages=pages, moderates=moderates(found["id"]), **side(found))
 
 

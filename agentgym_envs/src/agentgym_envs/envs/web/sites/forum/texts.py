@@ -4,6 +4,7 @@ import random
 import re
 import sqlite3
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.sites.forum.lore import LORE, Lore
@@ -25,6 +26,7 @@ from agentgym_envs.envs.web.sites.grammar import compose
 from agentgym_envs.envs.web.sites.people import TOWNS
 
 Facts = Mapping[str, Any]
+TOTAL = re.compile(r"\*\*All in all\*\* \| \*\*(\$\d+)|\*\*(\$\d+)\*\* all in all")
 CALENDAR = {"month": MONTHS, "day": DAYS}
 
 
@@ -80,29 +82,21 @@ def phrased(rng: random.Random, rules: Mapping[str, Any], text: str, facts: Fact
     return made
 
 
-def body_of(rng: random.Random, topic: Topic) -> tuple[str, dict[str, str]]:
-    """Returns a post's text, and what it says that a task may ask for."""
-    facts = facts_about(rng, topic)
-    text = phrased(rng, RULES, rng.choice(POSTS[topic.kind]), facts)
-    told = {"total": f"${facts['total']}"} if topic.kind == 12 else {}
-    if topic.kind == 7:
-        told["limit"] = f"${facts['limit']}"
-    if topic.kind == 10:
-        told["measure"], told["after"] = facts["measure"], str(facts["n"])
-    return text, told
+def body_of(rng: random.Random, topic: Topic) -> str:
+    """Returns a post's text."""
+    return phrased(rng, RULES, rng.choice(POSTS[topic.kind]), facts_about(rng, topic))
 
 
 class Said(NamedTuple):
-    """A comment: what kind it is, what it mentions, who wrote it."""
+    """A comment: its text, what kind it is, what it mentions, who wrote it."""
 
+    text: str
     kind: str
     facts: dict[str, Any]
     author: int
 
 
-def comment_of(
-    rng: random.Random, topic: Topic, author: int, op: int, parent: Said | None, names: Mapping[int, str]
-) -> tuple[str, Said]:
+def comment_of(rng: random.Random, topic: Topic, author: int, op: int, parent: Said | None, names: Mapping[int, str]) -> Said:
     """Returns a comment on a post by ``op``, or on a comment: an answer takes up what was asked or advised."""
     facts = facts_about(rng, topic)
     if parent is None:
@@ -117,16 +111,15 @@ def comment_of(
     if kind in ("price", "place"):
         low, high = next((low, high) for name, low, high in LORE[topic.community].gear if name == facts["gear"])
         facts["price"] = rng.randint(low, high)
-    return phrased(rng, COMMENTS, rng.choice(COMMENTS[kind]), facts), Said(kind, facts, author)
+    return Said(phrased(rng, COMMENTS, rng.choice(COMMENTS[kind]), facts), kind, facts, author)
 
 
-def unseen(seen: set[str], make: Callable[[], Any]) -> Any:
-    """Returns what ``make`` returns as soon as its text is a new one."""
-    while True:
-        made = make()
-        if made[0] not in seen:
-            seen.add(made[0])
-            return made
+def unseen(seen: set[str], make: Callable[[], str]) -> str:
+    """Returns what ``make`` returns as soon as it is new."""
+    while (text := make()) in seen:
+        pass
+    seen.add(text)
+    return text
 
 
 def write_texts(db: sqlite3.Connection) -> None:
@@ -138,17 +131,22 @@ def write_texts(db: sqlite3.Connection) -> None:
         answers.setdefault(r["post_id"], []).append(r)
     sql = "SELECT p.id, author_id, title, c.name FROM posts p JOIN communities c ON c.id = community_id ORDER BY p.id"
     for post in db.execute(sql).fetchall():
-        topic, said = known[post["name"], post["title"]], dict[int, Said]()
-        body, told = unseen(seen, lambda topic=topic: body_of(rng, topic))
+        topic = known[post["name"], post["title"]]
+        body = unseen(seen, partial(body_of, rng, topic))
         db.execute("UPDATE posts SET body = ? WHERE id = ?", (body, post["id"]))
-        for name, text in told.items():
-            db.execute("INSERT INTO facts VALUES (?, 0, ?, ?)", (post["id"], name, text))
+        if total := TOTAL.search(body):
+            db.execute("INSERT INTO facts VALUES (?, 0, 'total', ?)", (post["id"], total[1] or total[2]))
+        said: dict[int, Said] = {}
         for r in answers.get(post["id"], ()):
             parent = said.get(r["parent_id"])
-            make = lambda a=r["author_id"], p=parent: comment_of(rng, topic, a, post["author_id"], p, names)  # noqa: B023, E731
-            text, said[r["id"]] = unseen(seen, make)
-            db.execute("UPDATE comments SET body = ? WHERE id = ?", (text, r["id"]))
-            name, asked = told_by(said[r["id"]])
+            make = partial(comment_of, rng, topic, r["author_id"], post["author_id"], parent, names)
+            made = make()
+            while made.text in seen:
+                made = make()
+            seen.add(made.text)
+            said[r["id"]] = made
+            db.execute("UPDATE comments SET body = ? WHERE id = ?", (made.text, r["id"]))
+            name, asked = told_by(made)
             if name:
                 db.execute("INSERT INTO facts VALUES (?, ?, ?, ?)", (post["id"], r["id"], name, asked))
 

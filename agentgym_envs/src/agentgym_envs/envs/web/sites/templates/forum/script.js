@@ -30,7 +30,7 @@
   const trouble = field =>
     field.required && !field.value.trim() ? field.dataset.missing : field.validity.valid ? '' : field.dataset.wrong || field.validationMessage;
   const checked = form => {
-    const wrong = [...form.elements].filter(field => field.willValidate && complain(field, trouble(field)));
+    const wrong = all('input, select, textarea', form).filter(field => field.willValidate && complain(field, trouble(field)));
     wrong[0]?.focus();
     return !wrong.length;
   };
