@@ -4,24 +4,35 @@ import random
 import sqlite3
 from datetime import datetime, timedelta
 
-from agentgym_envs.envs.web.sites.forum.topics import BODIES, COMMENTS, COMMUNITIES, TITLES
+from agentgym_envs.envs.web.sites.forum.lore import LORE
+from agentgym_envs.envs.web.sites.forum.phrases import FLAIRS, GROUPS, RULE_POOL
+from agentgym_envs.envs.web.sites.forum.texts import biography, headline, topics, unseen, wiki_pages, write_texts
+from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES, TITLES
 from agentgym_envs.envs.web.sites.people import FIRST
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, password TEXT, bio TEXT, joined TEXT, email TEXT);
-CREATE TABLE communities (id INTEGER PRIMARY KEY, name TEXT, about TEXT);
+CREATE TABLE communities (id INTEGER PRIMARY KEY, name TEXT, about TEXT, since TEXT);
 CREATE TABLE posts (id INTEGER PRIMARY KEY, community_id INT, author_id INT, title TEXT, body TEXT, written TEXT, score INT, pinned INT DEFAULT 0,
-  locked INT DEFAULT 0, removed INT DEFAULT 0, comments INT DEFAULT 0);
+  locked INT DEFAULT 0, removed INT DEFAULT 0, comments INT DEFAULT 0, flair TEXT DEFAULT '', downs INT DEFAULT 0);
 CREATE TABLE comments (id INTEGER PRIMARY KEY, post_id INT, parent_id INT, author_id INT, body TEXT, written TEXT, score INT);
 CREATE TABLE votes (person_id INT, post_id INT, comment_id INT, vote INT);
-CREATE TABLE subscriptions (person_id INT, community_id INT, PRIMARY KEY (person_id, community_id));
-CREATE TABLE moderators (person_id INT, community_id INT);
+CREATE TABLE saved (person_id INT, post_id INT, comment_id INT);
+CREATE TABLE subscriptions (person_id INT, community_id INT, PRIMARY KEY (person_id, community_id)) WITHOUT ROWID;
+CREATE TABLE moderators (person_id INT, community_id INT, since TEXT);
+CREATE TABLE rules (community_id INT, number INT, text TEXT, PRIMARY KEY (community_id, number)) WITHOUT ROWID;
+CREATE TABLE flairs (community_id INT, name TEXT);
+CREATE TABLE wiki (community_id INT, slug TEXT, title TEXT, body TEXT, editor_id INT, edited TEXT, PRIMARY KEY (community_id, slug)) WITHOUT ROWID;
+CREATE TABLE facts (post_id INT, comment_id INT, name TEXT, value TEXT);
 CREATE INDEX comments_of ON comments (post_id);
+CREATE INDEX comments_by ON comments (author_id);
 CREATE INDEX posts_of ON posts (community_id);
+CREATE INDEX posts_by ON posts (author_id);
 """
 ME, MINE = 1, ("coffee", "diy")  # who is logged in, and the communities that they moderate
 ENDINGS = ["reads", "rides", "_maker", "42", "_outside", "sings", "1987", "_at_home", "builds", "_north", "walks", "77"]
+TALKERS, TEXTS = 17, 7  # draws of a choice that is made elsewhere now: what is drawn after them stays as it was
 
 
 def fill(db: sqlite3.Connection) -> None:
@@ -31,36 +42,73 @@ def fill(db: sqlite3.Connection) -> None:
     names = ["juniper_fox", *dict.fromkeys(rng.choice(FIRST).lower() + rng.choice(ENDINGS) for _ in range(170))][:130]
     for n, name in enumerate(names, 1):
         joined = TODAY - timedelta(days=rng.randint(30, 2000))
-        bio = rng.choice(
-            ("", "", "Mostly here to learn.", "Curious about everything.", "Ask me about my garden.", "Slow and steady.")
-        )
+        bio = rng.choice(("", "", "yes", "yes", "yes", "yes"))
         add(db, "people", (n, name, "harbor2026" if n == ME else password(name), bio, str(joined), f"{name}@mail.test"))
     for place, (name, (about, subjects)) in enumerate(COMMUNITIES.items(), 1):
         add(db, "communities", (place, name, about))
         titles = [t.format(x=x) for x in subjects for t in TITLES]
         for title in rng.sample(titles, 44):
-            _post(db, rng, place, title[0].upper() + title[1:], len(names))
+            _post(db, rng, place, headline(title), len(names))
         if name in MINE:
             add(db, "moderators", (ME, place))
     add(db, "subscriptions", *[(ME, n) for n in (1, 2, 12, 18)])
     for person in range(2, len(names) + 1):
         add(db, "subscriptions", *[(person, n) for n in rng.sample(range(1, len(COMMUNITIES) + 1), rng.randint(1, 7))])
     db.execute("UPDATE posts SET comments = (SELECT count(*) FROM comments c WHERE c.post_id = posts.id)")
+    write_texts(db)
+    _furnish(db)
     db.commit()
 
 
 def _post(db: sqlite3.Connection, rng: random.Random, place: int, title: str, people: int) -> None:
-    """Adds a post with its comments."""
+    """Adds a post with its comments; their texts are written later."""
     author = rng.randint(2, people) if rng.random() > 0.012 else ME
     written = datetime(TODAY.year, TODAY.month, TODAY.day) - timedelta(minutes=rng.randint(60, 500_000))
+    rng.randrange(TEXTS)
     post = db.execute(
-        "INSERT INTO posts (community_id, author_id, title, body, written, score) VALUES (?, ?, ?, ?, ?, ?)",
-        (place, author, title, rng.choice(BODIES), written.isoformat(" ", "minutes"), int(rng.lognormvariate(2.6, 1.1)) - 3),
+        "INSERT INTO posts (community_id, author_id, title, written, score) VALUES (?, ?, ?, ?, ?)",
+        (place, author, title, written.isoformat(" ", "minutes"), int(rng.lognormvariate(2.6, 1.1)) - 3),
     ).lastrowid
     replies: list[int | None] = []
     for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 9))):
         after = (written + timedelta(minutes=rng.randint(5, 50))).isoformat(" ", "minutes")
         parent = rng.choice(replies) if replies and rng.random() < 0.4 else None
-        values = (post, parent, rng.randint(2, people), rng.choice(COMMENTS), after, int(rng.lognormvariate(1, 1)) - 1)
-        sql = "INSERT INTO comments (post_id, parent_id, author_id, body, written, score) VALUES (?, ?, ?, ?, ?, ?)"
+        author = rng.randint(2, people)
+        rng.randrange(TALKERS)
+        values = (post, parent, author, after, int(rng.lognormvariate(1, 1)) - 1)
+        sql = "INSERT INTO comments (post_id, parent_id, author_id, written, score) VALUES (?, ?, ?, ?, ?)"
         replies.append(db.execute(sql, values).lastrowid)
+
+
+def _furnish(db: sqlite3.Connection) -> None:
+    """Adds what each community has beside its posts: rules, moderators, flairs, a wiki; and what people say about themselves."""
+    rng = random.Random("forum furniture")
+    people = [r["id"] for r in db.execute("SELECT id FROM people WHERE id <> ? ORDER BY id", (ME,))]
+    for place, (name, (about, _)) in enumerate(COMMUNITIES.items(), 1):
+        since = TODAY - timedelta(days=rng.randint(2100, 3600))
+        db.execute("UPDATE communities SET since = ? WHERE id = ?", (str(since), place))
+        for number, text in enumerate([*rng.sample(RULE_POOL, rng.choice((2, 3))), *LORE[name].rules], 1):
+            add(db, "rules", (place, number, text))
+        add(db, "flairs", *[(place, flair) for flair in (*dict.fromkeys(FLAIRS), *LORE[name].flairs)])
+        guides = rng.sample(people, 2)
+        add(db, "moderators", *[(person, place) for person in guides])
+        for person in (*guides, ME):
+            day = str(TODAY - timedelta(days=rng.randint(40, 2000)))
+            db.execute("UPDATE moderators SET since = ? WHERE person_id = ? AND community_id = ?", (day, person, place))
+        for slug, title, body in wiki_pages(rng, name, about):
+            add(db, "wiki", (place, slug, title, body, rng.choice(guides), str(TODAY - timedelta(days=rng.randint(2, 700)))))
+    known = topics()
+    for post in db.execute("SELECT p.*, c.name FROM posts p JOIN communities c ON c.id = community_id ORDER BY p.id").fetchall():
+        kind = known[post["name"], post["title"]].kind
+        flair = rng.choice(LORE[post["name"]].flairs) if GROUPS[kind] == "tells" and rng.random() < 0.35 else FLAIRS[kind]
+        divided = 1.4 if GROUPS[kind] == "thinks" else 0.5
+        downs = max(0, -post["score"]) + int(rng.lognormvariate(divided, 1.2))
+        db.execute("UPDATE posts SET flair = ?, downs = ? WHERE id = ?", (flair, downs, post["id"]))
+    seen: set[str] = set()
+    sql = "SELECT c.name FROM communities c JOIN subscriptions ON community_id = c.id WHERE person_id = ? ORDER BY c.id"
+    for person in db.execute("SELECT id FROM people WHERE bio <> '' ORDER BY id").fetchall():
+        homes = [r["name"] for r in db.execute(sql, (person["id"],))]
+        bio = unseen(seen, lambda homes=homes: biography(rng, rng.choice(homes)))  # type: ignore[misc]
+        db.execute("UPDATE people SET bio = ? WHERE id = ?", (bio, person["id"]))
+    for post in sorted(rng.sample(range(1, 881), 9)):
+        add(db, "saved", (ME, post, 0))

@@ -27,19 +27,3 @@ TITLES = (
     "Help, something is wrong with {x}", "Three years of {x}: what I learned", "Best budget option for {x}?", "How do you store or keep {x}?",
     "A short guide to {x}", "{x}: before and after", "What nobody told me about {x}", "Weekend project: {x}", "Looking for advice on {x}",
 )  # fmt: skip
-BODIES = (
-    "I have tried for weeks and thought I would write it all down while I still remember. Happy to answer questions.",
-    "Every guide says something different, so I would like to hear from people who do this every week.",
-    "Started last spring with no idea at all. It is not perfect, but I am rather proud of it.",
-    "My neighbour swears by it, my sister thinks it is a waste of money. Who is right?",
-    "Photos will follow when the light is better. In the meantime: what would you have done differently?",
-    "I searched the community first and found nothing recent, so here is the question again.",
-    "Long story short: patience was the missing ingredient.",
-)
-COMMENTS = (
-    "This is exactly what I needed, thank you.", "I had the same problem; it went away when I slowed down.", "Could you share which one you bought?",
-    "Respectfully, I disagree. It depends on where you live.", "Bookmarked for the weekend.", "It took me a year to learn that.",
-    "Do not skip the boring part, it makes all the difference.", "My grandfather did it the same way.", "Has anybody measured this?",
-    "The cheap one lasted me ten years.", "Please post an update in a month!", "I would start smaller than that.", "Great write-up.",
-    "What does it cost all in all?", "That is a brave choice.", "I laughed, then I realised that I do the same.", "The second tip is gold.",
-)  # fmt: skip
