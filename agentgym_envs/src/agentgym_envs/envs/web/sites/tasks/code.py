@@ -8,13 +8,13 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.code.data import ME, MINE
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 CODE = ORIGINS["code"]
-PROJECTS = "SELECT p.*, o.name AS owner, (SELECT count(*) FROM stars WHERE project_id = p.id) AS stars FROM projects p JOIN people o ON o.id = owner_id WHERE "
+PROJECTS = "SELECT p.*, p.name AS project, o.name AS owner, (SELECT count(*) FROM stars WHERE project_id = p.id) AS stars FROM projects p JOIN people o ON o.id = owner_id WHERE "
 ISSUES = (
-    "SELECT i.*, p.name AS project, a.name AS author, s.name AS assignee, m.title AS milestone FROM issues i JOIN projects p ON p.id = i.project_id"
+    "SELECT i.*, iif(merge, 'merge request', 'issue') AS kind, p.name AS project, a.name AS author, s.name AS assignee, m.title AS milestone FROM issues i JOIN projects p ON p.id = i.project_id"
     " JOIN people a ON a.id = author_id LEFT JOIN people s ON s.id = assignee_id LEFT JOIN milestones m ON m.id = milestone_id"
     " WHERE "
 )
@@ -38,16 +38,24 @@ def _found(issue: Any) -> list[Step]:
     return [*_tab(issue["project"], tab), *state, fill("Title", issue["title"]), click("Filter", "button")]
 
 
-@template("code", "find", "How many stars does the project {project} have? Answer with the number.")
-def _stars(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "code", PROJECTS + "1"):
-        yield Made({"project": p["name"]}, answer(p["stars"]), [search(p["name"]), stop(p["stars"])])
-
-
-@template("code", "find", "Who owns the project {project}?")
-def _owner(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "code", PROJECTS + "1"):
-        yield Made({"project": p["name"]}, holds(p["owner"]), [search(p["name"]), stop(p["owner"])])
+each(
+    "code",
+    "find",
+    "How many stars does the project {project} have? Answer with the number.",
+    "code",
+    PROJECTS + "1",
+    check=lambda p: answer(p["stars"]),
+    steps=lambda p: [search(p["project"]), stop(p["stars"])],
+)
+each(
+    "code",
+    "find",
+    "Who owns the project {project}?",
+    "code",
+    PROJECTS + "1",
+    check=lambda p: holds(p["owner"]),
+    steps=lambda p: [search(p["project"]), stop(p["owner"])],
+)
 
 
 def _readme(world: World, rng: random.Random, pattern: str, path: str = "README.md") -> Iterator[Made]:
@@ -79,45 +87,53 @@ def _limit(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"project": r["name"], "path": r["path"]}, answer(found[1]), steps)
 
 
-@template("code", "find", "Who opened the {kind} “{title}” of {project}?")
-def _author(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + "1"):
-        values = {"kind": "merge request" if i["merge"] else "issue", "title": i["title"], "project": i["project"]}
-        yield Made(values, holds(i["author"]), [*_found(i), stop(i["author"])])
-
-
-@template("code", "find", "Who is assigned to the issue “{title}” of {project}?")
-def _assignee(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + "assignee_id IS NOT NULL AND merge = 0"):
-        yield Made({"title": i["title"], "project": i["project"]}, holds(i["assignee"]), [*_found(i), stop(i["assignee"])])
-
-
-@template("code", "find", "From which branch does the merge request “{title}” of {project} come?")
-def _branch(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + "merge = 1"):
-        yield Made({"title": i["title"], "project": i["project"]}, holds(i["source"]), [*_issue(i), stop(i["source"])])
-
-
-@template("code", "find", "How many open issues of {project} have the label “{label}”? Answer with the number.")
-def _labelled(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = (
-        "SELECT p.name, l.name AS label, count(*) AS n FROM issue_labels JOIN issues i ON i.id = issue_id JOIN labels l ON l.id = label_id"
-        " JOIN projects p ON p.id = i.project_id WHERE state = 'open' AND merge = 0 GROUP BY l.id HAVING n > 1"
-    )
-    for r in world.mixed(rng, "code", sql):
-        steps = [*_tab(r["name"], "Issues"), choose("Label", r["label"]), click("Filter", "button"), stop(r["n"])]
-        yield Made({"project": r["name"], "label": r["label"]}, answer(r["n"]), steps)
-
-
-@template("code", "find", "How many commits has {person} made to {project}? Answer with the number.")
-def _commits(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = (
-        "SELECT p.name, a.name AS person, count(*) AS n FROM commits c JOIN people a ON a.id = author_id JOIN projects p ON p.id = project_id"
-        " GROUP BY p.id, a.id HAVING n > 2"
-    )
-    for r in world.mixed(rng, "code", sql):
-        steps = [*_tab(r["name"], "Commits"), choose("Author", r["person"]), click("Filter", "button"), stop(r["n"])]
-        yield Made({"project": r["name"], "person": r["person"]}, answer(r["n"]), steps)
+each(
+    "code",
+    "find",
+    "Who opened the {kind} “{title}” of {project}?",
+    "code",
+    ISSUES + "1",
+    check=lambda i: holds(i["author"]),
+    steps=lambda i: [*_found(i), stop(i["author"])],
+)
+each(
+    "code",
+    "find",
+    "Who is assigned to the issue “{title}” of {project}?",
+    "code",
+    ISSUES + "assignee_id IS NOT NULL AND merge = 0",
+    check=lambda i: holds(i["assignee"]),
+    steps=lambda i: [*_found(i), stop(i["assignee"])],
+)
+each(
+    "code",
+    "find",
+    "From which branch does the merge request “{title}” of {project} come?",
+    "code",
+    ISSUES + "merge = 1",
+    check=lambda i: holds(i["source"]),
+    steps=lambda i: [*_issue(i), stop(i["source"])],
+)
+each(
+    "code",
+    "find",
+    "How many open issues of {project} have the label “{label}”? Answer with the number.",
+    "code",
+    "SELECT p.name AS project, l.name AS label, count(*) AS n FROM issue_labels JOIN issues i ON i.id = issue_id JOIN labels l ON l.id = label_id"
+    " JOIN projects p ON p.id = i.project_id WHERE state = 'open' AND merge = 0 GROUP BY l.id HAVING n > 1",
+    check=lambda r: answer(r["n"]),
+    steps=lambda r: [*_tab(r["project"], "Issues"), choose("Label", r["label"]), click("Filter", "button"), stop(r["n"])],
+)
+each(
+    "code",
+    "find",
+    "How many commits has {person} made to {project}? Answer with the number.",
+    "code",
+    "SELECT p.name AS project, a.name AS person, count(*) AS n FROM commits c JOIN people a ON a.id = author_id"
+    " JOIN projects p ON p.id = project_id GROUP BY p.id, a.id HAVING n > 2",
+    check=lambda r: answer(r["n"]),
+    steps=lambda r: [*_tab(r["project"], "Commits"), choose("Author", r["person"]), click("Filter", "button"), stop(r["n"])],
+)
 
 
 @template("code", "find", "How many lines did the last commit of {project} add? Answer with the number.")
@@ -129,21 +145,24 @@ def _added(world: World, rng: random.Random) -> Iterator[Made]:
         )
 
 
-@template("code", "find", "When is the milestone {milestone} of {project} due? Answer like 2026-06-02.")
-def _due(world: World, rng: random.Random) -> Iterator[Made]:
-    for m in world.mixed(rng, "code", "SELECT m.*, p.name FROM milestones m JOIN projects p ON p.id = project_id"):
-        yield Made(
-            {"project": m["name"], "milestone": m["title"]}, holds(m["due"]), [*_tab(m["name"], "Milestones"), stop(m["due"])]
-        )
-
-
-@template("code", "find", "What role does {person} have in {project}?")
-def _role(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = (
-        "SELECT p.name, a.name AS person, role FROM members JOIN people a ON a.id = person_id JOIN projects p ON p.id = project_id"
-    )
-    for r in world.mixed(rng, "code", sql):
-        yield Made({"project": r["name"], "person": r["person"]}, answer(r["role"]), [*_tab(r["name"], "Members"), stop(r["role"])])
+each(
+    "code",
+    "find",
+    "When is the milestone {milestone} of {project} due? Answer like 2026-06-02.",
+    "code",
+    "SELECT p.name AS project, m.title AS milestone, due FROM milestones m JOIN projects p ON p.id = project_id",
+    check=lambda m: holds(m["due"]),
+    steps=lambda m: [*_tab(m["project"], "Milestones"), stop(m["due"])],
+)
+each(
+    "code",
+    "find",
+    "What role does {person} have in {project}?",
+    "code",
+    "SELECT p.name AS project, a.name AS person, role FROM members JOIN people a ON a.id = person_id JOIN projects p ON p.id = project_id",
+    check=lambda r: answer(r["role"]),
+    steps=lambda r: [*_tab(r["project"], "Members"), stop(r["role"])],
+)
 
 
 @template("code", "find", "What is the title of the oldest open issue of {project}?")
@@ -156,18 +175,24 @@ def _oldest(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"project": p["name"]}, holds(title), steps)
 
 
-@template("code", "navigate", "Open the {kind} “{title}” of {project}.")
-def _open(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + "1"):
-        values = {"kind": "merge request" if i["merge"] else "issue", "title": i["title"], "project": i["project"]}
-        yield Made(values, ends_at(f"{CODE}/p/{i['project']}/issues/{i['number']}"), [*_issue(i), stop()])
-
-
-@template("code", "navigate", "Show the file {path} of the project {project}.")
-def _file(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(rng, "code", "SELECT p.name, path FROM files JOIN projects p ON p.id = project_id"):
-        url = f"{CODE}/p/{r['name']}/file/{r['path']}"
-        yield Made({"project": r["name"], "path": r["path"]}, ends_at(url), [*_project(r["name"]), click(r["path"]), stop()])
+each(
+    "code",
+    "navigate",
+    "Open the {kind} “{title}” of {project}.",
+    "code",
+    ISSUES + "1",
+    check=lambda i: ends_at(f"{CODE}/p/{i['project']}/issues/{i['number']}"),
+    steps=lambda i: [*_issue(i), stop()],
+)
+each(
+    "code",
+    "navigate",
+    "Show the file {path} of the project {project}.",
+    "code",
+    "SELECT p.name AS project, path FROM files JOIN projects p ON p.id = project_id",
+    check=lambda r: ends_at(f"{CODE}/p/{r['project']}/file/{r['path']}"),
+    steps=lambda r: [*_project(r["project"]), click(r["path"]), stop()],
+)
 
 
 @template("code", "navigate", "Show the {state} merge requests of {project}.")
@@ -178,11 +203,15 @@ def _merges(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"project": p["name"], "state": state}, ends_at(f"{CODE}/p/{p['name']}/merges?state={state}&sort=new"), steps)
 
 
-@template("code", "change", "Star the project {project}.")
-def _star(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "code", PROJECTS + "1"):
-        sql = f"SELECT count(*) FROM stars WHERE project_id = {p['id']} AND person_id = {ME}"
-        yield Made({"project": p["name"]}, becomes("code", sql, 1), [*_project(p["name"]), click("Star", "button"), stop()])
+each(
+    "code",
+    "change",
+    "Star the project {project}.",
+    "code",
+    PROJECTS + "1",
+    check=lambda p: becomes("code", f"SELECT count(*) FROM stars WHERE project_id = {p['id']} AND person_id = {ME}", 1),
+    steps=lambda p: [*_project(p["project"]), click("Star", "button"), stop()],
+)
 
 
 @template(
@@ -219,26 +248,19 @@ def _comment(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"title": i["title"], "project": i["project"], "text": text}, becomes("code", sql, text), steps)
 
 
-@template("code", "change", "Close the issue “{title}” in my project {project}.")
-def _close(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + f"merge = 0 AND i.state = 'open' AND p.name IN {MINE}"):
-        steps = [*_issue(i), click("Close issue", "button"), stop()]
-        yield Made(
-            {"title": i["title"], "project": i["project"]},
-            becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", "closed"),
-            steps,
-        )
-
-
-@template("code", "change", "Merge the merge request “{title}” in my project {project}.")
-def _merge(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + f"merge = 1 AND i.state = 'open' AND p.name IN {MINE}"):
-        steps = [*_issue(i), click("Merge", "button"), stop()]
-        yield Made(
-            {"title": i["title"], "project": i["project"]},
-            becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", "merged"),
-            steps,
-        )
+for _merge, _button, _state, _intent in (
+    (0, "Close issue", "closed", "Close the issue “{title}” in my project {project}."),
+    (1, "Merge", "merged", "Merge the merge request “{title}” in my project {project}."),
+):
+    each(
+        "code",
+        "change",
+        _intent,
+        "code",
+        ISSUES + f"merge = {_merge} AND i.state = 'open' AND p.name IN {MINE}",
+        check=lambda i, state=_state: becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", state),
+        steps=lambda i, button=_button: [*_issue(i), click(button, "button"), stop()],
+    )
 
 
 @template(
