@@ -18,6 +18,16 @@ ISSUES = (
     " JOIN people a ON a.id = author_id LEFT JOIN people s ON s.id = assignee_id LEFT JOIN milestones m ON m.id = milestone_id"
     " WHERE "
 )
+GROUPS = {  # of the sidebar, closed at first
+    "Manage": ("Members", "Labels"),
+    "Plan": ("Board", "Milestones"),
+    "Code": ("Repository", "Branches", "Commits", "Tags", "Compare revisions"),
+}
+# Files of the first release, which the first templates ask about.
+FIRST = (
+    "SELECT p.name AS project, path, content FROM files JOIN projects p ON p.id = project_id"
+    " WHERE (path IN ('CHANGELOG.md', 'LICENSE', 'README.md') OR path LIKE 'src/%' AND path NOT LIKE 'src/%/%') AND path LIKE '{}' ORDER BY p.id, path"
+)
 
 
 def _project(name: str) -> list[Step]:
@@ -25,7 +35,12 @@ def _project(name: str) -> list[Step]:
 
 
 def _tab(name: str, tab: str) -> list[Step]:
-    return [*_project(name), click(tab)]
+    group = next((g for g, tabs in GROUPS.items() if tab in tabs), None)
+    return [*_project(name), *([click(group, "button")] if group else []), click(tab)]
+
+
+def _path(path: str) -> list[Step]:
+    return [click(part) for part in path.split("/")]
 
 
 def _issue(issue: Any) -> list[Step]:
@@ -58,12 +73,11 @@ each(
 )
 
 
-def _readme(world: World, rng: random.Random, pattern: str, path: str = "README.md") -> Iterator[Made]:
-    sql = "SELECT p.name, content FROM files JOIN projects p ON p.id = project_id WHERE path = ?"
-    for r in world.mixed(rng, "code", sql, path):
+def _readme(world: World, rng: random.Random, pattern: str) -> Iterator[Made]:
+    for r in world.mixed(rng, "code", FIRST.format("README.md")):
         found = re.search(pattern, r["content"])
         assert found is not None
-        yield Made({"project": r["name"]}, holds(found[1]), [*_project(r["name"]), stop(found[1])])
+        yield Made({"project": r["project"]}, holds(found[1]), [*_project(r["project"]), stop(found[1])])
 
 
 @template("code", "find", "Which port does {project} use by default?")
@@ -78,13 +92,11 @@ def _version(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("code", "find", "What is the value of the limit in {path} of the project {project}? Answer with the number.")
 def _limit(world: World, rng: random.Random) -> Iterator[Made]:
-    for r in world.mixed(
-        rng, "code", "SELECT p.name, path, content FROM files JOIN projects p ON p.id = project_id WHERE path LIKE 'src/%'"
-    ):
-        found = re.search(r"(?i)limit = (\d+)", r["content"])
+    for r in world.mixed(rng, "code", FIRST.format("src/%")):
+        found = re.search(r"(?i)\blimit\b[^=\n]*= (\d+)", r["content"])
         assert found is not None
-        steps = [*_project(r["name"]), click(r["path"]), stop(found[1])]
-        yield Made({"project": r["name"], "path": r["path"]}, answer(found[1]), steps)
+        steps = [*_project(r["project"]), *_path(r["path"]), stop(found[1])]
+        yield Made({"project": r["project"], "path": r["path"]}, answer(found[1]), steps)
 
 
 each(
@@ -129,7 +141,7 @@ each(
     "find",
     "How many commits has {person} made to {project}? Answer with the number.",
     "code",
-    "SELECT p.name AS project, a.name AS person, count(*) AS n FROM commits c JOIN people a ON a.id = author_id"
+    "SELECT p.name AS project, a.name AS person, count(*) AS n FROM history c JOIN people a ON a.id = author_id"
     " JOIN projects p ON p.id = project_id GROUP BY p.id, a.id HAVING n > 2",
     check=lambda r: answer(r["n"]),
     steps=lambda r: [*_tab(r["project"], "Commits"), choose("Author", r["person"]), click("Filter", "button"), stop(r["n"])],
@@ -139,7 +151,7 @@ each(
 @template("code", "find", "How many lines did the last commit of {project} add? Answer with the number.")
 def _added(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
-        last = world.rows("code", "SELECT * FROM commits WHERE project_id = ? ORDER BY made DESC, id DESC LIMIT 1", p["id"])[0]
+        last = world.rows("code", "SELECT * FROM history WHERE project_id = ? AND depth = 0", p["id"])[0]
         yield Made(
             {"project": p["name"]}, answer(last["added"]), [*_project(p["name"]), click(last["message"]), stop(last["added"])]
         )
@@ -189,9 +201,9 @@ each(
     "navigate",
     "Show the file {path} of the project {project}.",
     "code",
-    "SELECT p.name AS project, path FROM files JOIN projects p ON p.id = project_id",
+    FIRST.format("%"),
     check=lambda r: ends_at(f"{CODE}/p/{r['project']}/file/{r['path']}"),
-    steps=lambda r: [*_project(r["project"]), click(r["path"]), stop()],
+    steps=lambda r: [*_project(r["project"]), *_path(r["path"]), stop()],
 )
 
 
@@ -307,7 +319,7 @@ def _create(world: World, rng: random.Random) -> Iterator[Made]:
             rng.choice(("Notes of the team", "Scripts for the office", "An experiment", "Slides and handouts")),
         )
         steps = [
-            click("New project"), fill("Name", name), fill("Description", text), choose("Visibility", visibility), click("Start with a README", "checkbox"),
+            click("Create new…", "button"), click("New project"), fill("Name", name), fill("Description", text), choose("Visibility", visibility), click("Start with a README", "checkbox"),
             click("Create project", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT description || '|' || visibility || '|' || path FROM projects p JOIN files f ON f.project_id = p.id WHERE name = '{name}' AND owner_id = {ME}"
@@ -372,7 +384,7 @@ def _status(world: World, rng: random.Random) -> Iterator[Made]:
         if best[0]["score"] > best[1]["score"]:
             steps = [
                 goto(ORIGINS["forum"]), click("Communities"), click(f"c/{c['name']}"), choose("Sort by", "Highest score"), click("Sort", "button"),
-                goto(CODE), click("Profile"), fill("Status", best[0]["title"]), click("Save", "button"), stop(),
+                goto(CODE), click("Mika Sorel’s menu", "button"), click("Profile"), fill("Status", best[0]["title"]), click("Save", "button"), stop(),
             ]  # fmt: skip
             yield Made(
                 {"community": c["name"]}, becomes("code", f"SELECT status FROM people WHERE id = {ME}", best[0]["title"]), steps
