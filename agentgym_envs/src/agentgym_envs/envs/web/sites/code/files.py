@@ -71,7 +71,7 @@ def _folders(app: Flask) -> None:
             "code/project.html",
             **context(found, ref()),
             entries=[(*e[:3], by[e[3]]) for e in entries],
-            last=commit(last) if last else None,
+            last=(by[max(by)] if path else commit(last)) if by and last else None,
             crumbs=crumbs(path),
             readme=repository.load(db, tree[readme].blob) if readme in tree else "",
             starred=value("SELECT 1 FROM stars WHERE project_id = ? AND person_id = ?", found["id"], user()),
@@ -165,7 +165,7 @@ def _commits(app: Flask) -> None:
     @app.route("/p/<name>/commits")
     def commit_list(name: str) -> str:
         found = find(name)
-        path, author = request.args.get("path"), number("author")
+        path = request.args.get("path")
         db, last = database(), repository.head(database(), found["id"], ref())
         keys = [c for c, _ in repository.versions(db, last, path)] if path and last else repository.line(db, last)
         listed = "json_each(?) k JOIN commits c ON c.id = k.value JOIN people a ON a.id = author_id"

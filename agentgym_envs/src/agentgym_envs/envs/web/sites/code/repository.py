@@ -119,8 +119,11 @@ def differences(db: sqlite3.Connection, before: int | None, after: int) -> list[
     """Returns how the files of two commits differ."""
     old, new = tree(db, before), tree(db, after)
     paths = [p for p in sorted({**old, **new}) if p not in old or p not in new or old[p].blob != new[p].blob]
-    texts = ((p, *(load(db, t[p].blob) if p in t else None for t in (old, new))) for p in paths)
-    return [compare(*t) for t in texts]
+
+    def text(files: Mapping[str, Entry], path: str) -> str | None:
+        return load(db, files[path].blob) if path in files else None
+
+    return [compare(path, text(old, path), text(new, path)) for path in paths]
 
 
 def versions(db: sqlite3.Connection, commit: int, path: str) -> list[tuple[int, int]]:

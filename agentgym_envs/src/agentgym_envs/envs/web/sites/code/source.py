@@ -106,11 +106,12 @@ def render(module: Module) -> str:
     return gap.join([f"{head}\n", *(["\n".join(constants) + "\n"] if constants else []), *functions, *run])
 
 
-def _first(module: Module, wanted: Callable[[Function], bool], **features: bool) -> bool:
-    """Gives features to the first function that is wanted; says whether there is one."""
+def _first(module: Module, feature: str, value: bool = True) -> bool:
+    """Gives a feature to the first function that lacks it, or takes it; says whether there is one."""
     for place, f in enumerate(module.functions):
-        if wanted(f):
-            module.functions[place] = replace(f, **features)
+        if getattr(f, feature) is not value:
+            given: dict[str, Any] = {feature: value}
+            module.functions[place] = replace(f, **given)
             return True
     return False
 
@@ -140,15 +141,15 @@ def grow(rng: random.Random, module: Module) -> bool:
 
 
 EFFECTS: Mapping[str, Callable[[random.Random, Module], bool]] = {
-    "Fix": lambda rng, m: _first(m, lambda f: f.off, off=False),
+    "Fix": lambda rng, m: _first(m, "off", False),
     "Make": lambda rng, m: bool(tune(rng, m)),
     "Remove": _drop,
-    "Document": lambda rng, m: _first(m, lambda f: not f.doc, doc=True),
-    "Add": lambda rng, m: _first(m, lambda f: not f.guard, guard=True),
-    "Rename": lambda rng, m: _first(m, lambda f: not f.renamed, renamed=True),
-    "Handle": lambda rng, m: _first(m, lambda f: not f.guard, guard=True),
-    "Cache": lambda rng, m: _first(m, lambda f: not f.cache, cache=True),
-    "Report": lambda rng, m: _first(m, lambda f: not f.context, context=True),
+    "Document": lambda rng, m: _first(m, "doc"),
+    "Add": lambda rng, m: _first(m, "guard"),
+    "Rename": lambda rng, m: _first(m, "renamed"),
+    "Handle": lambda rng, m: _first(m, "guard"),
+    "Cache": lambda rng, m: _first(m, "cache"),
+    "Report": lambda rng, m: _first(m, "context"),
     "Split": grow,
 }
 """What a commit does to a module, by the first word of its message; each says whether there was something to do."""

@@ -118,7 +118,7 @@ ISSUE: Rules = {
 MERGE: Rules = {
     **PLACES,
     "merge": (
-        "{does}\n\n{closes}\n\n### Checked\n\n- [x] {checked}\n- [x] {tested}",
+        "{does}\n\n{closes}\n\n### Checked\n\n- {checked}\n- {tested}",
         "{closes} {does}\n\n{checked} {thanks}",
         "### Why\n\n{why}\n\n### What\n\n{does}\n\n{closes} {tested}",
     ),

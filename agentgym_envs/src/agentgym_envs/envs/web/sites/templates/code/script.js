@@ -71,11 +71,12 @@ for (const input of document.querySelectorAll("[data-need]")) {
   const told = document.createElement("p");
   told.className = "wrong";
   told.setAttribute("role", "alert");
-  input.after(told);
-  input.addEventListener("input", () => told.replaceChildren());
+  input.addEventListener("input", () => told.remove());
   input.form.addEventListener("submit", (event) => {
     told.textContent = complaint(input);
     input.setAttribute("aria-invalid", String(Boolean(told.textContent)));
-    if (told.textContent) event.preventDefault();
+    if (!told.textContent) return told.remove();
+    input.after(told);
+    event.preventDefault();
   });
 }
