@@ -261,19 +261,21 @@ def _comment(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"title": i["title"], "project": i["project"], "text": text}, becomes("code", sql, text), steps)
 
 
-for _merge, _button, _state, _intent in (
-    (0, "Close issue", "closed", "Close the issue “{title}” in my project {project}."),
-    (1, "Merge", "merged", "Merge the merge request “{title}” in my project {project}."),
-):
+def _settle(intent: str, merge: int, button: str, state: str) -> None:
+    """Adds a template that presses a button of an issue or a merge request."""
     each(
         "code",
         "change",
-        _intent,
+        intent,
         "code",
-        ISSUES + f"merge = {_merge} AND i.state = 'open' AND p.name IN {MINE}",
-        check=lambda i, state=_state: becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", state),
-        steps=lambda i, button=_button: [*_issue(i), click(button, "button"), stop()],
+        ISSUES + f"merge = {merge} AND i.state = 'open' AND p.name IN {MINE}",
+        check=lambda i: becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", state),
+        steps=lambda i: [*_issue(i), click(button, "button"), stop()],
     )
+
+
+_settle("Close the issue “{title}” in my project {project}.", 0, "Close issue", "closed")
+_settle("Merge the merge request “{title}” in my project {project}.", 1, "Merge", "merged")
 
 
 @template(
@@ -543,7 +545,7 @@ each(
         choose("Source", b["name"]),
         click("Compare", "button"),
         stop(),
-    ],  # fmt: skip
+    ],
 )
 
 
