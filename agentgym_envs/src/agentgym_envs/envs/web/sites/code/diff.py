@@ -27,6 +27,10 @@ class Diff(NamedTuple):
     removed: int
 
 
+def _span(start: int, end: int) -> str:
+    return f"{start + (start < end)},{end - start}"
+
+
 def compare(path: str, before: str | None, after: str | None) -> Diff:
     """Returns how a file differs; None is a file that is not there."""
     old, new = (before or "").splitlines(), (after or "").splitlines()
@@ -40,7 +44,7 @@ def compare(path: str, before: str | None, after: str | None) -> Diff:
             lines += [Line("-", n + 1, None, old[n]) for n in range(a, b)]
             lines += [Line("+", None, n + 1, new[n]) for n in range(c, d)]
         (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
-        hunks.append((f"@@ -{a + 1},{b - a} +{c + 1},{d - c} @@", lines))
+        hunks.append((f"@@ -{_span(a, b)} +{_span(c, d)} @@", lines))
     what = "added" if before is None else "deleted" if after is None else "changed"
     signs = [line.sign for _, lines in hunks for line in lines]
     return Diff(path, what, hunks, signs.count("+"), signs.count("-"))
