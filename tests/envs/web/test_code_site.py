@@ -33,7 +33,9 @@ class Visitor:
 
     def asks(self, method, path, form=None):
         headers = {"content-type": "application/x-www-form-urlencoded", "cookie": self.cookie}
-        return self.host.serve(Request(method, CODE + path, headers, urllib.parse.urlencode(form or {}).encode()))
+        reply = self.host.serve(Request(method, CODE + path, headers, urllib.parse.urlencode(form or {}).encode()))
+        self.cookie = reply.headers.get("Set-Cookie", self.cookie).partition(";")[0]
+        return reply
 
     def sees(self, path):
         reply = self.asks("GET", path)
@@ -44,7 +46,6 @@ class Visitor:
         """Returns what the page after the form says."""
         reply = self.asks("POST", path, form)
         assert reply.status == 302, path
-        self.cookie = reply.headers.get("Set-Cookie", self.cookie).partition(";")[0]
         return self.sees(reply.headers["Location"])
 
     def value(self, sql, *values):
@@ -269,8 +270,10 @@ def test_folders_and_papers_are_shown(visitor):
 
 def test_what_people_write_is_shown_as_text(visitor):
     visitor.sends("/p/tidepool/new", path="docs/x.md", content=f"{NASTY}\n\n[x](javascript:alert(1))", message=NASTY)
+    visitor.sends("/p/tidepool/new", path="x.py", content=NASTY, message=NASTY)
     visitor.sends("/p/tidepool/issues/3", how="comment", body=NASTY)
     pages = (
+        "/p/tidepool/file/x.py",
         "/p/tidepool/file/docs/x.md",
         "/p/tidepool/file/docs/x.md?edit=1",
         "/p/tidepool/blame/docs/x.md",
@@ -307,7 +310,7 @@ def test_the_script_opens_menus_proposes_and_complains():
         assert "link 'prototype'" not in shown
         assert "link 'tryout'" not in shows("click", "Create new…", "button")
         assert f"link '{NASTY} · tidepool'" not in shows("click", "New issue here", "link")
-        assert "An issue needs a title." in shows("click", "Open issue", "button")
+        assert re.search(r"alert ''.*\n\t*\[\d+\] StaticText 'An issue needs a title.'", shows("click", "Open issue", "button"))
         shows("type", "Title", "textbox", f" [{NASTY}] [0]")
         shows("click", "Open issue", "button")
         assert f"link '{NASTY} · tidepool'" in shows("type", "Search", "searchbox", " [<scr] [0]")
