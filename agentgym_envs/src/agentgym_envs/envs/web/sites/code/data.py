@@ -1,37 +1,60 @@
-"""Fills the code host's database: people, projects, files, commits, issues, merge requests. The same every time."""
+"""Fills the code host's database: people, projects, files, commits, issues, merge requests. The same every time.
+
+What happened is drawn first, from one generator; files and texts follow from it and draw from others, so that they can change without it.
+"""
 
 import hashlib
 import random
 import sqlite3
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any, NamedTuple
 
-from agentgym_envs.envs.web.sites.code.projects import COMMITS, EXTENSIONS, ISSUES, LABELS, PARTS, PROJECTS, REPLIES, ROLES, TEXTS
+from agentgym_envs.envs.web.sites.code.history import IDEAS, SPIKES, About, History, Plan
+from agentgym_envs.envs.web.sites.code.projects import COMMITS, ISSUES, LABELS, PARTS, PROJECTS, ROLES
+from agentgym_envs.envs.web.sites.code.repository import SCHEMA as REPOSITORY
+from agentgym_envs.envs.web.sites.code.texts import EXTRAS
+from agentgym_envs.envs.web.sites.code.words import Writer
 from agentgym_envs.envs.web.sites.people import full_names
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, login TEXT, password TEXT, bio TEXT, status TEXT DEFAULT '');
 CREATE TABLE projects (id INTEGER PRIMARY KEY, name TEXT, owner_id INT, description TEXT, language TEXT, visibility TEXT, created TEXT);
-CREATE TABLE files (id INTEGER PRIMARY KEY, project_id INT, path TEXT, content TEXT);
-CREATE TABLE commits (id INTEGER PRIMARY KEY, project_id INT, sha TEXT, author_id INT, message TEXT, made TEXT, added INT, removed INT);
 CREATE TABLE labels (id INTEGER PRIMARY KEY, project_id INT, name TEXT, colour TEXT);
 CREATE TABLE milestones (id INTEGER PRIMARY KEY, project_id INT, title TEXT, due TEXT, state TEXT DEFAULT 'open');
 CREATE TABLE issues (id INTEGER PRIMARY KEY, project_id INT, number INT, title TEXT, body TEXT, author_id INT, assignee_id INT, milestone_id INT,
-  state TEXT DEFAULT 'open', opened TEXT, merge INT DEFAULT 0, source TEXT DEFAULT '');
+  state TEXT DEFAULT 'open', opened TEXT, merge INT DEFAULT 0, source TEXT DEFAULT '', base INT, head INT);
 CREATE TABLE issue_labels (issue_id INT, label_id INT, PRIMARY KEY (issue_id, label_id));
 CREATE TABLE comments (id INTEGER PRIMARY KEY, issue_id INT, author_id INT, body TEXT, written TEXT);
+CREATE TABLE approvals (issue_id INT, person_id INT, PRIMARY KEY (issue_id, person_id)) WITHOUT ROWID;
 CREATE TABLE members (project_id INT, person_id INT, role TEXT, PRIMARY KEY (project_id, person_id));
 CREATE TABLE stars (project_id INT, person_id INT, PRIMARY KEY (project_id, person_id));
 CREATE INDEX issues_of ON issues (project_id, number);
-CREATE INDEX commits_of ON commits (project_id);
+CREATE INDEX comments_of ON comments (issue_id);
 """
 ME, MINE = 1, ("tidepool", "inkwell", "glasswing", "osprey")  # who is logged in, and the projects that they own
 
 
+class Issue(NamedTuple):
+    """An issue or a merge request before there are texts."""
+
+    title: str
+    author: int
+    assignee: int | None
+    milestone: int | None
+    state: str
+    opened: str
+    merge: int
+    source: str
+    labels: Sequence[int]
+    comments: list[tuple[str, int]]
+
+
 def fill(db: sqlite3.Connection) -> None:
     """Creates the tables and their rows."""
-    rng = random.Random("code")
-    db.executescript(SCHEMA)
+    rng, said = random.Random("code"), dict[str, None]()
+    db.executescript(SCHEMA + REPOSITORY)
     for n, name in enumerate(["Mika Sorel", *full_names(rng, 41)], 1):
         login = name.lower().replace(" ", "-").replace("ö", "o")
         bio = rng.choice(("", "Maintainer by accident.", "Writes small tools.", "Here for the reviews."))
@@ -53,59 +76,34 @@ def fill(db: sqlite3.Connection) -> None:
                 "INSERT INTO milestones (project_id, title, due) VALUES (?, ?, ?)",
                 (project, f"{1 + project % 3}.{n + project % 5}", due),
             )
-        _files(db, rng, project, name, description, language)
-        _history(db, rng, project, team)
-        _issues(db, rng, project, team)
+        about = _about(rng, project, name, description, language)
+        plans = _plans(rng, project, team)
+        issues = _issues(db, rng, project, team)
+        _tell(db, about, plans, issues, team, said)
     db.commit()
 
 
-def _files(db: sqlite3.Connection, rng: random.Random, project: int, name: str, description: str, language: str) -> None:
-    end = EXTENSIONS[language]
-    version = f"{1 + project % 3}.{project % 5}.{rng.randint(0, 9)}"
-    licence = rng.choice(("MIT", "Apache-2.0", "BSD-3-Clause"))
-    readme = (
-        f"# {name}\n\n{description}.\n\n## Install\n\nDownload version {version}, or build it from source with `make`.\n\n"
-        f"## Settings\n\nThe default port is {rng.randint(3000, 9800)}. Set {name.upper()}_HOME to change the data folder.\n\n## License\n\n{licence}\n"
-    )
+def _about(rng: random.Random, project: int, name: str, description: str, language: str) -> About:
+    last, licence = rng.randint(0, 9), rng.choice(("MIT", "Apache-2.0", "BSD-3-Clause"))
+    port = rng.randint(3000, 9800)
     parts = rng.sample([p.replace(" ", "_") for p in PARTS[:8]], 4)
-    code = {
-        p: f"// {p.replace('_', ' ')} of {name}\n\nlimit = {rng.randint(8, 512)}\n\nfunction run(input) {{\n  return input.slice(0, limit)\n}}\n"
-        for p in parts
-    }
-    if language == "Python":
-        code = {
-            p: f'"""The {p.replace("_", " ")} of {name}."""\n\nLIMIT = {rng.randint(8, 512)}\n\n\ndef run(items):\n    return items[:LIMIT]\n'
-            for p in parts
-        }
-    files = {
-        "README.md": readme,
-        "LICENSE": f"{licence} licence\n",
-        "CHANGELOG.md": f"# Changes\n\n## {version}\n\n- First stable release\n",
-    }
-    files |= {f"src/{p}.{end}": text for p, text in code.items()}
-    for path, content in sorted(files.items()):
-        db.execute("INSERT INTO files (project_id, path, content) VALUES (?, ?, ?)", (project, path, content))
+    limits = {p: rng.randint(8, 512) for p in parts}
+    if language == "Python":  # drawn once more, as ever
+        limits = {p: rng.randint(8, 512) for p in parts}
+    return About(project, name, description, language, (1 + project % 3, project % 5, last), licence, port, limits)
 
 
-def _history(db: sqlite3.Connection, rng: random.Random, project: int, team: list[int]) -> None:
+def _plans(rng: random.Random, project: int, team: list[int]) -> list[Plan]:
+    plans = []
     for ago in sorted((rng.randint(0, 420) for _ in range(rng.randint(25, 70))), reverse=True):
         message = rng.choice(COMMITS).format(p=rng.choice(PARTS))
         sha = hashlib.sha1(f"{project} {ago} {message} {rng.random()}".encode()).hexdigest()[:8]
-        values = (
-            project,
-            sha,
-            rng.choice(team),
-            message,
-            str(TODAY - timedelta(days=ago)),
-            rng.randint(1, 240),
-            rng.randint(0, 90),
-        )
-        db.execute(
-            "INSERT INTO commits (project_id, sha, author_id, message, made, added, removed) VALUES (?, ?, ?, ?, ?, ?, ?)", values
-        )
+        author, made = rng.choice(team), str(TODAY - timedelta(days=ago))
+        plans.append(Plan(sha, author, message, made, rng.randint(1, 240), rng.randint(0, 90)))
+    return plans
 
 
-def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list[int]) -> None:
+def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list[int]) -> list[Issue]:
     labels = [r[0] for r in db.execute("SELECT id FROM labels WHERE project_id = ?", (project,))]
     milestones = [r[0] for r in db.execute("SELECT id FROM milestones WHERE project_id = ?", (project,))]
     titles = rng.sample([t.format(p=p) for t in ISSUES for p in PARTS], 40)
@@ -113,22 +111,94 @@ def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list
     days = sorted((rng.randint(1, 400) for _ in range(51)), reverse=True)
     kinds = [0] * 40 + [1] * 11
     rng.shuffle(kinds)
-    for n, (ago, merge) in enumerate(zip(days, kinds, strict=True), 1):
+    issues = []
+    for ago, merge in zip(days, kinds, strict=True):
         title = changes.pop() if merge else titles.pop()
         state = rng.choice(("open", "open", "merged", "closed")) if merge else rng.choice(("open", "open", "closed"))
-        values = (
-            project, n, title, rng.choice(TEXTS), rng.choice((rng.choice(team), rng.randint(2, 42))), rng.choice((None, *team)),
-            rng.choice((None, None, *milestones)), state, str(TODAY - timedelta(days=ago)), merge,
-            title.lower().replace(" ", "-")[:30].strip("-") if merge else "",
-        )  # fmt: skip
-        key = db.execute(
-            "INSERT INTO issues (project_id, number, title, body, author_id, assignee_id, milestone_id, state, opened, merge, source)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values,
-        ).lastrowid  # fmt: skip
-        add(db, "issue_labels", *[(key, label) for label in rng.sample(labels, rng.choice((0, 1, 1, 2)))])
+        rng.randrange(4)  # a text was drawn here: who wrote it and all that follows shall stay as it is
+        author, assignee = rng.choice((rng.choice(team), rng.randint(2, 42))), rng.choice((None, *team))
+        milestone = rng.choice((None, None, *milestones))
+        source = title.lower().replace(" ", "-")[:30].strip("-") if merge else ""
+        given = rng.sample(labels, rng.choice((0, 1, 1, 2)))
+        comments = []
         for _ in range(rng.choice((0, 0, 1, 2, 3))):
             written = str(TODAY - timedelta(days=rng.randint(0, ago)))
-            db.execute(
-                "INSERT INTO comments (issue_id, author_id, body, written) VALUES (?, ?, ?, ?)",
-                (key, rng.randint(2, 42), rng.choice(REPLIES), written),
-            )
+            comments.append((written, rng.randint(2, 42)))
+            rng.randrange(7)  # as above
+        opened = str(TODAY - timedelta(days=ago))
+        issues.append(Issue(title, author, assignee, milestone, state, opened, merge, source, given, comments))
+    return issues
+
+
+def _sha(*parts: Any) -> str:
+    return hashlib.sha1(" ".join(map(str, parts)).encode()).hexdigest()[:8]
+
+
+def _tell(
+    db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[Issue], team: list[int], said: dict[str, None]
+) -> None:
+    """Makes files and texts of what happened."""
+    rng = random.Random(f"code texts {about.name}")
+    history = History(db, rng, about)
+    merged = _landed(plans, issues)
+    plans = [plan._replace(message=issues[merged[n]].title) if n in merged else plan for n, plan in enumerate(plans)]
+    plans[0] = plans[0]._replace(message=f"Import {about.name} from its old home")
+    history.tell(plans)
+    landed = {issue: n for n, issue in merged.items()}
+    major, minor, last = about.version
+    writer = Writer(rng, about.name, history.versions(), history.modules, said)
+    logins = dict(db.execute("SELECT id, login FROM people").fetchall())
+    for n, issue in enumerate(issues):
+        facts = writer.facts(issue.title, f"{major}.{minor}.{last + 1}" if rng.random() < 0.5 else f"{major}.{minor + 1}")
+        base = head = None
+        if n in landed:
+            head = history.line[landed[n]][0]
+            base = history.line[landed[n] - 1][0]
+        elif issue.merge:
+            base, head = _propose(rng, history, about.key, issue)
+        body = writer.merge(facts, _closes(issues, n)) if issue.merge else writer.issue(issue.title, facts)
+        values = (
+            about.key, n + 1, issue.title, body, issue.author, issue.assignee, issue.milestone, issue.state, issue.opened, issue.merge, issue.source, base, head,
+        )  # fmt: skip
+        key = db.execute(
+            "INSERT INTO issues (project_id, number, title, body, author_id, assignee_id, milestone_id, state, opened, merge, source, base, head)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values,
+        ).lastrowid  # fmt: skip
+        add(db, "issue_labels", *[(key, label) for label in issue.labels])
+        if issue.merge:
+            reviewers = [who for who in team if who not in (ME, issue.author)]
+            add(db, "approvals", *[(key, who) for who in rng.sample(reviewers, min(len(reviewers), rng.choice((0, 1, 1, 2))))])
+        order = [place for _, place in sorted((written, place) for place, (written, _) in enumerate(issue.comments))]
+        texts = writer.comments(facts, [issue.comments[c][1] for c in order], logins, issue.author, bool(issue.merge))
+        by_place = dict(zip(order, texts, strict=True))
+        for place, (written, author) in enumerate(issue.comments):
+            sql = "INSERT INTO comments (issue_id, author_id, body, written) VALUES (?, ?, ?, ?)"
+            db.execute(sql, (key, author, by_place[place], written))
+    for name, idea in zip(rng.sample(SPIKES, 3), rng.sample(IDEAS, 3), strict=True):
+        made = str(TODAY - timedelta(days=rng.randint(1, 60)))
+        plan = Plan(_sha(about.name, name), rng.choice(team), "Try an idea", made, 0, 0)
+        history.branch(name, plan, texts=history.spike(idea))
+
+
+def _landed(plans: Sequence[Plan], issues: Sequence[Issue]) -> dict[int, int]:
+    """Returns the commits of the main branch that brought merge requests: the first that is free after each was opened."""
+    found: dict[int, int] = {}
+    for n, issue in enumerate(issues):
+        if issue.merge and issue.state == "merged":
+            free = [c for c in range(1, len(plans) - 1) if c not in found]
+            found[next((c for c in free if plans[c].made >= issue.opened), free[-1])] = n
+    return found
+
+
+def _propose(rng: random.Random, history: History, project: int, issue: Issue) -> tuple[int, int]:
+    plan = Plan(_sha(project, issue.source), issue.author, issue.title, issue.opened, 0, 0)
+    extra = None
+    if rng.random() < 0.5:
+        extra = plan._replace(sha=_sha(project, issue.source, 2), message=rng.choice(EXTRAS))
+    return history.branch(issue.source, plan, extra)
+
+
+def _closes(issues: Sequence[Issue], n: int) -> int | None:
+    """Returns the number of an older issue about the same part, if there is one."""
+    part = next(p for p in PARTS if f"the {p}" in issues[n].title)
+    return next((k + 1 for k in range(n) if not issues[k].merge and f"the {part}" in issues[k].title.lower()), None)

@@ -14,7 +14,6 @@ PROJECTS = (
     ("longboat", "Container image linter", "Go"), ("marigold", "Colour palettes from photographs", "Python"),
     ("nightjar", "Sound event recorder", "C"), ("osprey", "Feature flags server", "Go"),
 )  # fmt: skip
-EXTENSIONS = {"Python": "py", "Go": "go", "Rust": "rs", "TypeScript": "ts", "Java": "java", "C": "c"}
 PARTS = (
     "parser",
     "cache",
@@ -46,14 +45,4 @@ LABELS = (
     ("good first issue", "#7057ff"),
     ("security", "#8b1a2b"),
 )
-TEXTS = (
-    "Seen with the latest release on a fresh machine. Steps: install, run once with the default settings, look at the output.",
-    "This has come up several times in the chat, so it deserves an issue of its own.",
-    "I can reproduce it every time. A smaller example is in the first comment.",
-    "Not urgent, but it would save newcomers a lot of time.",
-)
-REPLIES = (
-    "I can confirm this.", "Would you like to send a merge request?", "It works for me on the main branch.", "Let us discuss this at the next meeting.",
-    "Thanks for the report, I am looking into it.", "This might be the same as an older issue.", "A test for this would be welcome.",
-)  # fmt: skip
 ROLES = ("Guest", "Reporter", "Developer", "Maintainer", "Owner")
