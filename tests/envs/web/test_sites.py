@@ -34,12 +34,15 @@ README = (Path(agentgym_envs.__file__).parent / "envs/web/README.md").read_text(
 def test_there_are_enough_tasks_of_every_kind():
     by_site = collections.Counter(t["sites"][0] for t in TASKS)
     templates = {(t["sites"][0], t["intent_template_id"]) for t in TASKS}
-    assert len(TASKS) >= 1500
-    assert collections.Counter(site for site, _ in templates) == dict.fromkeys(ORIGINS, 30)
+    assert len(TASKS) >= 2100
+    counts = collections.Counter(site for site, _ in templates)
+    assert set(counts) == set(ORIGINS)
+    assert f"{min(counts.values())} to {max(counts.values())} templates a site" in README
+    assert f"{len(TASKS):,} from {len(templates)} templates" in README
     assert len({t["intent_template_id"] for t in TASKS if len(t["sites"]) > 1}) >= 10
     splits = collections.Counter((t["sites"][0], t["intent_template_id"], t["split"]) for t in TASKS)
     shared = [tuple(splits[(*template, split)] for split in ("train", "dev", "test")) for template in templates]
-    assert collections.Counter(shared) == {(8, 1, 2): 148, (8, 1, 0): 2}, "as the README says"
+    assert collections.Counter(shared) == {(8, 1, 2): 198, (8, 1, 0): 2}, "as the README says"
     assert set(by_site) == set(ORIGINS)
     assert {t["kind"] for t in TASKS} == set(KINDS)
     assert len({t["intent"] for t in TASKS}) == len(TASKS)
@@ -171,7 +174,7 @@ def test_the_oracle_solves_an_instance_of_every_template(every):
             unsolved.append(task_id)
     env.close()
     assert unsolved == []
-    assert len(first) >= 145  # two templates have too few instances for a test
+    assert len(first) >= 195  # two templates have too few instances for a test
 
 
 def cart(env):

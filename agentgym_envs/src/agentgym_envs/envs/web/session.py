@@ -97,7 +97,13 @@ class Session:
             if wanted not in self._pages:
                 self.context.pages[0].wait_for_timeout(POLL)  # Playwright has yet to take notice of it
         page = self._pages[wanted]
-        page.evaluate("0")  # Playwright hears only while it waits: without this, it would say where the page was
+        for late in (True, True, False):  # Playwright hears only while it waits: without this, it would say where the page was
+            try:
+                page.evaluate("0")
+                break
+            except Error:  # just now it hears that the page which it asked has gone
+                if not late:
+                    raise
         return page
 
     def _target(self, page: Any) -> Any:
