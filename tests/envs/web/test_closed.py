@@ -72,7 +72,7 @@ def tried(make, outside, browser, reachable=()):
     return blocked
 
 
-@pytest.mark.parametrize("browser", ["chromium", "chromium-headless-shell"])
+@pytest.mark.parametrize("browser", ["chromium", pytest.param("chromium-headless-shell", marks=pytest.mark.full)])
 def test_no_way_leads_out(make, outside, browser):
     assert len(set(ways_out.NAMES)) >= 77
     assert f"[{len(ways_out.NAMES)} ways out]" in README
