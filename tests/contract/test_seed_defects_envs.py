@@ -166,7 +166,7 @@ def test_12_sites_side_by_side_have_databases_of_their_own():
         return host.serve(Request(method, ORIGINS["shop"] + "/cart", form, body.encode())).body.decode()
 
     empty = ask(two)
-    ask(one, "POST", "product=3&quantity=2")
+    ask(one, "POST", "product=16&quantity=2&how=add")
     assert ask(one) != empty
     assert ask(two) == empty
     one.restore()

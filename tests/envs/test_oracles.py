@@ -59,7 +59,7 @@ def test_three_variations_of_each_scienceworld_task_are_solved():
     assert unsolved("agentgym/ScienceWorld-v1", sample) == []
 
 
-def test_a_variation_of_one_in_four_scienceworld_tasks_that_agentgym_keeps_is_solved():
-    sample = [f"{row.name}-{row.test}" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM][::4]
-    assert len(sample) == 6
+def test_a_variation_of_one_in_eight_scienceworld_tasks_that_agentgym_keeps_is_solved():
+    sample = [f"{row.name}-{row.test}" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM][::8]
+    assert len(sample) == 3
     assert unsolved("agentgym/ScienceWorld-v1", sample) == []

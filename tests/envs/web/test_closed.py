@@ -81,6 +81,7 @@ def test_no_way_leads_out(make, outside, browser):
     assert blocked >= {f"http://{outside.host}", outside.host}
 
 
+@pytest.mark.full
 def test_the_ways_are_ways(make, outside):
     """Where the server outside may be reached, nearly all of them reach it."""
     tried(make, outside, "chromium", reachable=(f"http://{outside.host}",))

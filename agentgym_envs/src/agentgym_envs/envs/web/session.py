@@ -195,8 +195,6 @@ class Session:
         self._kept.move_to_end(key)
         self.tab = self._kept[key]
         self.tabs = [self.tab]
-        if self.tab is not before and known:
-            self.tab.post("Page.bringToFront")
         if len(self._kept) > KEPT:
             _, oldest = self._kept.popitem(last=False)
             self.chromium.connection.post("", "Target.closeTarget", targetId=oldest.target.id)
