@@ -261,6 +261,11 @@ def program(folder, script):
     return str(file)
 
 
+def running():
+    """This process's children that live."""
+    return [p.pid for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
+
+
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
@@ -274,14 +279,14 @@ def program(folder, script):
 def test_a_browser_that_does_not_start_is_one_line(make, tmp_path, script, reason):
     name = program(tmp_path, script)
     env = make("<p>", browser=name)
-    drivers = [p.pid for p in psutil.Process().children()]
+    drivers = running()
     for _ in range(2):
         with pytest.raises(MissingBrowser) as error:
             env.reset(seed=1)
         said = rf"{re.escape(name)} does not start \({reason}\): run it by hand, or name another with browser="
         assert re.fullmatch(said, str(error.value))
         assert error.value.__suppress_context__
-    assert [p.pid for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE] == drivers
+    assert running() == drivers
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a display")
