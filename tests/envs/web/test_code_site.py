@@ -288,7 +288,7 @@ def test_what_people_write_is_shown_as_text(visitor):
 
 def test_the_search_field_proposes_what_there_is(visitor):
     found = json.loads(visitor.asks("GET", "/suggest?q=tide").body)
-    assert found == [{"text": "tidepool", "to": "/p/tidepool"}]
+    assert found == [{"text": "tidepool", "address": "/p/tidepool"}]
     assert len(json.loads(visitor.asks("GET", "/suggest?q=parser").body)) == 5
 
 

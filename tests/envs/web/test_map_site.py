@@ -161,7 +161,7 @@ def test_a_street_tells_what_it_crosses(host, db):
 
 def test_suggestions_begin_with_what_is_typed(host):
     found = json.loads(got(host, "/suggest?q=port"))
-    assert found[0] == {"text": "Port Linnet", "more": "town", "link": "/town/3"}
+    assert found[0] == {"text": "Port Linnet", "more": "town", "address": "/town/3"}
     assert {f["more"].split(",")[0] for f in json.loads(got(host, "/suggest?q=mill+road"))} >= {"street"}
     assert "street" not in {f["more"].split(",")[0] for f in json.loads(got(host, "/suggest?q=mill&kind=places"))}
     assert json.loads(got(host, "/suggest?q=")) == []

@@ -21,8 +21,7 @@ def perform(session: Session, action: Action) -> None:
     Raises:
         BadAction: it cannot be done on this page; the page is as it was.
     """
-    session.dialogs.clear()
-    session.since = time.monotonic()
+    session.start()
     DO[action.name](session, action)
     session.settle()
 

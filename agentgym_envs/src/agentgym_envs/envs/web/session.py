@@ -45,16 +45,15 @@ class Session:
     def __init__(self, chromium: Chromium, serve: Serve, seconds: float, *, clock: datetime | None = None, state: Any = None):
         self.chromium, self.seconds, self.clock = chromium, seconds, clock
         self.dialogs: list[str] = []
-        self.since = time.monotonic()
         self.tabs: list[Tab] = []
         self._kept: OrderedDict[str, Tab] = OrderedDict()
-        self._announced: deque[tuple[float, str]] = (
-            deque()
-        )  # tabs that are about to open: until when that is believed, with which address
+        # Tabs that are about to open: until when that is believed, and their address.
+        self._announced: deque[tuple[float, str]] = deque()
         self._refused: Counter[str] = Counter()
         self._pages: dict[str, Any] = {}  # Playwright's, by the target's id
         self._episodes, self._lending = 0, False
         self.proxy = Proxy(serve)
+        self.start()
         with chromium.deadline(seconds):
             self.context = chromium.browser.new_context(
                 viewport=VIEWPORT,
@@ -97,13 +96,11 @@ class Session:
             if wanted not in self._pages:
                 self.context.pages[0].wait_for_timeout(POLL)  # Playwright has yet to take notice of it
         page = self._pages[wanted]
-        for late in (True, True, False):  # Playwright hears only while it waits: without this, it would say where the page was
-            try:
+        for _ in range(2):  # Playwright hears only while it waits: without this, it would say where the page was
+            with suppress(Error):  # just now it hears that the page which it asked has gone
                 page.evaluate("0")
-                break
-            except Error:  # just now it hears that the page which it asked has gone
-                if not late:
-                    raise
+                return page
+        page.evaluate("0")
         return page
 
     def _target(self, page: Any) -> Any:
@@ -154,10 +151,16 @@ class Session:
             self._refused["service worker"] += said.startswith("Service Worker registration blocked")
         tab.heard(event, params)
 
+    def start(self) -> None:
+        """An action begins: forgets what the one before has opened and announced."""
+        self.since = time.monotonic()
+        self.dialogs.clear()
+        self._announced.clear()
+
     def begin(self) -> None:
         """Forgets the episode before: all but one tab, its history, cookies and storage, counts, element ids."""
+        self.start()
         self._episodes += 1
-        self.since = time.monotonic()
         if self._episodes == 1:  # everything is new, and may hold a login
             return
         reached, connection = self.proxy.reached, self.chromium.connection
@@ -177,8 +180,6 @@ class Session:
             connection.result(number)
         self.proxy.forget()
         self._refused.clear()
-        self._announced.clear()
-        self.dialogs.clear()
 
     def keep(self, key: str) -> bool:
         """Shows the tab that is kept under a key; says whether it is there already, or a new one whose page is still to be opened.

@@ -26,6 +26,7 @@ ORIGINS: Mapping[str, str] = {
 """Where each site is in an episode."""
 DATABASE, HOSTS = "agentgym.database", "agentgym.origins"  # keys of the WSGI environment
 FOLDER = Path(__file__).parent
+_MARKDOWN = MarkdownIt("js-default")
 
 
 class Site(NamedTuple):
@@ -167,7 +168,7 @@ def day(text: str) -> str:
 
 def marked(text: str) -> Markup:
     """Renders Markdown; what people wrote cannot bring markup of its own."""
-    return Markup(MarkdownIt("js-default").render(text))
+    return Markup(_MARKDOWN.render(text))
 
 
 class _Key(IntegerConverter):
@@ -191,7 +192,7 @@ def make_app(site: Site) -> Flask:
     app.config["SESSION_COOKIE_NAME"] = f"session_{site.name}"  # ports of one machine share their cookies
     app.jinja_env.filters |= {"money": money, "day": day, "markdown": marked}
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    css, script = _part("style.css") + _part(f"{site.name}/style.css"), _part(f"{site.name}/script.js")
+    css, script = _part("style.css") + _part(f"{site.name}/style.css"), _part("suggest.js") + _part(f"{site.name}/script.js")
 
     @app.context_processor
     def shared() -> dict[str, Any]:

@@ -62,10 +62,10 @@ def _explore(app: Flask) -> None:
         titles = rows(f"SELECT {ISSUE} FROM {ISSUES} i.title LIKE ? ORDER BY i.opened DESC, i.id LIMIT ?", words, SUGGESTIONS)
         return jsonify(
             [
-                *({"text": p["name"], "to": url_for("project", name=p["name"])} for p in projects),
-                *({"text": p["name"], "to": url_for("person", login=p["login"])} for p in people),
+                *({"text": p["name"], "address": url_for("project", name=p["name"])} for p in projects),
+                *({"text": p["name"], "address": url_for("person", login=p["login"])} for p in people),
                 *(
-                    {"text": f"{i['title']} · {i['project']}", "to": url_for("issue", name=i["project"], place=i["number"])}
+                    {"text": f"{i['title']} · {i['project']}", "address": url_for("issue", name=i["project"], place=i["number"])}
                     for i in titles
                 ),
             ]

@@ -93,7 +93,9 @@ def _find(app: Flask) -> None:
                 (s["name"], f"street, {s['town']}", url_for("street", key=s["id"])) for s in streets_matching(words, SUGGESTED)
             ]
         first = sorted(found, key=lambda f: not f[0].lower().startswith(words.lower()))
-        return jsonify([{"text": text, "more": more, "link": link} for text, more, link in first[:SUGGESTED]] if words else [])
+        return jsonify(
+            [{"text": text, "more": more, "address": address} for text, more, address in first[:SUGGESTED]] if words else []
+        )
 
     @app.route("/towns")
     def towns() -> str:

@@ -1,4 +1,3 @@
-"use strict";
 // Menus and sections of the sidebar: everything is shown without a script.
 const folds = [...document.querySelectorAll(".fold")];
 function fold(button, open) {
@@ -22,40 +21,6 @@ for (const field of document.querySelectorAll("[data-filter]")) {
     const words = field.value.trim().toLowerCase();
     for (const item of document.getElementById(field.dataset.filter).querySelectorAll("li")) {
       item.hidden = !item.querySelector("a").textContent.toLowerCase().includes(words);
-    }
-  });
-}
-
-// What the search field proposes.
-const field = document.querySelector("[data-suggest]");
-if (field) {
-  const list = field.form.querySelector(".suggestions");
-  let timer;
-  const propose = async () => {
-    const words = field.value.trim();
-    const answer = words.length > 1 ? await (await fetch(`${field.dataset.suggest}?q=${encodeURIComponent(words)}`)).json() : [];
-    if (words !== field.value.trim()) return;
-    list.replaceChildren(
-      ...answer.map(({ text, to }) => {
-        const link = document.createElement("a");
-        link.href = to;
-        link.textContent = text;
-        const item = document.createElement("li");
-        item.append(link);
-        return item;
-      }),
-    );
-    list.hidden = !answer.length;
-  };
-  field.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(propose, 200);
-  });
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") list.hidden = true;
-    if (event.key === "ArrowDown" && !list.hidden) {
-      event.preventDefault();
-      list.querySelector("a").focus();
     }
   });
 }

@@ -1,8 +1,8 @@
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const made = (tag, text, values = {}) => Object.assign(document.createElement(tag), {textContent: text, ...values});
-  const later = {};  // what a field waits with until nobody types any more
-  const wait = (name, what) => { clearTimeout(later[name]); later[name] = setTimeout(what, 200); };
+  let later;  // what a field waits with until nobody types any more
+  const wait = what => { clearTimeout(later); later = setTimeout(what, 200); };
 
   // Votes, saving and joining: the page stays.
   const live = async (form, button) => {
@@ -77,10 +77,8 @@
     panel.hidden = !open;
     if (open) panel.querySelector('input')?.focus();
   };
-  const suggestions = document.querySelector('.suggestions');
   const closeAll = except => {
     all('[data-opens]').filter(b => b !== except && !b.parentNode.contains(except)).forEach(b => opened(b, false));
-    if (suggestions && !suggestions.parentNode.contains(except)) suggestions.hidden = true;
   };
   document.addEventListener('click', event => {
     const button = event.target.closest('[data-opens]'), folding = event.target.closest('.fold'), reply = event.target.closest('a.reply');
@@ -91,21 +89,9 @@
   });
   document.addEventListener('keydown', event => {
     if (event.key === 'Escape') closeAll(document.body);
-    if (event.key === 'ArrowDown' && event.target.matches('[data-suggest]')) suggestions.querySelector('a')?.focus();
   });
 
   // What fits while one types.
-  const suggest = async field => {
-    const asked = field.value;
-    const found = asked.trim() ? await (await fetch(`${field.dataset.suggest}?q=${encodeURIComponent(asked)}`)).json() : [];
-    if (field.value !== asked) return;
-    suggestions.replaceChildren(...found.map(({text, address}) => {
-      const item = document.createElement('li');
-      item.append(made('a', text, {href: address}));
-      return item;
-    }));
-    suggestions.hidden = !found.length;
-  };
   const preview = async field => {
     let shown = field.parentNode.querySelector('.preview');
     if (!field.value.trim()) { shown?.remove(); return; }
@@ -125,8 +111,7 @@
   document.addEventListener('input', event => {
     const field = event.target;
     if (field.matches('[aria-invalid]')) complain(field, trouble(field));
-    if (field.matches('[data-suggest]')) wait('suggest', () => suggest(field));
-    if (field.matches('[data-preview]')) wait('preview', () => preview(field));
+    if (field.matches('[data-preview]')) wait(() => preview(field));
     if (field.matches('[data-counts]')) count(field);
     if (field.matches('[data-filters]'))
       all(field.dataset.filters).forEach(e => { e.hidden = !e.textContent.toLowerCase().includes(field.value.trim().toLowerCase()); });

@@ -99,47 +99,6 @@
   pane.addEventListener('dragstart', event => event.preventDefault());
   pane.addEventListener('click', event => { if (drag?.far) event.preventDefault(); }, true);
 
-  // A field offers what begins with or holds its words.
-  const suggests = field => {
-    let timer, turn = 0;
-    const close = () => { turn++; field.parentElement.querySelector('.suggestions')?.remove(); };
-    const offer = found => {
-      close();
-      if (!found.length || found.some(f => f.text.toLowerCase() === field.value.trim().toLowerCase() && field.dataset.kind === 'places')) return;
-      const list = document.createElement('ul');
-      list.className = 'suggestions';
-      list.setAttribute('aria-label', 'Suggestions');
-      for (const {text, more, link} of found) {
-        const item = list.appendChild(document.createElement('li'));
-        const choice = item.appendChild(document.createElement(field.dataset.kind === 'places' ? 'button' : 'a'));
-        choice.textContent = text;
-        item.append(Object.assign(document.createElement('span'), {className: 'muted', textContent: ` ${more}`}));
-        if (choice.tagName === 'A') choice.href = link;
-        else {
-          choice.type = 'button';
-          choice.addEventListener('click', () => { field.value = text; close(); field.focus(); });
-        }
-      }
-      field.parentElement.append(list);
-    };
-    field.addEventListener('input', () => {
-      clearTimeout(timer);
-      const query = field.value.trim();
-      if (query.length < 2) return close();
-      timer = setTimeout(async () => {
-        const mine = ++turn;
-        const answer = await fetch(`/suggest?${new URLSearchParams({q: query, kind: field.dataset.kind})}`);
-        const found = await answer.json();
-        if (mine === turn) offer(found);
-      }, 200);
-    });
-    field.parentElement.addEventListener('keydown', event => {
-      if (event.key === 'Escape') close();
-      if (event.key === 'ArrowDown') field.parentElement.querySelector('.suggestions :is(a, button)')?.focus();
-    });
-  };
-  document.querySelectorAll('.suggests input').forEach(suggests);
-
   // What a form lacks is said before it is sent.
   const PROBLEMS = {
     review: form => !form.stars.value ? 'Choose how many stars.' : form.review.value.trim().length < 10 ? 'A review has at least 10 characters.' : '',

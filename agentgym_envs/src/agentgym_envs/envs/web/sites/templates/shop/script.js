@@ -1,30 +1,3 @@
-// The search field offers products and kinds while somebody types.
-const searched = document.querySelector(".find input"), offers = document.getElementById("offers");
-let pause;
-function offer(found) {
-  offers.replaceChildren(...found.map(({ text, address }) => {
-    const item = document.createElement("li"), link = document.createElement("a");
-    link.textContent = text;
-    link.href = address;
-    item.append(link);
-    return item;
-  }));
-  offers.hidden = !found.length;
-}
-if (searched && offers) {
-  searched.autocomplete = "off";
-  searched.addEventListener("input", () => {
-    clearTimeout(pause);
-    pause = setTimeout(async () => {
-      const asked = searched.value;
-      const found = asked.trim().length < 2 ? [] : await (await fetch("/suggest?q=" + encodeURIComponent(asked))).json();
-      if (asked === searched.value) offer(found);
-    }, 200);
-  });
-  document.addEventListener("keydown", (e) => e.key === "Escape" && offer([]));
-  document.addEventListener("click", (e) => e.target.closest(".find") || offer([]));
-}
-
 // A form with data-check is not sent before all its fields with data-needed are filled in.
 function complain(field, message) {
   const place = field.closest("[data-field]") || field.parentElement;
