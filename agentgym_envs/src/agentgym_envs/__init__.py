@@ -3,19 +3,32 @@
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.errors import MissingExtra
 from agentgym_envs.registry import register_all
 from agentgym_envs.tasks import Task, TaskSet
 
-__all__ = ["Outcome", "Task", "TaskSet", "TextEnv", "suites"]
+__all__ = ["Outcome", "Task", "TaskSet", "TextEnv", "TextGame", "make_aec", "make_parallel", "suites"]
 __version__ = "0.1.0"
 
 register_all()
 
 
 def __getattr__(name: str) -> Any:
-    """Loads the named task lists when they are asked for: they know the families' tasks."""
+    """Loads what would make the import slow when it is asked for."""
     if name == "suites":
         from agentgym_envs.suite import suites
 
         return suites
+    if name == "TextGame":
+        from agentgym_envs.multi import TextGame
+
+        return TextGame
+    if name in ("make_aec", "make_parallel"):
+        try:
+            from agentgym_envs.multi import zoo
+        except ModuleNotFoundError as error:
+            if error.name != "pettingzoo":
+                raise
+            raise MissingExtra(f"agentgym_envs.{name}", "multi") from error
+        return getattr(zoo, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -138,9 +138,8 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         if extra:
             raise ArgumentError(f"unknown reset option {sorted(extra)[0]!r}; the only one is 'task_id'")
         named = (options or {}).get("task_id")
-        draw = (seed or 0) if named is not None else int(self.np_random.integers(2**63))
-        rng = random.Random(f"{named}:{draw}")
-        self.task = self.task_set.get(named or self.task_set.draw(rng, self.task_ids, filtered=self._filtered))
+        drawn = (seed or 0) if named is not None else int(self.np_random.integers(2**63))
+        self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self._filtered)
         self._turn, self._score, self._over = 0, 0.0, False
         self._text, self._goal = self.begin(self.task, rng)
         return self._text, self._info(Outcome(self._text, 0.0))

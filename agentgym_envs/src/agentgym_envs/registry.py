@@ -3,7 +3,8 @@
     "you/Echo-v0" = "you_echo:EchoEnv [voice, horizon-40]"
 
 says all that must be known before anything is imported: the id, the class, the extra of the distribution that it needs, and its
-step limit (``max_episode_steps``).
+step limit (``max_episode_steps``). With ``game`` among the options the class is a :class:`agentgym_envs.multi.TextGame`, and the id
+makes an environment of one or more of its seats.
 """
 
 import inspect
@@ -12,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, load_env_creator
@@ -21,9 +22,13 @@ from agentgym_envs import plugins
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName, message_of, pip_command
 from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
 
+if TYPE_CHECKING:
+    from agentgym_envs.multi.game import TextGame
+
 DEFAULT_HORIZON = 50  # max_episode_steps of an entry point that does not say
 _ID = re.compile(r"[\w-]+/[\w.-]+-v\d+")
-_HORIZON = "horizon-"
+_HORIZON, _GAME = "horizon-", "game"
+_SEATS = "agentgym_envs.multi.env:SeatsEnv"  # what makes an environment of a game
 
 
 def register_all() -> None:
@@ -35,7 +40,8 @@ def register_all() -> None:
         with suppress(gymnasium.error.Error):  # Gymnasium cannot hold such an id: fault() says so
             gymnasium.register(
                 env_id,
-                entry_point=partial(_refuse, wrong) if wrong else plugin.target,
+                entry_point=partial(_refuse, wrong) if wrong else _maker(plugin),
+                kwargs={"game": env_id} if is_game(plugin) else {},
                 max_episode_steps=None if wrong else _horizon(plugin),
                 # A module-level __getattr__ turns the id into a constructor: make_vec does not say which id it makes.
                 vector_entry_point=f"agentgym_envs.vector:{env_id}",
@@ -47,7 +53,7 @@ def fault(plugin: Plugin) -> AgentGymError | None:
     if wrong := _misdeclared(plugin):
         return wrong
     taken = gymnasium.registry.get(plugin.name)
-    if taken is None or taken.entry_point != plugin.target:
+    if taken is None or taken.entry_point != _maker(plugin) or (is_game(plugin) and taken.kwargs != {"game": plugin.name}):
         holder = f"{taken.entry_point} has" if taken else "Gymnasium does not take"
         return BrokenPlugin(f"{plugins.distribution(plugin)} registers {plugin.name!r}, an id that {holder}")
     return None
@@ -94,6 +100,38 @@ def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
         raise _failure(env_id, kwargs, error) from error
 
 
+def is_game(plugin: Plugin) -> bool:
+    """Says whether an entry point is a game of several seats."""
+    return _GAME in plugin.options
+
+
+def make_game(game_id: str, **kwargs: Any) -> "TextGame":
+    """Makes a game.
+
+    Args:
+        game_id: a registered id, or "module:id".
+        **kwargs: for its constructor.
+
+    Raises:
+        UnknownName: no such game.
+        BrokenPlugin: it cannot be imported, or is no game.
+        ArgumentError: a keyword that it does not take.
+    """
+    from agentgym_envs.multi.game import TextGame
+
+    name = spec(game_id).id
+    games = {name: plugin for name, plugin in discover(ENVIRONMENTS).items() if is_game(plugin)}
+    if name not in games:
+        raise UnknownName("game", name, games)
+    kind = games[name].load()
+    if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
+        raise BrokenPlugin(f"{named(game_id)} is registered as a game and is no TextGame: {kind!r}")
+    known = {key for key in inspect.signature(kind).parameters}
+    if unknown := sorted(kwargs.keys() - known):
+        raise ArgumentError(f"{name} does not take the keyword {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}")
+    return kind(**kwargs)
+
+
 def takes(env_id: str, keyword: str) -> bool:
     """Says whether an environment's constructor has a keyword.
 
@@ -116,7 +154,7 @@ def install_command(plugin: Plugin) -> str | None:
     """Returns the command that installs what an environment needs and is not there, or None."""
     package = plugin.points[0].dist
     requires = (package.requires if package else None) or []
-    for extra in (o for o in plugin.options if not o.startswith(_HORIZON)):
+    for extra in (o for o in plugin.options if o != _GAME and not o.startswith(_HORIZON)):
         marker = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
         names = [re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in requires if marker.search(r)]
         if not all(map(_installed, names)):
@@ -138,6 +176,10 @@ def _misdeclared(plugin: Plugin) -> AgentGymError | None:
         if not re.fullmatch(r"[1-9]\d*", option.removeprefix(_HORIZON)):
             return BrokenPlugin(f"{who} registers {plugin.name!r} with {option!r}: a horizon is a positive whole number")
     return None
+
+
+def _maker(plugin: Plugin) -> str:
+    return _SEATS if is_game(plugin) else plugin.target
 
 
 def _horizon(plugin: Plugin) -> int:

@@ -76,6 +76,21 @@ class TaskSet:
         """Returns the id of a task drawn from ``ids``; ``filtered`` says that the user chose them by name."""
         return ids[rng.randrange(len(ids))]
 
+    def start(self, drawn: int, ids: Sequence[str], *, named: str | None, filtered: bool) -> tuple[Task, random.Random]:
+        """Returns an episode's task, and the random generator that fixes everything which follows.
+
+        Args:
+            drawn: a number that stands for the episode.
+            ids: to draw from.
+            named: the task's id, if it is not to be drawn.
+            filtered: see :meth:`draw`.
+
+        Raises:
+            TaskError: no task is named so.
+        """
+        rng = random.Random(f"{named}:{drawn}")
+        return self.get(named or self.draw(rng, ids, filtered=filtered)), rng
+
 
 def matching(ids: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
     """Returns the ids that match any of the glob patterns."""

@@ -1,0 +1,113 @@
+"""A game as a Gymnasium environment: some of its seats are the caller's, one action after the other; others play the rest."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.players import make_player
+from agentgym_envs.registry import make_game
+from agentgym_envs.tasks import Task, TaskSet
+
+KEYWORDS = ("split", "tasks", "admissible", "render_mode")
+
+
+class SeatsEnv(TextEnv):
+    """One or more seats of a game.
+
+    ``info["agent"]`` is the seat that the observation is for and that acts next. ``info["rewards"]``, ``["scores"]``,
+    ``["successes"]`` and ``["invalids"]`` have the caller's seats as keys; ``info["score"]`` is the mean of their scores, and
+    ``info["success"]`` says that all of them have succeeded. Seats that speak at once are asked one after the other, and see
+    nothing of each other before all have spoken.
+
+    Args:
+        game: its id.
+        seats: of the caller: names, "all", or None for the first.
+        others: who plays the other seats: "random", "oracle", a player of the game's own, or "model:NAME" for a model at
+            ``OPENAI_BASE_URL``.
+        **kwargs: those of :class:`agentgym_envs.TextEnv`, and the game's.
+
+    Raises:
+        ArgumentError: no such seat, or the game has no such keyword.
+        UnknownName: no such player.
+    """
+
+    def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, others: str = "random", **kwargs: Any):
+        own = {key: kwargs.pop(key) for key in KEYWORDS if key in kwargs}
+        self.game = make_game(game, **kwargs)
+        self.seats = _chosen(self.game.seats, seats)
+        self.instructions, self.tools = self.game.instructions, self.game.tools  # type: ignore[misc]
+        self._others, self.agent = others, self.seats[0]
+        self._seat_others()  # who cannot play is told before anything begins
+        super().__init__(**own)
+
+    def make_tasks(self) -> TaskSet:
+        """Returns the game's."""
+        return self.game.make_tasks()
+
+    def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
+        """Starts the game, up to where one of the caller's seats acts."""
+        self._seat_others()
+        self._rngs = {seat: random.Random(rng.random()) for seat in self._players}
+        self.match = Match(self.game, task, rng)
+        self._go_on()
+        return self.match.see(self.agent), self.game.goal(self.agent)
+
+    def act(self, action: str) -> Outcome:
+        """Says it for the seat that acts, and lets the others play on to where one of the caller's seats acts again."""
+        speaker = self.agent
+        invalid = self._invalid() if self.match.say(speaker, action) else dict.fromkeys(self.seats, False)
+        for seat, later in self._go_on().items():
+            invalid[seat] |= later
+        outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
+        scores = {seat: outcome.score for seat, outcome in outcomes.items()}
+        successes = {seat: outcome.success for seat, outcome in outcomes.items()}
+        rewards = {seat: self.match.earned(seat) for seat in self.seats}
+        told = {"agent": self.agent, "rewards": rewards, "scores": scores, "successes": successes, "invalids": invalid}
+        text = self.match.see(speaker if self.match.over else self.agent)
+        score = sum(scores.values()) / len(scores)
+        return Outcome(text, score, self.match.over, all(successes.values()), any(invalid.values()), told)
+
+    def actions(self) -> list[str]:
+        """Returns those of the seat that acts."""
+        return self.game.actions(self.agent)
+
+    def oracle(self) -> Iterator[str]:
+        """Yields the best for each seat of the caller's in its turn."""
+        while not self.match.over:
+            yield self.game.oracle(self.agent)
+
+    def _info(self, outcome: Outcome) -> dict[str, Any]:
+        return {"agent": self.agent, **super()._info(outcome)}
+
+    def _seat_others(self) -> None:
+        """Seats new players: they may remember what they have seen."""
+        seats = [seat for seat in self.game.seats if seat not in self.seats]
+        self._players = {seat: make_player(self.game, seat, self._others) for seat in seats}
+
+    def _go_on(self) -> dict[str, bool]:
+        """Lets others speak until one of the caller's seats is to; returns which of the caller's were not understood meanwhile."""
+        invalid = dict.fromkeys(self.seats, False)
+        while self.match.waiting:
+            seat = self.match.waiting[0]
+            if seat in self.seats:
+                self.agent = seat
+                break
+            said = self._players[seat](self.match.see(seat), self._rngs[seat])
+            if self.match.say(seat, said):
+                invalid = {s: invalid[s] or now for s, now in self._invalid().items()}
+        return invalid
+
+    def _invalid(self) -> dict[str, bool]:
+        return {seat: self.match.outcomes[seat].invalid for seat in self.seats}
+
+
+def _chosen(known: tuple[str, ...], seats: Sequence[str] | str | None) -> tuple[str, ...]:
+    if seats is None:
+        return known[:1]
+    wanted = known if seats == "all" else (seats,) if isinstance(seats, str) else tuple(seats)
+    if not wanted or set(wanted) - set(known):
+        raise ArgumentError(f"seats={seats!r}: choose at least one of {', '.join(known)}, or 'all'")
+    return tuple(seat for seat in known if seat in wanted)

@@ -1,0 +1,72 @@
+"""The contract of a game: ``TextGame``, several seats that read and write strings.
+
+A game says who acts now, one seat or several at once, and what each sees of what they said. It knows nothing of PettingZoo,
+Gymnasium or who plays: :class:`agentgym_envs.multi.match.Match` carries it out, ``env.py`` and ``zoo.py`` show it to others.
+"""
+
+import random
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from agentgym_envs.core import Outcome
+from agentgym_envs.tasks import Task, TaskSet
+
+Player = Callable[[Any, str, random.Random], str]
+"""Answers for a seat: called with the game, the seat's name and a random generator of its own."""
+
+
+class TextGame(metaclass=ABCMeta):
+    """Base class of games. Its constructor takes keywords only, JSON-able, and starts nothing.
+
+    Attributes:
+        seats: their names, as PettingZoo writes them: ``debater_0``. Set by the constructor, the same in every task.
+    """
+
+    instructions: ClassVar[str] = ""
+    """The rules and the action grammar, for every seat."""
+    tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
+    """See :class:`agentgym_envs.TextEnv`."""
+    patience: ClassVar[int] = 3
+    """A seat that is not understood so often in a row forfeits: see :meth:`forfeit`."""
+    players: ClassVar[Mapping[str, Player]] = MappingProxyType({})
+    """Scripted players of this game beside "random" and "oracle", by name."""
+    seats: tuple[str, ...]
+
+    @abstractmethod
+    def make_tasks(self) -> TaskSet:
+        """Returns the tasks of all splits."""
+
+    @abstractmethod
+    def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
+        """Starts a task; returns what each seat sees first, its own name and goal included."""
+
+    @abstractmethod
+    def goal(self, seat: str) -> str:
+        """Returns what a seat is to reach, in one line."""
+
+    @abstractmethod
+    def acting(self) -> tuple[str, ...]:
+        """Returns who acts now, in a fixed order: several where they do not see each other's words before all have spoken."""
+
+    @abstractmethod
+    def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
+        """Applies what those who act have said, any strings.
+
+        Returns:
+            An outcome for every seat: what it newly sees, which may be empty, and its score. Either all are ``done`` or none. A
+            seat of a game with turns whose words were not understood is ``invalid``, and acts again.
+        """
+
+    @abstractmethod
+    def actions(self, seat: str) -> list[str]:
+        """Returns what would be understood from a seat that acts now, in a fixed order."""
+
+    @abstractmethod
+    def oracle(self, seat: str) -> str:
+        """Returns the best that a seat which acts now can say."""
+
+    def forfeit(self, seat: str) -> Mapping[str, Outcome]:
+        """Ends the game because a seat was not understood ``patience`` times in a row: nobody scores, so nothing is won by it."""
+        return {s: Outcome(f"{seat} was not understood {self.patience} times in a row: the game is over.", 0.0, True) for s in self.seats}

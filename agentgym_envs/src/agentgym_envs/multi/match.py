@@ -1,0 +1,66 @@
+"""One game from its beginning to its end: who is waited for, what each seat has not seen yet, and what it has earned."""
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+
+from agentgym_envs.core import Outcome
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.tasks import Task
+
+
+class Match:
+    """A game in progress.
+
+    Args:
+        game: to be played; it holds no other match.
+        task: of the game.
+        rng: the episode's own.
+
+    Attributes:
+        outcomes: the latest of each seat.
+        over: the game has ended.
+    """
+
+    def __init__(self, game: TextGame, task: Task, rng: random.Random):
+        self.game, self.over = game, False
+        self._unseen = {seat: [text] for seat, text in game.begin(task, rng).items()}
+        self.outcomes: Mapping[str, Outcome] = {seat: Outcome("", 0.0) for seat in game.seats}
+        self._said: dict[str, str] = {}
+        self._earned = dict.fromkeys(game.seats, 0.0)
+        self._misunderstood: Counter[str] = Counter()
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Returns the seats that are to speak before the game goes on, in their order."""
+        return () if self.over else tuple(seat for seat in self.game.acting() if seat not in self._said)
+
+    def say(self, seat: str, action: str) -> bool:
+        """Takes what a seat that is waited for says; returns whether the game went on, or waits for others."""
+        assert seat in self.waiting, f"{seat} is not waited for"
+        self._said[seat] = action
+        if self.waiting:
+            return False
+        said, self._said = self._said, {}
+        self._take(self.game.act(said))
+        for speaker in said:
+            self._misunderstood[speaker] = self._misunderstood[speaker] + 1 if self.outcomes[speaker].invalid else 0
+            if not self.over and self._misunderstood[speaker] == self.game.patience:
+                self._take({s: o._replace(invalid=s == speaker) for s, o in self.game.forfeit(speaker).items()})
+        return True
+
+    def see(self, seat: str) -> str:
+        """Returns what a seat has not seen yet, which it then has."""
+        text = "\n".join(filter(None, self._unseen[seat]))
+        self._unseen[seat] = []
+        return text
+
+    def earned(self, seat: str) -> float:
+        """Returns what a seat has earned since this was asked last: the change of its score."""
+        before, self._earned[seat] = self._earned[seat], self.outcomes[seat].score
+        return self._earned[seat] - before
+
+    def _take(self, outcomes: Mapping[str, Outcome]) -> None:
+        self.outcomes, self.over = outcomes, all(outcome.done for outcome in outcomes.values())
+        for seat, outcome in outcomes.items():
+            self._unseen[seat].append(outcome.text)

@@ -1,0 +1,224 @@
+"""Games as PettingZoo environments: parallel, where all agents act at every step, and AEC, where they act one after the other.
+
+Importing this module registers every game with PettingZoo: ``pettingzoo.make("parallel", "agentgym/Connect4-v0")``.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import gymnasium
+import pettingzoo
+from gymnasium.utils import seeding
+
+from agentgym_envs import registry
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.multi.match import Match
+from agentgym_envs.plugins import ENVIRONMENTS, discover
+from agentgym_envs.spaces import Unicode
+from agentgym_envs.tasks import select
+
+Actions = dict[str, str]
+
+
+class _Table:
+    """What both forms share: the game, its tasks, spaces and seeds.
+
+    Args:
+        game: to be played.
+        game_id: its id.
+        split: see :class:`agentgym_envs.TextEnv`.
+        tasks: likewise.
+        render_mode: None or "ansi": what has been seen and said, seat by seat.
+    """
+
+    def __init__(self, game: TextGame, game_id: str, split: str, tasks: Iterable[str] | str | None, render_mode: str | None):
+        self.game, self.task_set, self.filtered = game, game.make_tasks(), tasks is not None
+        self.task_ids = select(self.task_set, split, tasks)
+        self.metadata = {"name": game_id, "render_modes": ["ansi"], "is_parallelizable": True}
+        self.render_mode, self.agents = render_mode, list[str]()
+        self.possible_agents = list(game.seats)
+        self.infos: dict[str, dict[str, Any]] = {}
+        self._random, _ = seeding.np_random(0)
+        self._log: list[str] = []
+
+    def start(self, seed: int | None, options: dict[str, Any] | None) -> Match:
+        """Starts an episode; PettingZoo wants unknown options to be ignored."""
+        if seed is not None:
+            self._random, _ = seeding.np_random(seed)
+        named = (options or {}).get("task_id")
+        drawn = (seed or 0) if named is not None else int(self._random.integers(2**63))
+        self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self.filtered)
+        self.agents, self._log = list(self.possible_agents), []
+        self.match = Match(self.game, self.task, rng)
+        return self.match
+
+    def told(self, agent: str) -> dict[str, Any]:
+        """Returns an agent's info; ``acts`` says that its next action counts."""
+        outcome = self.match.outcomes[agent]
+        return {
+            "task_id": self.task.id,
+            "goal": self.game.goal(agent),
+            "acts": agent in self.match.waiting,
+            "score": float(outcome.score),
+            "success": bool(outcome.success),
+            "invalid": bool(outcome.invalid),
+        }
+
+    def see(self, agent: str) -> str:
+        """Returns what an agent has not seen yet, which it then has."""
+        text = self.match.see(agent)
+        self._log += [f"[{agent} sees] {text}"] if text else []
+        return text
+
+    def say(self, agent: str, action: Any) -> bool:
+        """Takes what an agent says; see :meth:`Match.say`."""
+        if not isinstance(action, str):
+            raise TypeError(f"the action of {agent} is a str, not {type(action).__name__}")
+        self._log.append(f"[{agent} says] {action}")
+        return self.match.say(agent, action)
+
+    def render(self) -> str | None:
+        """Returns what was seen and said in this episode, in mode "ansi"."""
+        return "\n".join(self._log) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+class ParallelText(pettingzoo.ParallelEnv[str, str, str]):
+    """All agents act at every step; the actions of those that are not to speak now are ignored (``info["acts"]``).
+
+    Observations and actions are strings: what an agent newly sees.
+    """
+
+    def __init__(self, table: _Table):
+        self._table = table
+        self.metadata, self.render_mode = table.metadata, table.render_mode
+        self.possible_agents, self.agents = table.possible_agents, table.agents
+        self._spaces = {agent: (Unicode(), Unicode()) for agent in table.possible_agents}
+        self.game = table.game
+
+    def observation_space(self, agent: str) -> Unicode:
+        """Returns the strings."""
+        return self._spaces[agent][0]
+
+    def action_space(self, agent: str) -> Unicode:
+        """Returns the strings."""
+        return self._spaces[agent][1]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, str], dict[str, Any]]:
+        """Starts an episode; ``options={"task_id": ...}`` names its task."""
+        self._table.start(seed, options)
+        self.agents = list(self._table.agents)
+        return {a: self._table.see(a) for a in self.agents}, {a: self._table.told(a) for a in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> tuple[Any, ...]:
+        """Takes an action of each agent that is to speak.
+
+        Raises:
+            KeyError: one of them is missing.
+            TypeError: one is not a string.
+        """
+        match, agents = self._table.match, self.agents
+        for agent in match.waiting:
+            self._table.say(agent, actions[agent])
+        observed = {a: self._table.see(a) for a in agents}
+        rewards = {a: match.earned(a) for a in agents}
+        ended, cut = dict.fromkeys(agents, match.over), dict.fromkeys(agents, False)
+        told = {a: self._table.told(a) for a in agents}
+        if match.over:
+            self.agents = []
+        return observed, rewards, ended, cut, told
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Returns what was seen and said in this episode, in mode "ansi"."""
+        return self._table.render()
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):
+    """Agents act one after the other; those that speak at once see nothing of each other before all have spoken.
+
+    An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string.
+    """
+
+    def __init__(self, table: _Table):
+        super().__init__()
+        self._table = table
+        self.metadata, self.render_mode = table.metadata, table.render_mode
+        self.possible_agents, self.agents = table.possible_agents, []
+        self._spaces = {a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode()) for a in table.possible_agents}
+        self.game = table.game
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
+        """Returns a dictionary of one string."""
+        return self._spaces[agent][0]
+
+    def action_space(self, agent: str) -> Unicode:
+        """Returns the strings."""
+        return self._spaces[agent][1]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Starts an episode; ``options={"task_id": ...}`` names its task."""
+        self._table.start(seed, options)
+        self.agents = list(self._table.agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
+        self._seen = {a: self._table.see(a) for a in self.agents}
+        self._look()
+
+    def observe(self, agent: str) -> dict[str, str]:
+        """Returns what an agent has come to see since it last acted."""
+        return {"text": self._seen[agent]}
+
+    def step(self, action: str | None) -> None:
+        """Takes the action of ``agent_selection``; None of one whose game is over."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)  # type: ignore[arg-type]
+            return
+        self._cumulative_rewards[agent] = 0.0
+        self._seen[agent] = ""
+        self._table.say(agent, action)
+        for a in self.agents:
+            self._seen[a] = "\n".join(filter(None, (self._seen[a], self._table.see(a))))
+        self.rewards = {a: self._table.match.earned(a) for a in self.agents}
+        self._accumulate_rewards()
+        self._look()
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Returns what was seen and said in this episode, in mode "ansi"."""
+        return self._table.render()
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+    def _look(self) -> None:
+        """Says who is next, what each is told, and whether it is over."""
+        match = self._table.match
+        self.infos = {a: self._table.told(a) for a in self.agents}
+        self.terminations = dict.fromkeys(self.agents, match.over)
+        self.agent_selection = match.waiting[0] if match.waiting else self.agents[0]
+
+
+def make_parallel(
+    game_id: str, *, split: str = "train", tasks: Iterable[str] | str | None = None, render_mode: str | None = None, **kwargs: Any
+) -> ParallelText:
+    """Makes a game as a PettingZoo parallel environment; ``kwargs`` are the game's own."""
+    return ParallelText(_Table(registry.make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
+
+
+def make_aec(
+    game_id: str, *, split: str = "train", tasks: Iterable[str] | str | None = None, render_mode: str | None = None, **kwargs: Any
+) -> TurnsText:
+    """Makes a game as a PettingZoo AEC environment; ``kwargs`` are the game's own."""
+    return TurnsText(_Table(registry.make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
+
+
+for _id, _plugin in discover(ENVIRONMENTS).items():
+    if registry.is_game(_plugin) and registry.fault(_plugin) is None:
+        for _form in ("parallel", "aec"):
+            pettingzoo.register(_form, _id, f"{__name__}:make_{_form}", kwargs={"game_id": _id})
