@@ -4,6 +4,7 @@ import small_run
 import tiny
 
 from agentgym_train import config as configuration
+from agentgym_train import models
 from agentgym_train.lanes import make_lanes
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
@@ -17,6 +18,6 @@ def make(home, options):
     config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))
     prepare.check(config)
     folder = claim_folder(config)
-    tokenizer = prepare.load_tokenizer(model)
+    tokenizer = models.load_tokenizer(model)
     lanes = make_lanes(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
     return Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)

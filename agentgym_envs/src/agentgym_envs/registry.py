@@ -126,7 +126,7 @@ def make_game(game_id: str, **kwargs: Any) -> "TextGame":
     kind = games[name].load()
     if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
         raise BrokenPlugin(f"{named(game_id)} is registered as a game and is no TextGame: {kind!r}")
-    known = {key for key in inspect.signature(kind).parameters}
+    known = set(inspect.signature(kind).parameters)
     if unknown := sorted(kwargs.keys() - known):
         raise ArgumentError(f"{name} does not take the keyword {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}")
     return kind(**kwargs)

@@ -49,6 +49,7 @@ def evaluate(
     chat: Chat,
     task_ids: Sequence[str] | None,
     *,
+    agents: Sequence[str] = (),
     share: slice = slice(None),
     key: str = "eval",
 ) -> Played:
@@ -59,6 +60,7 @@ def evaluate(
         generator: the policy.
         chat: its chat template.
         task_ids: of the held-out split; None where the environment lists none.
+        agents: that the policy plays, where there are several.
         share: which of the episodes.
         key: tells the noise of one evaluation from another's.
     """
@@ -66,7 +68,7 @@ def evaluate(
     if not mine:
         return Played([], [])
     with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
-        collector = make_collector(config, pool, generator, chat)
+        collector = make_collector(config, pool, generator, chat, agents=agents)
         noise = f"evaluation {config.run.seed} {key}"
         groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise)
         return Played([t for g in groups for t in g.trajectories], collector.failures)

@@ -1,4 +1,4 @@
-"""Loading the policy, and where models run; a model with a value head.
+"""Loading the policy and its tokenizer, and where models run; a model with a value head.
 
 Shapes: B trajectories, T tokens, D hidden units.
 """
@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from agentgym_train.errors import ModelError
 
 
 def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedModel:
@@ -69,6 +71,18 @@ class Valued(nn.Module):
         output = self.model(**inputs, output_hidden_states=True)
         output["value"] = self.value_head(output.hidden_states[-1])
         return output
+
+
+def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
+    """Loads a tokenizer.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        return AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
 
 
 def device() -> torch.device:

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosine_schedule_with_warmup
 
 from agentgym_envs import baselines
+from agentgym_envs.pool import describe
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.files import writing
 from agentgym_train.rollout.chat import Chat, Message
@@ -39,7 +40,7 @@ def make(
 
     Args:
         folder: where to.
-        envs: where random play happens, an equal share in each.
+        envs: where random play happens, an equal share in each, and for each of its agents.
         config: sizes.
         seed: fixes play, initial weights and batches.
         max_context: positions the model must have.
@@ -48,8 +49,9 @@ def make(
     Raises:
         EnvFailure: an environment raised, hung or died.
     """
-    share = replace(config, episodes=-(-config.episodes // len(envs)))
-    episodes = [e for env in envs for e in random_play(env, share, seed=seed, progress=progress)]
+    plays = [play for env in envs for play in _seated(env)]
+    share = replace(config, episodes=-(-config.episodes // len(plays)))
+    episodes = [e for env in plays for e in random_play(env, share, seed=seed, progress=progress)]
     tokenizer = train_tokenizer([m["content"] for episode in episodes for m in episode], config.vocab)
     torch.manual_seed(seed)
     model = Qwen2ForCausalLM(
@@ -72,6 +74,12 @@ def make(
     with writing(folder):
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+
+
+def _seated(env: EnvConfig) -> list[EnvConfig]:
+    """Returns an environment once for each of its agents, the others played by the environment: a transcript is one agent's."""
+    agents = describe(env.id, action_format=env.action_format, timeout=env.timeout, **env.kwargs).several
+    return [replace(env, kwargs=env.kwargs | {"seats": agent}) for agent in agents] or [env]
 
 
 def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: Progress) -> list[list[Message]]:

@@ -64,7 +64,7 @@ class Turn:
 
 @dataclass
 class Trajectory:
-    """One episode."""
+    """One episode, as one of its agents has seen it."""
 
     task_id: str
     seed: int
@@ -72,6 +72,8 @@ class Trajectory:
     status: Status = Status.COMPLETED
     score: float = 0.0
     success: bool = False
+    agent: str = ""
+    """Its seat, where an environment has several; empty where it has one."""
 
     @property
     def total_reward(self) -> float:
@@ -90,7 +92,7 @@ class Trajectory:
 
 @dataclass
 class Group:
-    """Trajectories of the same task and seed; failed episodes are not in it."""
+    """Trajectories of the same task, seed and agent; failed episodes are not in it."""
 
     number: int
     """Its place among the groups of all processes."""

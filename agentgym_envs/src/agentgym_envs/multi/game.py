@@ -69,4 +69,7 @@ class TextGame(metaclass=ABCMeta):
 
     def forfeit(self, seat: str) -> Mapping[str, Outcome]:
         """Ends the game because a seat was not understood ``patience`` times in a row: nobody scores, so nothing is won by it."""
-        return {s: Outcome(f"{seat} was not understood {self.patience} times in a row: the game is over.", 0.0, True) for s in self.seats}
+        return {
+            s: Outcome(f"{seat} was not understood {self.patience} times in a row: the game is over.", 0.0, True)
+            for s in self.seats
+        }

@@ -16,8 +16,15 @@ class Description(NamedTuple):
     """Of each of them."""
     tools: dict[str, str]
     """Functions that write an action: see :class:`agentgym_envs.TextEnv`."""
+    agents: list[str]
+    """That its actions are for, in the games that it is a seat or several of; empty where there is no other agent."""
     text_env: bool
     """It keeps our contract, and so has an oracle; otherwise it is a plain Gymnasium environment."""
+
+    @property
+    def several(self) -> list[str]:
+        """Returns the agents that are asked one after the other; none where there is one."""
+        return self.agents if len(self.agents) > 1 else []
 
 
 def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) -> Description:

@@ -21,8 +21,8 @@ def sampling(config: Config, chat: Chat) -> Sampling:
     return Sampling(temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids)
 
 
-def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Chat) -> Collector:
-    """Returns a collector over a pool."""
+def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Chat, **seats: Any) -> Collector:
+    """Returns a collector over a pool; ``seats`` are its ``agents`` and ``others``."""
     return Collector(
         pool,
         generator,
@@ -30,4 +30,5 @@ def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Ch
         max_context=config.model.max_context,
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
+        **seats,
     )

@@ -1,10 +1,15 @@
-"""The collector: groups of episodes from an environment pool and a generator, with failures retried on fresh environments."""
+"""The collector: groups of episodes from an environment pool and generators, with failures retried on fresh environments.
+
+An environment with several agents asks them one after the other (``info["agent"]``) and says what a step has brought to each
+(``info["rewards"]`` and its like: see :class:`agentgym_envs.multi.env.SeatsEnv`). Each agent has a trajectory of its own.
+"""
 
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
@@ -15,6 +20,7 @@ from agentgym_train.rollout.chat import Chat
 from agentgym_train.types import Failure, Group, Status, Trajectory, Turn
 
 log = logging.getLogger(__name__)
+ALONE = ("",)  # the agents of an environment with one
 
 
 class Start(NamedTuple):
@@ -31,37 +37,77 @@ class Start(NamedTuple):
 
 
 @dataclass
-class _Episode:
-    """An episode in one pool slot, which is also its row in the session."""
+class _Seat:
+    """An agent of an episode."""
 
     row: int
-    start: Start
+    """In its session."""
     trajectory: Trajectory
     tokens: int = 0
+
+
+@dataclass
+class _Episode:
+    """An episode in one pool slot."""
+
+    slot: int
+    start: Start
+    seats: dict[str, _Seat]
+    """By agent."""
     failures: int = 0
     done: bool = False
+
+
+@dataclass
+class _Voice:
+    """Episodes in progress, as a generator has them."""
+
+    session: Session
+    waiting: dict[int, tuple[_Episode, _Seat]] = field(default_factory=dict)
+    """By row: whose action is being sampled."""
+
+
+class _Told(NamedTuple):
+    """What a step has brought to an agent."""
+
+    reward: float
+    invalid: bool
+    score: float
+    success: bool
 
 
 class Collector:
     """Plays episodes.
 
-    While the generator is at work what environments have answered is submitted without waiting for more, so that neither waits
+    While a generator is at work what environments have answered is submitted without waiting for more, so that neither waits
     for the other; with one that samples all rows at once, environments and generator take turns.
 
     Args:
         pool: one environment an episode at least, without a step limit of its own.
         generator: the policy.
         chat: between text and tokens.
-        max_context: tokens an episode may have, its next action included.
+        max_context: tokens an agent may have in an episode, its next action included.
         retries: fresh environments an episode gets after failures of its own environment.
-        batch_wait: seconds that ready episodes wait for slower ones while the generator has nothing to do.
+        batch_wait: seconds that ready episodes wait for slower ones while the generators have nothing to do.
+        agents: of the environment; empty where it has one.
+        others: who plays the agents that the policy does not.
     """
 
     def __init__(
-        self, pool: EnvPool, generator: Generator, chat: Chat, *, max_context: int, retries: int = 3, batch_wait: float = 2.0
+        self,
+        pool: EnvPool,
+        generator: Generator,
+        chat: Chat,
+        *,
+        max_context: int,
+        retries: int = 3,
+        batch_wait: float = 2.0,
+        agents: Sequence[str] = (),
+        others: Mapping[str, Generator] = MappingProxyType({}),
     ):
-        self.pool, self.generator, self.chat = pool, generator, chat
+        self.pool, self.chat = pool, chat
         self.max_context, self.retries, self.batch_wait = max_context, retries, batch_wait
+        self.generators = {agent: others.get(agent, generator) for agent in agents or ALONE}
         self.failures: list[Failure] = []
         """Of the last collection, retried ones included; what a failing neighbour took along is not among them."""
 
@@ -70,34 +116,47 @@ class Collector:
 
         Args:
             starts: at most as many as the pool has environments.
-            max_turns: the horizon.
+            max_turns: the horizon, in turns of an agent.
             sampling: how to sample.
-            noise: with an episode's group and its place in it, fixes the noise of its samples.
+            noise: with an episode's group, its place in it and the agent, fixes the noise of its samples.
 
         Returns:
-            One group for each distinct start, in order; episodes that failed through all retries are missing.
+            One group for each distinct start and agent, in order; episodes that failed through all retries are missing.
         """
-        self.failures = []
-        session = self.generator.session(noise_seeds(starts, noise), sampling)
-        episodes = [_Episode(row, start, Trajectory(start.task_id or "", start.seed)) for row, start in enumerate(starts)]
+        self.failures, self._max_turns, self._room = [], max_turns, sampling.max_new_tokens
+        self._voices, rows = self._speak(starts, sampling, noise)
+        episodes = [
+            _Episode(n, start, {a: _Seat(rows[a][n], _blank(start, a)) for a in self.generators}) for n, start in enumerate(starts)
+        ]
         for episode in episodes:
-            episode.start.reset(self.pool, episode.row)
-        submitted: set[int] = set()
+            episode.start.reset(self.pool, episode.slot)
+        voices = list({id(voice): voice for voice in self._voices.values()}.values())
         while any(not e.done for e in episodes):
-            for result in self._receive(wait=not submitted):
-                prompt = self._advance(episodes[result.index], result, session, max_turns, sampling.max_new_tokens)
-                if prompt is not None:
-                    session.submit(result.index, prompt)
-                    submitted.add(result.index)
-            if submitted:
-                for row, sample in session.poll().items():
-                    submitted.remove(row)
-                    self._act(episodes[row], sample)
-        groups = {start: Group(start.group, []) for start in starts}
+            for result in self._receive(wait=not any(voice.waiting for voice in voices)):
+                self._advance(episodes[result.index], result)
+            for voice in (v for v in voices if v.waiting):
+                for row, sample in voice.session.poll().items():
+                    self._act(*voice.waiting.pop(row), sample)
+        groups = {(start, agent): Group(start.group, []) for start in starts for agent in self.generators}
         for episode in episodes:
-            if not episode.trajectory.status.is_error:
-                groups[episode.start].trajectories.append(episode.trajectory)
+            for agent, seat in episode.seats.items():
+                if not seat.trajectory.status.is_error:
+                    groups[episode.start, agent].trajectories.append(seat.trajectory)
         return list(groups.values())
+
+    def _speak(self, starts: Sequence[Start], sampling: Sampling, noise: str) -> tuple[dict[str, _Voice], dict[str, list[int]]]:
+        """Begins a session with each generator; returns that of each agent, and the agent's row in each episode."""
+        speakers: dict[int, list[str]] = {}
+        for agent, generator in self.generators.items():
+            speakers.setdefault(id(generator), []).append(agent)
+        voices: dict[str, _Voice] = {}
+        rows: dict[str, list[int]] = {}
+        for agents in speakers.values():
+            seeds = [seed for agent in agents for seed in noise_seeds(starts, f"{noise} {agent}" if agent else noise)]
+            voice = _Voice(self.generators[agents[0]].session(seeds, sampling))
+            for place, agent in enumerate(agents):
+                voices[agent], rows[agent] = voice, [place * len(starts) + n for n in range(len(starts))]
+        return voices, rows
 
     def _receive(self, *, wait: bool) -> list[Result]:
         """Returns the answers that are there; or waits for one, and for those that come in the ``batch_wait`` after it."""
@@ -109,62 +168,92 @@ class Collector:
             results += more
         return results
 
-    def _advance(
-        self, episode: _Episode, result: Result, session: Session, max_turns: int, max_new_tokens: int
-    ) -> list[int] | None:
-        """Takes an answer in; returns the tokens that lead to the next action, or None where none is due."""
+    def _advance(self, episode: _Episode, result: Result) -> None:
+        """Takes an answer in, and asks whoever acts next for an action, if one is due."""
         if result.error is not None:
-            self._retry(episode, result.error, session)
-            return None
-        trajectory, turns, info = episode.trajectory, episode.trajectory.turns, result.info or {}
-        trajectory.task_id = str(info.get("task_id", ""))
-        if turns:
-            turns[-1].reward = float(result.reward)
-            turns[-1].invalid = bool(info.get("invalid", False))
-            trajectory.score = float(info.get("score", trajectory.total_reward))
-            trajectory.success = bool(info.get("success", result.terminated and trajectory.total_reward > 0))
+            self._retry(episode, result.error)
+            return
+        info = result.info or {}
+        agent = "" if "" in episode.seats else str(info["agent"])
+        self._credit(episode, result, begun=any(seat.trajectory.turns for seat in episode.seats.values()))
+        seat, turns = episode.seats[agent], episode.seats[agent].trajectory.turns
         if result.terminated:
-            self._end(episode, Status.COMPLETED, session)
-            return None
-        if result.truncated or len(turns) >= max_turns:
-            self._end(episode, Status.TRUNCATED_HORIZON, session)
-            return None
-        observation = result.observation
-        ids = self.chat.between(turns[-1].action_ids, observation) if turns else self.chat.opening(observation)
-        if episode.tokens + len(ids) + max_new_tokens > self.max_context:
-            self._end(episode, Status.TRUNCATED_CONTEXT, session)
-            return None
-        turns.append(Turn(observation, ids))
-        episode.tokens += len(ids)
-        return ids
+            self._end(episode, Status.COMPLETED)
+        elif result.truncated or len(turns) >= self._max_turns:
+            self._end(episode, Status.TRUNCATED_HORIZON)
+        else:
+            observation = result.observation
+            ids = self.chat.between(turns[-1].action_ids, observation) if turns else self.chat.opening(observation)
+            if seat.tokens + len(ids) + self._room > self.max_context:
+                self._end(episode, Status.TRUNCATED_CONTEXT)
+                return
+            turns.append(Turn(observation, ids))
+            seat.tokens += len(ids)
+            self._voices[agent].session.submit(seat.row, ids)
+            self._voices[agent].waiting[seat.row] = episode, seat
 
-    def _act(self, episode: _Episode, sample: Sample) -> None:
-        turn = episode.trajectory.turns[-1]
+    def _credit(self, episode: _Episode, result: Result, *, begun: bool) -> None:
+        """Gives each agent's latest turn what the step has brought to it."""
+        info = result.info or {}
+        for agent, seat in episode.seats.items():
+            trajectory = seat.trajectory
+            trajectory.task_id = str(info.get("task_id", ""))
+            if not begun:
+                continue
+            told = _told(result, agent, trajectory.total_reward)
+            if trajectory.turns:
+                trajectory.turns[-1].reward += told.reward
+                trajectory.turns[-1].invalid |= told.invalid
+            trajectory.score, trajectory.success = told.score, told.success
+
+    def _act(self, episode: _Episode, seat: _Seat, sample: Sample) -> None:
+        turn = seat.trajectory.turns[-1]
         turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, sample.version
         turn.action = self.chat.text(sample.ids)
-        episode.tokens += len(sample.ids)
-        self.pool.send(episode.row, turn.action)
+        seat.tokens += len(sample.ids)
+        self.pool.send(episode.slot, turn.action)
 
-    def _end(self, episode: _Episode, status: Status, session: Session) -> None:
-        episode.trajectory.status = status
+    def _end(self, episode: _Episode, status: Status) -> None:
         episode.done = True
-        session.finish(episode.row)
+        for agent, seat in episode.seats.items():
+            seat.trajectory.status = status
+            self._voices[agent].session.finish(seat.row)
 
-    def _retry(self, episode: _Episode, error: EnvFailure, session: Session) -> None:
+    def _retry(self, episode: _Episode, error: EnvFailure) -> None:
         """Starts the episode again from its seed, or gives it up. What a neighbour did is not held against it."""
-        trajectory, seed = episode.trajectory, episode.start.seed
-        episode.trajectory, episode.tokens = Trajectory(trajectory.task_id, seed), 0
+        seed, task_id = episode.start.seed, next(iter(episode.seats.values())).trajectory.task_id
+        played = sum(len(seat.trajectory.turns) for seat in episode.seats.values())
+        for agent, seat in episode.seats.items():
+            seat.trajectory, seat.tokens = _blank(episode.start, agent, task_id), 0
         if not isinstance(error, NeighbourFailed):
             episode.failures += 1
             given_up = episode.failures > self.retries
-            self.failures.append(Failure(trajectory.task_id, seed, len(trajectory.turns), str(error), given_up))
+            self.failures.append(Failure(task_id, seed, played, str(error), given_up))
             if given_up:
                 log.warning("episode of seed %d given up after %d failures: %s", seed, episode.failures, error)
-                self._end(episode, Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV, session)
+                self._end(episode, Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV)
                 return
         log.info("episode of seed %d starts again: %s", seed, error)
-        session.restart(episode.row)
-        episode.start.reset(self.pool, episode.row)
+        for agent, seat in episode.seats.items():
+            self._voices[agent].session.restart(seat.row)
+        episode.start.reset(self.pool, episode.slot)
+
+
+def _blank(start: Start, agent: str, task_id: str = "") -> Trajectory:
+    return Trajectory(task_id or start.task_id or "", start.seed, agent=agent)
+
+
+def _told(result: Result, agent: str, total: float) -> _Told:
+    """Returns what a step has brought to an agent, who had earned ``total`` before.
+
+    Several agents are told apart by :class:`agentgym_envs.multi.env.SeatsEnv`.
+    """
+    info = result.info or {}
+    if agent:
+        return _Told(*(info[key][agent] for key in ("rewards", "invalids", "scores", "successes")))
+    total += result.reward
+    success = bool(info.get("success", result.terminated and total > 0))
+    return _Told(float(result.reward), bool(info.get("invalid", False)), float(info.get("score", total)), success)
 
 
 def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:

@@ -40,7 +40,7 @@ class HeldOut:
         played: dict[str, list[Trajectory]] = {}
         rows: list[Row] = []
         for lane, described in zip(trainer.lanes, self.described, strict=True):
-            options: dict[str, Any] = {"share": share, "key": f"held-out {step}"}
+            options: dict[str, Any] = {"agents": described.several, "share": share, "key": f"held-out {step}"}
             mine = evaluate.evaluate(lane.config, trainer.generator, lane.chat, described.task_ids, **options)
             trainer.note_failures(step, lane, mine.failures, evaluation=True)
             played[lane.name] = [t for part in world.gather(mine.trajectories) for t in part]

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoConfig
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import pool, registry
@@ -13,6 +13,7 @@ from agentgym_train import checkpoint, curricula, evaluate, plugins, report, tas
 from agentgym_train.config import SCRATCH, Config
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.files import Lock, publish, writing
+from agentgym_train.models import load_tokenizer
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.run.folder import check_progress, claim_folder, recognise
 
@@ -168,15 +169,3 @@ def check_layers(config: Config, layers: int) -> None:
     if config.model.last_layers > layers:
         path = config.model.path
         raise ModelError(f"model.last_layers={config.model.last_layers} is more than the {layers} layers of {path!r}")
-
-
-def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
-    """Loads a tokenizer.
-
-    Raises:
-        ModelError: there is none.
-    """
-    try:
-        return AutoTokenizer.from_pretrained(path)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"model.path={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error

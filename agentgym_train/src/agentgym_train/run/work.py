@@ -13,9 +13,9 @@ from agentgym_train.config import SCRATCH
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.files import Lock, writing
 from agentgym_train.lanes import make_lanes
-from agentgym_train.models import device
+from agentgym_train.models import device, load_tokenizer
 from agentgym_train.run.held_out import HeldOut, add_baselines
-from agentgym_train.run.prepare import describe, load_tokenizer
+from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
 from agentgym_train.types import Group, Trajectory
 

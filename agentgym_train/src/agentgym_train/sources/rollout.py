@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from agentgym_envs.pool import Description
 from agentgym_train import tasks
 from agentgym_train.config import Config
+from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
@@ -16,7 +17,16 @@ class Rollout:
     """The options: none, they are those of ``env`` and ``rollout``."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Has nothing of its own to check."""
+        """Refuses an environment with several agents.
+
+        Raises:
+            ConfigError: it has.
+        """
+        if training.several:
+            raise ConfigError(
+                f"{config.env.id} asks for the actions of {', '.join(training.agents)}: set source.name=self_play, or play one of "
+                f"them with env.kwargs.seats={training.agents[0]!r}"
+            )
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns ``env.group_size`` alone."""
