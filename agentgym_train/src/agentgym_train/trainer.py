@@ -141,7 +141,7 @@ class Trainer:
             for lane, part, lost in zip(self.lanes, played, failures, strict=True)
         ]
         means = metrics.means(metrics.summed(totals))
-        if not means["action_tokens"] and not any(failures):
+        if not means["action_tokens"] and means.get("truncated_context") and not any(failures):
             raise ConfigError(
                 f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
                 f"{self.config.rollout.max_new_tokens} exceed model.max_context={self.config.model.max_context}"
