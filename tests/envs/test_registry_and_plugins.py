@@ -84,7 +84,7 @@ def test_the_entry_points_say_the_step_limits():
     limits = {i: gymnasium.spec(i).max_episode_steps for i, p in plugins.discover(GROUP).items() if i.startswith("agentgym/")}
     named = {i.removeprefix("agentgym/").rpartition("-v")[0]: limit for i, limit in limits.items()}
     assert named == {
-        **{"Maze": 40, "LockedMaze": 60, "TextCraft": 60, "BabyAI": 256, "ScienceWorld": 100, "Search": 10},
+        **{"Maze": 40, "LockedMaze": 60, "TwoAttempts": 512, "TextCraft": 60, "BabyAI": 256, "ScienceWorld": 100, "Search": 10},
         **{"MiniWoB": 40, "WebSites": 40, "WebArena": 30},
         **dict.fromkeys(("TextWorld", "TWSimple", "TWCoinCollector", "TWTreasureHunter", "TWCooking"), 100),
     }
