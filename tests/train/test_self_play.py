@@ -1,6 +1,7 @@
 """Episodes with several agents: who said what, who earned what, whose groups they are; frozen players; faults."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,17 @@ import tiny
 from scripted import ScriptedGenerator, collect
 from trainers import make
 
+from agentgym_envs.pool import describe
 from agentgym_train import config as configuration
-from agentgym_train import scratch
+from agentgym_train import plugins, scratch
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.errors import ConfigError
+from agentgym_train.protocols import Stage
 from agentgym_train.rollout.collector import Start
 from agentgym_train.run.prepare import check
+from agentgym_train.testing import check_source
 from agentgym_train.types import Status
+from agentgym_train.world import World
 
 NIM = "foreign/Nim-v0"
 SEATS = ["player_0", "player_1"]
@@ -108,6 +113,8 @@ def config(tmp_path, **sections):
     ("sections", "message"),
     [
         ({"source": {"name": "rollout"}}, "source.name=self_play"),
+        ({"source": {"name": "kept"}}, "source.name=self_play"),
+        ({"source": {"name": "mixture", "weights": [1.0, 3.0], "parts": [{"name": "self_play"}] * 2}}, "env.groups=1"),
         ({"source": {"name": "self_play", "frozen": {"player_9": "x"}}}, "player_9"),
         ({"source": {"name": "self_play", "frozen": {"player_0": "x", "player_1": "x"}}}, "nobody is left to learn"),
         ({"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 3, "group_size": 2}}, "env.groups=3"),
@@ -118,6 +125,14 @@ def config(tmp_path, **sections):
 def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, message):
     with pytest.raises(ConfigError, match=message):
         check(config(tmp_path, **sections))
+
+
+def test_processes_share_the_tasks_whatever_their_number(tmp_path):
+    made = config(tmp_path, env={"id": NIM, "kwargs": {"seats": "all"}, "groups": 6, "group_size": 2, "workers": 1})
+    plugin, training = plugins.make(plugins.SOURCE, made.source), describe(NIM, seats="all")
+    script = ScriptedGenerator(lambda row, turn: "1")
+    stage = Stage(made, World(), script, tiny.chat(), training, range(6), difficulties=lambda step: None)
+    assert check_source(lambda world: plugin.build(replace(stage, world=world)), groups=6)
 
 
 def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_path):

@@ -6,7 +6,7 @@ from agentgym_envs.pool import Description
 from agentgym_train.config import Config
 from agentgym_train.limits import Share
 from agentgym_train.protocols import Stage
-from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.sources.rollout import RolloutSource, check_agent
 from agentgym_train.types import Group
 
 
@@ -18,7 +18,12 @@ class Kept:
     """The least that is kept."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Has nothing of its own to check."""
+        """Refuses an environment with several agents.
+
+        Raises:
+            ConfigError: it has.
+        """
+        check_agent(config, training)
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns ``env.group_size`` alone: before any is dropped."""

@@ -42,8 +42,8 @@ class Mixture:
             raise ConfigError(
                 f"source.weights={list(self.weights)} divide env.groups={config.env.groups} into {counts}: each part needs a group"
             )
-        for part in self.made:
-            part.check(config, training)
+        for part, count in zip(self.made, counts, strict=True):
+            part.check(replace(config, envs=(replace(config.env, groups=count),)), training)
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns the sizes of all parts that know theirs."""

@@ -22,11 +22,7 @@ class Rollout:
         Raises:
             ConfigError: it has.
         """
-        if training.several:
-            raise ConfigError(
-                f"{config.env.id} asks for the actions of {', '.join(training.agents)}: set source.name=self_play, or play one of "
-                f"them with env.kwargs.seats={training.agents[0]!r}"
-            )
+        check_agent(config, training)
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns ``env.group_size`` alone."""
@@ -76,3 +72,16 @@ class RolloutSource:
     def close(self) -> None:
         """Ends the environments."""
         self._pool.close()
+
+
+def check_agent(config: Config, training: Description) -> None:
+    """Refuses an environment with several agents: their trajectories would be mixed up.
+
+    Raises:
+        ConfigError: it has; says what to do.
+    """
+    if training.several:
+        raise ConfigError(
+            f"source {config.source['name']!r} plays one agent, and {config.env.id} asks for the actions of "
+            f"{', '.join(training.agents)}: set source.name=self_play, or env.kwargs.seats={training.agents[0]!r}"
+        )
