@@ -10,16 +10,16 @@ import tiny
 from scripted import ScriptedGenerator, collect
 from trainers import make
 
-from agentgym_envs.pool import describe
+from agentgym_envs.pool import Result, describe
 from agentgym_train import config as configuration
 from agentgym_train import plugins, scratch
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
-from agentgym_train.rollout.collector import Start
+from agentgym_train.rollout.collector import Collector, Start, _Episode, _Seat
 from agentgym_train.run.prepare import check
 from agentgym_train.testing import check_source
-from agentgym_train.types import Status
+from agentgym_train.types import Status, Trajectory, Turn
 from agentgym_train.world import World
 
 NIM = "foreign/Nim-v0"
@@ -61,6 +61,23 @@ def test_what_another_does_in_the_end_reaches_the_loser():
     assert [len(g.trajectories[0].turns) for g in groups] == [3, 2]
 
 
+def test_what_a_turn_has_earned_stays_when_others_go_on():
+    """A reward and a misunderstanding are the latest turn's of their agent, whatever the steps of others bring after it."""
+    turns = {agent: [Turn("", []), Turn("", [])] for agent in SEATS}
+    seats = {agent: _Seat(n, Trajectory("t", 0, turns=turns[agent], agent=agent)) for n, agent in enumerate(SEATS)}
+    episode = _Episode(0, NINE, seats)
+    collector = Collector(None, None, None, max_context=9, agents=SEATS)
+    for rewards, invalids in (((0.25, 0.0), (True, False)), ((0.0, 0.5), (False, False)), ((0.5, 0.0), (False, True))):
+        brought = {"rewards": rewards, "invalids": invalids, "scores": (0.75, 0.5), "successes": (False, True)}
+        info = {key: dict(zip(SEATS, values, strict=True)) for key, values in brought.items()}
+        collector._credit(episode, Result(0, info=info), begun=True)
+    assert [[(t.reward, t.invalid) for t in turns[agent]] for agent in SEATS] == [
+        [(0.0, False), (0.75, True)],
+        [(0.0, False), (0.5, True)],
+    ]
+    assert [(seat.trajectory.score, seat.trajectory.success) for seat in seats.values()] == [(0.75, False), (0.5, True)]
+
+
 def test_only_the_speaker_is_misunderstood():
     groups, *_ = played([["1", "3"], ["nine", "3", "2"]])
     assert [t.invalid for t in groups[1].trajectories[0].turns] == [True, False, False]
@@ -96,7 +113,7 @@ def test_a_frozen_player_speaks_for_its_agent_alone():
 
 def test_a_failure_is_nobodys_loss():
     """The environment fails at the second player's turn: both begin again, and with their retries spent neither has an episode."""
-    moves = said([["1"] * 5, ["raise"] * 5])
+    moves = said([["1"] * 9, ["raise", *["1"] * 8]])
     groups, collector, *_ = collect("faulty_game:support/FaultyNim-v0", [NINE], moves, agents=SEATS, retries=1)
     assert [g.trajectories for g in groups] == [[], []]
     assert [(f.turn, f.given_up) for f in collector.failures] == [(2, False), (2, True)]
