@@ -119,6 +119,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, lanes=lanes)
     model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
     curve: list[dict[str, Any]] = []
+    begun = work / f"start-{name}-{seed}.json"  # all methods begin with the same policy: it is tested once
+    last: list[Any] = []  # episodes of the latest evaluation
     rows: list[dict[str, Any]] = []  # of the steps since the last evaluation
     seen = [0]
 
@@ -132,7 +134,13 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         if groups and "value" not in trainer.algorithm.needs:  # what a critic adds to the loss is no policy gradient
             means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
-        now = evaluate.summary(play(evaluate.horizon(config)))
+        if curve or not begun.exists():
+            last[:] = play(evaluate.horizon(config))
+            now = evaluate.summary(last)
+        else:
+            now = json.loads(begun.read_text())
+        if not curve:
+            write_whole(begun, json.dumps(now))
         curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **now, "training": means})
 
     def on_step(row: dict[str, Any], groups: list[Group]) -> None:
@@ -147,7 +155,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
-        turns = [len(t.turns) if t.success else None for t in play(comparison.test_horizon)]
+        same = comparison.test_horizon == evaluate.horizon(config)
+        turns = [len(t.turns) if t.success else None for t in (last if same else play(comparison.test_horizon))]
         write_whole(out, json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns}))
     trainer.close()
 

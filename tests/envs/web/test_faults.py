@@ -11,6 +11,7 @@ import pytest
 from pages import click
 
 from agentgym_envs.envs.web import session as sessions
+from agentgym_envs.envs.web.tab import Tab
 from agentgym_envs.errors import EnvRaised, EnvTimeout
 
 pytestmark = pytest.mark.timeout(180)
@@ -121,7 +122,7 @@ def test_no_browser_outlives_a_killed_parent(tmp_path):
     parent.stdout.close()
     deadline = time.monotonic() + 20
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline:
-        time.sleep(0.2)
+        time.sleep(0.3)
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
@@ -141,3 +142,20 @@ def test_memory_and_processes_do_not_grow(make):
     (before, processes), (after, processes_after) = counts
     assert after < 1.25 * before + 20e6
     assert processes_after <= processes + 1
+
+
+def test_a_document_that_loads_slowly_on_a_busy_machine_is_waited_for(make, monkeypatch):
+    """Each look takes longer than usual, and the document is whole only at the ninth."""
+    env = make("<h1>Home</h1><a href=/x>more</a>")
+    env.pages["/x"] = "<h1>There</h1>"
+    env.reset(seed=1)
+    looks, look = [], Tab.look
+
+    def slow(tab, passing=0):
+        time.sleep(0.3)
+        looks.append(look(tab, passing))
+        return "interactive" if len(looks) < 9 else looks[-1]
+
+    monkeypatch.setattr(Tab, "look", slow)
+    click(env, "more")
+    assert len(looks) >= 9

@@ -20,6 +20,7 @@ KEPT = 16  # pages that stay loaded for later episodes
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
 REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
 POLL = 50  # milliseconds between two looks at a page that loads
+RESTED = 10  # looks in that time: a busy machine may be slow with a document that goes on loading
 # A connection of its own past the proxy, which nothing in a browser's settings closes.
 CLOSED = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete window[name]"
 
@@ -267,7 +268,7 @@ class Session:
         still = None if self.tab.busy(self.since) else self.tab  # the tab that was quiet at the last look: its time may pass
         passed = None  # the tab whose time has
         began = quieted = time.monotonic()
-        quiet, seen = 0, False
+        quiet, seen, idle = 0, False, 0
         while quiet < looks and time.monotonic() < began + LOAD:
             tab = self.tab
             due = passing if tab is still and tab is not passed else 0
@@ -276,10 +277,12 @@ class Session:
             busy = tab is not self.tab or coming or tab.busy(self.since)
             if due and state != "navigating":
                 passed = tab
+            idle += 1
             if busy or state == "navigating":
-                quieted = time.monotonic()
+                quieted, idle = time.monotonic(), 0
             seen = seen or state in ("interactive", "complete")
-            done = state == "complete" or (state != "navigating" and time.monotonic() > quieted + REST)
+            rested = idle > RESTED and time.monotonic() > quieted + REST
+            done = state == "complete" or (state != "navigating" and rested)
             still = tab if done and not busy else None
             quiet = quiet + 1 if still and (not passing or tab is passed) else 0
             if still is None:
