@@ -11,6 +11,7 @@ import pettingzoo
 from gymnasium.utils import seeding
 
 from agentgym_envs import registry
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
 from agentgym_envs.plugins import ENVIRONMENTS, discover
@@ -85,7 +86,7 @@ class _Table:
         """Has nothing to close."""
 
 
-class ParallelText(pettingzoo.ParallelEnv[str, str, str]):
+class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
     """All agents act at every step; the actions of those that are not to speak now are ignored (``info["acts"]``).
 
     Observations and actions are strings: what an agent newly sees.
@@ -116,10 +117,14 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):
         """Takes an action of each agent that is to speak.
 
         Raises:
-            KeyError: one of them is missing.
+            ArgumentError: one of them is missing.
             TypeError: one is not a string.
         """
         match, agents = self._table.match, self.agents
+        if missing := [agent for agent in match.waiting if agent not in actions]:
+            raise ArgumentError(
+                f"step lacks the action of {missing[0]}, who is to act now: give one to each whose info['acts'] is true"
+            )
         for agent in match.waiting:
             self._table.say(agent, actions[agent])
         observed = {a: self._table.see(a) for a in agents}
@@ -138,7 +143,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):
         """Has nothing to close."""
 
 
-class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):
+class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ignore[misc]
     """Agents act one after the other; those that speak at once see nothing of each other before all have spoken.
 
     An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string.
@@ -148,7 +153,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):
         super().__init__()
         self._table = table
         self.metadata, self.render_mode = table.metadata, table.render_mode
-        self.possible_agents, self.agents = table.possible_agents, []
+        self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode()) for a in table.possible_agents}
         self.game = table.game
 
