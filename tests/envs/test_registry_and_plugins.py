@@ -278,6 +278,42 @@ def test_what_a_plugin_lacks_or_raises_is_one_line_with_its_name(site, monkeypat
         assert "\n" not in error
 
 
+def test_a_game_that_is_none_lacks_methods_or_raises_is_one_line_with_its_name(site):
+    (site / "acme_games.py").write_text(
+        textwrap.dedent("""
+        from agentgym_envs import TextGame
+
+        class Mute(TextGame):
+            def oracle(self, seat):
+                return ""
+
+        class Angry(Mute):
+            begin = goal = acting = act = actions = make_tasks = Mute.oracle
+
+            def __init__(self, *, loud=True):
+                raise ZeroDivisionError("no game today")
+
+        class Calm(Angry):
+            def __init__(self, *, quiet=True):
+                self.seats = ("player_0", "player_1")
+        """)
+    )
+    lines = (f"acme/{n}-v0 = acme_games:{n} [game]" for n in ("Mute", "Angry", "Calm"))
+    dist(site, "acme-games", "\n".join(lines) + "\nacme/Echo-v0 = acme_echo:EchoEnv [game]\n")
+    registry.register_all()
+    for name, error, message in (
+        ("Mute", errors.BrokenPlugin, r"acme_games\.Mute of acme-games lacks act, acting, .*see agentgym_envs\.TextGame"),
+        ("Angry", errors.EnvRaised, r"acme/Angry-v0 of acme-games raised ZeroDivisionError at acme_games.py:\d+: no game today"),
+        ("Echo", errors.BrokenPlugin, "acme/Echo-v0 of acme-games is registered as a game and is no TextGame"),
+        ("Calm", errors.ArgumentError, "acme/Calm-v0 does not take the keyword 'loud'; it takes: quiet"),
+    ):
+        for use in (registry.make, registry.make_game, gymnasium.make):
+            with pytest.raises(error, match=message) as raised:
+                use(f"acme/{name}-v0", **({"loud": False} if name == "Calm" else {}))
+            assert one_line(raised)
+    sys.modules.pop("acme_games")
+
+
 def test_a_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setattr("agentgym_envs.envs.textworld.env.find_spec", lambda name: None)
     with pytest.raises(errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[textworld\]"'):

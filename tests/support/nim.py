@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from agentgym_envs import Outcome, Task, TaskSet, TextGame
 
@@ -9,6 +10,7 @@ from agentgym_envs import Outcome, Task, TaskSet, TextGame
 class Nim(TextGame):
     """Two take one to three stones in turns."""
 
+    players = MappingProxyType({"greedy": lambda game, seat, rng: game.actions(seat)[-1]})
     instructions = "Take 1, 2 or 3 stones: answer with the number. Who takes the last stone wins."
 
     def __init__(self, *, most: int = 3):

@@ -70,8 +70,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Refuses a class that lacks methods, by name; Python's own refusal names no package."""
-        if missing := ", ".join(sorted(cls.__abstractmethods__)):
-            raise BrokenPlugin(f"{cls.__module__}.{cls.__qualname__}{_origin(cls)} lacks {missing}: see agentgym_envs.TextEnv")
+        require_methods(cls, "agentgym_envs.TextEnv")
         return super().__new__(cls)
 
     def __init__(
@@ -185,6 +184,16 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         if self.admissible:
             info["admissible_actions"] = [] if outcome.done else self.actions()
         return info
+
+
+def require_methods(cls: ABCMeta, contract: str) -> None:
+    """Refuses a class that lacks methods of its contract.
+
+    Raises:
+        BrokenPlugin: names the methods, and the package that the class comes from.
+    """
+    if missing := ", ".join(sorted(cls.__abstractmethods__)):  # type: ignore[attr-defined]
+        raise BrokenPlugin(f"{cls.__module__}.{cls.__qualname__}{_origin(cls)} lacks {missing}: see {contract}")
 
 
 def _origin(cls: type) -> str:

@@ -116,7 +116,9 @@ def make_game(game_id: str, **kwargs: Any) -> "TextGame":
         UnknownName: no such game.
         BrokenPlugin: it cannot be imported, or is no game.
         ArgumentError: a keyword that it does not take.
+        EnvRaised: its constructor raised.
     """
+    from agentgym_envs.core import require_methods
     from agentgym_envs.multi.game import TextGame
 
     name = spec(game_id).id
@@ -126,10 +128,16 @@ def make_game(game_id: str, **kwargs: Any) -> "TextGame":
     kind = games[name].load()
     if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
         raise BrokenPlugin(f"{named(game_id)} is registered as a game and is no TextGame: {kind!r}")
-    known = {key for key in inspect.signature(kind).parameters}
-    if unknown := sorted(kwargs.keys() - known):
+    require_methods(kind, "agentgym_envs.TextGame")
+    known = _keywords(kind)
+    if known is not None and (unknown := sorted(kwargs.keys() - known)):
         raise ArgumentError(f"{name} does not take the keyword {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}")
-    return kind(**kwargs)
+    try:
+        return kind(**kwargs)
+    except AgentGymError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise EnvRaised.of(named(game_id), error) from error
 
 
 def takes(env_id: str, keyword: str) -> bool:
@@ -203,6 +211,12 @@ def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> Agent
     if unknown and unknown[1] in kwargs:
         return ArgumentError(f"{env_id} does not take {unknown[1]!r}")
     return EnvRaised.of(named(env_id), cause)
+
+
+def _keywords(kind: type) -> set[str] | None:
+    """Returns the keywords of a class's constructor, or None if it takes any."""
+    parameters = inspect.signature(kind).parameters
+    return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else set(parameters)
 
 
 def _installed(name: str) -> bool:

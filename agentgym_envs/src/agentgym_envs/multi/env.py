@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv
@@ -17,10 +18,10 @@ KEYWORDS = ("split", "tasks", "admissible", "render_mode")
 class SeatsEnv(TextEnv):
     """One or more seats of a game.
 
-    ``info["agent"]`` is the seat that the observation is for and that acts next. ``info["rewards"]``, ``["scores"]``,
-    ``["successes"]`` and ``["invalids"]`` have the caller's seats as keys; ``info["score"]`` is the mean of their scores, and
-    ``info["success"]`` says that all of them have succeeded. Seats that speak at once are asked one after the other, and see
-    nothing of each other before all have spoken.
+    ``info["agent"]`` is the seat that the observation and ``info["goal"]`` are for and that acts next; after the end it is the one
+    that acted last. ``info["rewards"]``, ``["scores"]``, ``["successes"]`` and ``["invalids"]`` say what the step brought to each
+    seat of the caller's; ``info["score"]`` is the mean of their scores, and ``info["success"]`` says that all have succeeded.
+    Seats that speak at once are asked one after the other, and see nothing of each other before all have spoken.
 
     Args:
         game: its id.
@@ -50,29 +51,29 @@ class SeatsEnv(TextEnv):
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Starts the game, up to where one of the caller's seats acts."""
         self._seat_others()
-        self._rngs = {seat: random.Random(rng.random()) for seat in self._players}
-        self.match = Match(self.game, task, rng)
+        drawn = copy(rng).random()  # a copy: the game is the same whoever plays
+        self._rngs = {seat: random.Random(f"{seat} {drawn}") for seat in self._players}
+        self.match, self.agent = Match(self.game, task, rng), self.seats[0]
         self._go_on()
         return self.match.see(self.agent), self.game.goal(self.agent)
 
     def act(self, action: str) -> Outcome:
         """Says it for the seat that acts, and lets the others play on to where one of the caller's seats acts again."""
-        speaker = self.agent
-        invalid = self._invalid() if self.match.say(speaker, action) else dict.fromkeys(self.seats, False)
+        invalid = dict.fromkeys(self.seats, False)
+        if not self.match.over and self.match.say(self.agent, action):  # over already if others forfeited before anybody's turn
+            invalid = self._invalid()
         for seat, later in self._go_on().items():
             invalid[seat] |= later
         outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
-        scores = {seat: outcome.score for seat, outcome in outcomes.items()}
-        successes = {seat: outcome.success for seat, outcome in outcomes.items()}
-        rewards = {seat: self.match.earned(seat) for seat in self.seats}
-        told = {"agent": self.agent, "rewards": rewards, "scores": scores, "successes": successes, "invalids": invalid}
-        text = self.match.see(speaker if self.match.over else self.agent)
-        score = sum(scores.values()) / len(scores)
-        return Outcome(text, score, self.match.over, all(successes.values()), any(invalid.values()), told)
+        score = sum(outcome.score for outcome in outcomes.values()) / len(outcomes)
+        success = all(outcome.success for outcome in outcomes.values())
+        rewards = {seat: float(self.match.earned(seat)) for seat in self.seats}
+        told = {"rewards": rewards, "invalids": invalid}
+        return Outcome(self.match.see(self.agent), score, self.match.over, success, any(invalid.values()), told)
 
     def actions(self) -> list[str]:
         """Returns those of the seat that acts."""
-        return self.game.actions(self.agent)
+        return [] if self.match.over else self.game.actions(self.agent)
 
     def oracle(self) -> Iterator[str]:
         """Yields the best for each seat of the caller's in its turn."""
@@ -80,7 +81,15 @@ class SeatsEnv(TextEnv):
             yield self.game.oracle(self.agent)
 
     def _info(self, outcome: Outcome) -> dict[str, Any]:
-        return {"agent": self.agent, **super()._info(outcome)}
+        outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
+        told = {
+            "agent": self.agent,
+            "rewards": dict.fromkeys(self.seats, 0.0),
+            "scores": {seat: float(o.score) for seat, o in outcomes.items()},
+            "successes": {seat: bool(o.success) for seat, o in outcomes.items()},
+            "invalids": {seat: outcome.invalid and seat == self.agent for seat in self.seats},  # of a refused response
+        }
+        return {**told, **super()._info(outcome), "goal": self.game.goal(self.agent)}
 
     def _seat_others(self) -> None:
         """Seats new players: they may remember what they have seen."""

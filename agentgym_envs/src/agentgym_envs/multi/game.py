@@ -71,6 +71,13 @@ class TextGame(metaclass=ABCMeta):
     def oracle(self, seat: str) -> str:
         """Returns the best that a seat which acts now can say."""
 
+    def secrets(self, seat: str) -> tuple[str, ...]:
+        """Returns texts that a seat knows of the current task and that the others must not be shown before the end."""
+        return ()
+
     def forfeit(self, seat: str) -> Mapping[str, Outcome]:
         """Ends the game because a seat was not understood ``patience`` times in a row: nobody scores, so nothing is won by it."""
-        return {s: Outcome(f"{seat} was not understood {self.patience} times in a row: the game is over.", 0.0, True) for s in self.seats}
+        return {
+            s: Outcome(f"{seat} was not understood {self.patience} times in a row: the game is over.", 0.0, True)
+            for s in self.seats
+        }

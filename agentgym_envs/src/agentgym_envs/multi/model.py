@@ -3,35 +3,47 @@
 import asyncio
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 from agentgym_envs.evaluate.client import Client, Message
 from agentgym_envs.evaluate.endpoint import Endpoint
 from agentgym_envs.multi.game import TextGame
+from agentgym_envs.wrappers.formats import Plain
+from agentgym_envs.wrappers.responses import FormatError
 
 
 class ModelPlayer:
-    """Asks the model at ``OPENAI_BASE_URL`` with the whole conversation of its seat; what it answers is its action.
+    """Asks the model at ``OPENAI_BASE_URL`` with the whole conversation of its seat.
+
+    What follows its thought is its action; a thought that does not end leaves nothing to say.
 
     Args:
         game: whose rules it is told.
         model: its name at the server.
 
     Raises:
+        ArgumentError: no key in ``OPENAI_API_KEY``, though the server is on another machine.
         ProviderError: the server failed, which is a failure of the environment that it plays in, and no loss of anybody's.
     """
 
     def __init__(self, game: TextGame, model: str):
         base_url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
         self._endpoint = Endpoint(model=model, base_url=base_url, api_key_env="OPENAI_API_KEY")
+        self._endpoint.key()  # a missing one is told at once
+        self._format = Plain(game.tools)
         self._rules: Message = {"role": "system", "content": game.instructions}
         self._messages: list[Message] = []
 
     def __call__(self, seen: str, rng: random.Random) -> str:
         """Answers what its seat newly sees."""
         self._messages.append({"role": "user", "content": seen})
-        answer = asyncio.run(self._ask())
+        with ThreadPoolExecutor(1) as thread:  # the caller may have an event loop of its own running
+            answer = thread.submit(asyncio.run, self._ask()).result()
         self._messages.append({"role": "assistant", "content": answer})
-        return answer
+        try:
+            return self._format.parse(answer)
+        except FormatError:
+            return ""
 
     async def _ask(self) -> str:
         async with Client(self._endpoint) as client:

@@ -85,7 +85,7 @@ class _Table:
         """Has nothing to close."""
 
 
-class ParallelText(pettingzoo.ParallelEnv[str, str, str]):
+class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
     """All agents act at every step; the actions of those that are not to speak now are ignored (``info["acts"]``).
 
     Observations and actions are strings: what an agent newly sees.
@@ -138,7 +138,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):
         """Has nothing to close."""
 
 
-class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):
+class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ignore[misc]
     """Agents act one after the other; those that speak at once see nothing of each other before all have spoken.
 
     An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string.
@@ -148,7 +148,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):
         super().__init__()
         self._table = table
         self.metadata, self.render_mode = table.metadata, table.render_mode
-        self.possible_agents, self.agents = table.possible_agents, []
+        self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode()) for a in table.possible_agents}
         self.game = table.game
 
