@@ -97,7 +97,7 @@ def test_seats_that_speak_at_once_see_each_other_when_all_have_spoken():
     assert [info["agent"] for *_, info in shown][:4] == ["player_0", "player_1", "player_0", "player_1"]
     assert shown[1][0] == f"You are player_1. Your card is {cards['player_1']}."
     assert [observation for observation, *_ in shown[2:4]] == [told, told]
-    assert [info["rewards"] for *_, info in shown][-2:] == [dict.fromkeys(cards, 0.0), dict.fromkeys(cards, 1.0)]
+    assert [[*info["rewards"].values()] for *_, info in shown] == [[0.0] * 2, [0.0] * 2, [0.25] * 2, [0.0] * 2, [0.75] * 2]
     assert shown[-1][2]["success"]
 
 

@@ -17,7 +17,11 @@ class Nim(TextGame):
         self.seats, self.most = ("player_0", "player_1"), most
 
     def make_tasks(self) -> TaskSet:
-        return TaskSet(Task(id=f"pile-{n}", split=("train", "dev", "test")[n % 3], data={"pile": n}) for n in range(5, 20) if n % 4)
+        return TaskSet(
+            Task(id=f"pile-{n}", split=("train", "dev", "test")[n % 5 % 3], data={"pile": n})
+            for n in range(5, 32)
+            if n % (self.most + 1)
+        )
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         self.pile, self.turn = task.data["pile"], 0

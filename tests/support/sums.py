@@ -34,7 +34,7 @@ class Sum(TextGame):
         done = known is self.said
         right = done and set(known.values()) == {sum(self.cards.values())}
         told = " ".join(f"{seat} says {number}." for seat, number in sorted(known.items()))
-        return {seat: Outcome(told, float(right), done, right) for seat in self.seats}
+        return {seat: Outcome(told, 1.0 if right else 0.25, done, right) for seat in self.seats}
 
     def actions(self, seat: str) -> list[str]:
         return [str(self.cards[seat]), self.oracle(seat)]

@@ -47,7 +47,7 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
 @user_errors
 def list_envs() -> None:
     """Lists all environments, also the plugins', how to install what is missing, and what is wrong with the broken ones."""
-    table = Table("id", "horizon", "from", "installed")
+    table = Table("id", "", "horizon", "from", "installed")
     faults = []
     for env_id, plugin in plugins.discover(plugins.ENVIRONMENTS).items():
         if wrong := registry.fault(plugin):
@@ -56,7 +56,7 @@ def list_envs() -> None:
         else:
             horizon, missing = str(registry.spec(env_id).max_episode_steps), registry.install_command(plugin)
             state = "[green]yes[/]" if missing is None else escape(missing)
-        table.add_row(escape(env_id), horizon, plugins.distribution(plugin), state)
+        table.add_row(escape(env_id), "game" if registry.is_game(plugin) else "", horizon, plugins.distribution(plugin), state)
     out.print(table)
     for wrong in faults:
         out.print(f"broken: {wrong}", style="red", markup=False, soft_wrap=True)
@@ -99,12 +99,18 @@ def play(
 @app.command()
 @user_errors
 def check(env_id: EnvId, set_: Kwargs = None) -> None:
-    """Proves that an environment keeps the contract."""
-    from agentgym_envs.testing import check_text_env
+    """Proves that an environment keeps the contract, and a game that of its seats."""
+    from agentgym_envs.testing import check_text_env, check_text_parallel_env
 
-    registry.make(env_id, **keywords(set_)).close()  # what is broken before it can be checked has an error of its own
+    given = keywords(set_)
+    registry.make(env_id, **given).close()  # what is broken before it can be checked has an error of its own
     try:
-        for line in check_text_env(env_id, **keywords(set_)):
+        held = check_text_env(env_id, **given)
+        if registry.is_game(plugins.discover(plugins.ENVIRONMENTS)[env_id.rpartition(":")[2]]):
+            held += check_text_parallel_env(
+                env_id, **{key: value for key, value in given.items() if key not in registry.SEAT_KEYWORDS}
+            )
+        for line in held:
             out.print(f"[green]ok[/] {line}")
     except ConformanceError as error:
         raise ConformanceError(f"{registry.named(env_id)} breaks the contract: {error}") from error

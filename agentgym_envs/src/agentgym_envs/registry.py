@@ -29,6 +29,8 @@ DEFAULT_HORIZON = 50  # max_episode_steps of an entry point that does not say
 _ID = re.compile(r"[\w-]+/[\w.-]+-v\d+")
 _HORIZON, _GAME = "horizon-", "game"
 _SEATS = "agentgym_envs.multi.env:SeatsEnv"  # what makes an environment of a game
+ENV_KEYWORDS = ("split", "tasks", "admissible", "render_mode")
+SEAT_KEYWORDS = ("seats", "others", *ENV_KEYWORDS)  # of that environment; all others are the game's own
 
 
 def register_all() -> None:

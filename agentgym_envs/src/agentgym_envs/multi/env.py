@@ -9,10 +9,8 @@ from agentgym_envs.core import Outcome, TextEnv
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.match import Match
 from agentgym_envs.multi.players import make_player
-from agentgym_envs.registry import make_game
+from agentgym_envs.registry import ENV_KEYWORDS, make_game
 from agentgym_envs.tasks import Task, TaskSet
-
-KEYWORDS = ("split", "tasks", "admissible", "render_mode")
 
 
 class SeatsEnv(TextEnv):
@@ -36,7 +34,7 @@ class SeatsEnv(TextEnv):
     """
 
     def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, others: str | None = None, **kwargs: Any):
-        own = {key: kwargs.pop(key) for key in KEYWORDS if key in kwargs}
+        own = {key: kwargs.pop(key) for key in ENV_KEYWORDS if key in kwargs}
         self.game = make_game(game, **kwargs)
         self.seats = _chosen(self.game.seats, seats)
         self.instructions, self.tools = self.game.instructions, self.game.tools  # type: ignore[misc]

@@ -11,6 +11,7 @@ import pettingzoo
 from gymnasium.utils import seeding
 
 from agentgym_envs import registry
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
 from agentgym_envs.plugins import ENVIRONMENTS, discover
@@ -116,10 +117,14 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
         """Takes an action of each agent that is to speak.
 
         Raises:
-            KeyError: one of them is missing.
+            ArgumentError: one of them is missing.
             TypeError: one is not a string.
         """
         match, agents = self._table.match, self.agents
+        if missing := [agent for agent in match.waiting if agent not in actions]:
+            raise ArgumentError(
+                f"step lacks the action of {missing[0]}, who is to act now: give one to each whose info['acts'] is true"
+            )
         for agent in match.waiting:
             self._table.say(agent, actions[agent])
         observed = {a: self._table.see(a) for a in agents}

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium
 
@@ -12,6 +12,7 @@ from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing import episodes, form, hostile, processes
 from agentgym_envs.testing.subject import Subject
 
+S = TypeVar("S")
 _ID = re.compile(r"([\w.]+:)?([\w-]+/)?[\w.-]+-v\d+")
 _CHECKS: Sequence[Callable[[Subject], None]] = (
     form.spec_and_spaces,
@@ -49,18 +50,56 @@ def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
     _check_id(env_id)
     registry.spec(env_id)
     subject = Subject(env_id, kwargs)
-    held = []
     try:
-        for check in _CHECKS:
-            try:
-                check(subject)
-            except ConformanceError as error:
-                raise ConformanceError(f"{env_id}: {_title(check)}: {error}") from error
-            except Exception as error:
-                raise ConformanceError(f"{env_id}: {_title(check)}: {type(error).__name__}: {error}") from error
-            held.append(_title(check))
+        return _run(_CHECKS, subject, env_id)
     finally:
         subject.close()
+
+
+def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
+    """Checks a game with all of its seats; :func:`check_text_env` checks it as an environment of one.
+
+    Args:
+        game_id: a registered id with its version, or "module:id".
+        **kwargs: the game's own keywords, JSON-able.
+
+    Returns:
+        One line for each property that holds.
+
+    Raises:
+        UnknownName: no such game.
+        MissingExtra: PettingZoo is not installed.
+        ConformanceError: the first property that does not hold, with what was seen.
+    """
+    from agentgym_envs import make_parallel
+    from agentgym_envs.testing import games, zoo
+    from agentgym_envs.testing.watched import Played
+
+    _check_id(game_id)
+    make_parallel(game_id, **kwargs)
+    checks = (
+        games.seats,
+        games.oracle,
+        games.walks,
+        games.hostility,
+        zoo.parallel_tests,
+        zoo.aec_tests,
+        zoo.forms,
+        zoo.determinism,
+    )
+    return _run(checks, Played(game_id, kwargs), game_id)
+
+
+def _run(checks: Sequence[Callable[[S], None]], subject: S, env_id: str) -> list[str]:
+    held = []
+    for check in checks:
+        try:
+            check(subject)
+        except ConformanceError as error:
+            raise ConformanceError(f"{env_id}: {_title(check)}: {error}") from error
+        except Exception as error:
+            raise ConformanceError(f"{env_id}: {_title(check)}: {type(error).__name__}: {error}") from error
+        held.append(_title(check))
     return held
 
 

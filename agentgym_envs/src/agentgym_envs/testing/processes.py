@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,19 +21,24 @@ VECTOR_TURNS = 6
 
 def determinism(subject: Subject) -> None:
     """The same seed and actions give the same bytes, here and in processes with other hash seeds."""
+    compare_elsewhere(lambda: record(subject.shown), {"env_id": subject.env_id, "kwargs": subject.kwargs, "game": False})
+
+
+def compare_elsewhere(transcript: Callable[[], list[str]], setup: dict[str, Any]) -> None:
+    """Expects that a transcript is the same a second time, and as the second process of the kit has it."""
     with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
-        jobs = {hash_seed: pool.submit(_elsewhere, subject, hash_seed) for hash_seed in HASH_SEEDS}
-        here = record(subject.shown)
-        again = record(subject.shown)
+        jobs = {hash_seed: pool.submit(_elsewhere, setup, hash_seed) for hash_seed in HASH_SEEDS}
+        here = transcript()
+        again = transcript()
         elsewhere = {f"with PYTHONHASHSEED={hash_seed}": job.result() for hash_seed, job in jobs.items()}
     for which, there in {"again in one process": again, **elsewhere}.items():
         where = next((a, b) for a, b in zip(here, there, strict=False) if a != b) if here != there else ("", "")
         expect(here == there, f"played {which}, {where[0][:200]} became {where[1][:200]}")
 
 
-def _elsewhere(subject: Subject, hash_seed: str) -> list[str]:
-    setup = {"env_id": subject.env_id, "kwargs": subject.kwargs, "path": module_folders()[1]}
-    command, environ = python_command("agentgym_envs.testing", json.dumps(setup)), python_environment(PYTHONHASHSEED=hash_seed)
+def _elsewhere(setup: dict[str, Any], hash_seed: str) -> list[str]:
+    argument = json.dumps(setup | {"path": module_folders()[1]})
+    command, environ = python_command("agentgym_envs.testing", argument), python_environment(PYTHONHASHSEED=hash_seed)
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=300)
     expect(done.returncode == 0, f"a second process failed: {done.stderr[-500:]}")
     lines: list[str] = json.loads(done.stdout.splitlines()[-1])

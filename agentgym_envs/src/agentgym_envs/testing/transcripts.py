@@ -30,3 +30,22 @@ def record(env: gymnasium.Env[str, str], *, seeds: Sequence[int] = (0, 1, 2), tu
             if terminated or truncated:
                 break
     return lines
+
+
+def game_transcript(game_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15) -> list[str]:
+    """Returns everything that a few short episodes show to all seats of a game, as lines of JSON."""
+    from agentgym_envs import make_parallel
+
+    env, lines = make_parallel(game_id, **kwargs), list[str]()
+    for seed in seeds:
+        shown: tuple[Any, ...] = env.reset(seed=seed)
+        lines.append(json.dumps(shown))
+        for turn in range(turns):
+            acting = [seat for seat in env.agents if shown[-1][seat]["acts"]]
+            listed = {seat: env.game.actions(seat) for seat in acting}
+            said = {seat: "odd words" if turn == 3 else all_[(seed * 7 + turn * 3) % len(all_)] for seat, all_ in listed.items()}
+            shown = env.step(said)
+            lines.append(json.dumps([said, *shown]))
+            if not env.agents:
+                break
+    return lines

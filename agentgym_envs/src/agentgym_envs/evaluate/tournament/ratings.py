@@ -16,7 +16,7 @@ CENTRE = 1000.0  # mean of all players
 SCALE = 400 / math.log(10)  # so that 400 points are odds of ten to one
 PRIOR = 0.5  # wins that each has against each beforehand, one drawn game: who has won everything else has no finite rating
 CLOSE = 1e-9
-MOST = 100_000  # iterations
+MOST = 10_000  # iterations
 
 Array = NDArray[np.floating[Any]]
 
@@ -55,18 +55,16 @@ def bradley_terry(wins_PP: Array) -> Array:
 
     i beats j with the chance ``p[i] / (p[i] + p[j])``. Every player needs a win and a loss against the others.
     """
-    theta = np.zeros(wins_PP.shape[:-1])
+    p = np.ones(wins_PP.shape[:-1])
     for _ in range(MOST):
-        p = np.exp(theta)
-        sums = p[..., :, None] + p[..., None, :]
-        won = (wins_PP * p[..., None, :] / sums).sum(-1)
-        lost = (wins_PP / sums).sum(-2)  # of the column's player
-        better = np.log(won) - np.log(lost)
-        better -= better.mean(-1, keepdims=True)
-        step, theta = np.abs(better - theta).max(), better
-        if step < CLOSE:
-            break
-    return theta
+        before = p.copy()
+        for i in range(p.shape[-1]):  # one after the other: two at once would swing for ever
+            sums = p[..., i, None] + p
+            p[..., i] = (wins_PP[..., i, :] * p / sums).sum(-1) / (wins_PP[..., :, i] / sums).sum(-1)
+        p /= np.exp(np.log(p).mean(-1, keepdims=True))
+        if np.abs(p / before - 1).max() < CLOSE:
+            return np.asarray(np.log(p))
+    raise AssertionError(f"strengths have not settled after {MOST} rounds: does somebody lack a win or a loss?")
 
 
 def wins(games: Sequence[tuple[int, int, int, float]], *, tasks: int, players: int) -> Array:

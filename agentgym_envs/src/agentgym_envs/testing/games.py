@@ -1,0 +1,92 @@
+"""What a game does, match by match: who acts, what each sees, what each gets."""
+
+import random
+import re
+from collections.abc import Callable
+
+from agentgym_envs.errors import ConformanceError
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.testing.hostile import hostile_actions
+from agentgym_envs.testing.subject import expect
+from agentgym_envs.testing.watched import Played, Watched
+
+_SEAT = re.compile(r"[a-z]+_\d+")  # as PettingZoo wants agents to be called
+WALKS = 2  # tasks a split
+ORACLES = 6  # tasks a split
+TURNS = 2000  # of one match
+
+
+def seats(played: Played) -> None:
+    """Seats are named like player_0, each once, and are the same in every game."""
+    names = played.make().seats
+    expect(isinstance(names, tuple) and len(names) > 0, f"seats must be a tuple that is not empty, not {names!r}")
+    wrong = [name for name in names if not (isinstance(name, str) and _SEAT.fullmatch(name))]
+    expect(not wrong, f"{wrong} are no names like 'player_0'")
+    expect(len(set(names)) == len(names), f"a seat is named twice: {names}")
+    expect(names == played.make().seats, f"the seats were {names} and are {played.make().seats}")
+
+
+def walks(played: Played) -> None:
+    """Listed actions at random are understood, all seats end at once, scores are in [0, 1], and no secret is shown."""
+    for task_id in played.sample(WALKS):
+        rng = random.Random(task_id)
+
+        def choose(game: TextGame, seat: str, rng: random.Random = rng) -> str:
+            listed = game.actions(seat)
+            expect(bool(listed) and all(isinstance(a, str) for a in listed), f"actions({seat!r}) gives {listed!r}")
+            expect(listed == game.actions(seat), f"actions({seat!r}) changes without a turn")
+            return rng.choice(listed)
+
+        _play(played, task_id, choose)
+
+
+def oracle(played: Played) -> None:
+    """The oracle in all seats ends a sample of tasks of every split, and is always understood."""
+    for task_id in played.sample(ORACLES):
+        watched = _play(played, task_id, lambda game, seat: game.oracle(seat))
+        expect(watched.match.over, f"{task_id!r} has not ended after {watched.turns} turns of the oracle")
+
+
+def hostility(played: Played) -> None:
+    """No action of 2,000 hostile ones raises, in any seat, and what is seen is valid Unicode of a sane length."""
+    tasks = played.sample(WALKS)
+    for seat in played.make().seats:
+        for part, task_id in enumerate(tasks):
+            watched = _bring(played, task_id, seat, played.watch(task_id))
+            for action in hostile_actions(watched.game.actions(seat), part=part, parts=len(tasks)):
+                watched = _bring(played, task_id, seat, watched)
+                _say(watched, task_id, seat, action)
+
+
+def _bring(played: Played, task_id: str, seat: str, watched: Watched) -> Watched:
+    """Lets others say what is listed until a seat is waited for, in another match if this one ends."""
+    rng = random.Random(f"{task_id} {watched.turns}")
+    for _ in range(TURNS):
+        if watched.match.over:
+            watched = played.watch(task_id)
+        waiting = watched.match.waiting[0]
+        if waiting == seat:
+            return watched
+        _say(watched, task_id, waiting, rng.choice(watched.game.actions(waiting)))
+    raise ConformanceError(f"{task_id!r}: {seat} does not act in {TURNS} turns of the others")
+
+
+def _play(played: Played, task_id: str, choose: Callable[[TextGame, str], str]) -> Watched:
+    watched = played.watch(task_id)
+    while not watched.match.over and watched.turns < TURNS:
+        seat = watched.match.waiting[0]
+        action = choose(watched.game, seat)
+        _say(watched, task_id, seat, action)
+        misunderstood = [s for s, outcome in watched.match.outcomes.items() if outcome.invalid]
+        expect(
+            not misunderstood, f"{task_id!r}, turn {watched.turns}: {seat} says {action[:40]!r}, and {misunderstood} are invalid"
+        )
+    return watched
+
+
+def _say(watched: Watched, task_id: str, seat: str, action: str) -> None:
+    try:
+        watched.say(seat, action)
+    except Exception as error:
+        kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
+        raise ConformanceError(f"{task_id!r}, {seat} says {action[:40]!r}: {kind}{error}") from error

@@ -1,0 +1,91 @@
+"""What the checks of games work on: a game that is made anew for each check, and an observer of its matches."""
+
+import random
+from itertools import chain, zip_longest
+from typing import Any
+
+from agentgym_envs import registry
+from agentgym_envs.core import Outcome
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.multi.match import Match
+from agentgym_envs.tasks import SPLITS, spread
+from agentgym_envs.testing.subject import LONGEST_OBSERVATION, expect
+
+
+class Played:
+    """The game under test.
+
+    Args:
+        game_id: a registered id.
+        kwargs: the game's own keywords.
+    """
+
+    def __init__(self, game_id: str, kwargs: dict[str, Any]):
+        self.game_id, self.kwargs = game_id, kwargs
+
+    def make(self) -> TextGame:
+        """Returns another one."""
+        return registry.make_game(self.game_id, **self.kwargs)
+
+    def sample(self, count: int) -> list[str]:
+        """Returns ``count`` tasks of each split, taking turns."""
+        tasks = self.make().make_tasks()
+        chosen = [spread(tasks.ids(split), count) for split in SPLITS]
+        return [task_id for task_id in chain(*zip_longest(*chosen)) if task_id is not None]
+
+    def watch(self, task_id: str) -> "Watched":
+        """Returns a match of a task that has begun."""
+        game = self.make()
+        return Watched(game, game.make_tasks().get(task_id))
+
+
+class Watched:
+    """Plays a match and checks everything that each turn shows to each seat.
+
+    Attributes:
+        match: in progress.
+    """
+
+    def __init__(self, game: TextGame, task: Any):
+        self.game, self.turns = game, 0
+        self.match = Match(game, task, random.Random(task.id))
+        self._secrets = {seat: game.secrets(seat) for seat in game.seats}
+        self._look()
+
+    def say(self, seat: str, action: str) -> Outcome | None:
+        """Takes what a seat says; returns what it led to for this seat, or None if others are waited for."""
+        went_on = self.match.say(seat, action)
+        self.turns += 1
+        if not went_on:
+            return None
+        self._check_outcomes()
+        self._look()
+        return self.match.outcomes[seat]
+
+    def _check_outcomes(self) -> None:
+        outcomes, seats = self.match.outcomes, self.game.seats
+        expect(set(outcomes) == set(seats), f"turn {self.turns}: there is an outcome for {sorted(outcomes)}, the seats are {seats}")
+        done = {seat: bool(outcome.done) for seat, outcome in outcomes.items()}
+        expect(len(set(done.values())) == 1, f"turn {self.turns}: either all are done or none, not {done}")
+        for seat, outcome in outcomes.items():
+            score = outcome.score
+            expect(0.0 <= score <= 1.0, f"turn {self.turns}: the score {score} of {seat} is not in [0, 1]")
+
+    def _look(self) -> None:
+        """Checks who is waited for and what all have been shown."""
+        acting = () if self.match.over else tuple(self.game.acting())
+        fine = self.match.over or (acting and set(acting) <= set(self.game.seats) and len(set(acting)) == len(acting))
+        expect(bool(fine), f"turn {self.turns}: acting() gives {acting}, the seats are {self.game.seats}")
+        for seat in self.game.seats:
+            text = self.match.see(seat)
+            expect(
+                isinstance(text, str) and len(text) < LONGEST_OBSERVATION, f"turn {self.turns}: {seat} sees {len(text)} characters"
+            )
+            text.encode("utf-8")
+            if not self.match.over:
+                self._check_secrets(seat, text)
+
+    def _check_secrets(self, seat: str, text: str) -> None:
+        for owner, secrets in self._secrets.items():
+            for secret in set(secrets) - set(self._secrets[seat]):
+                expect(secret not in text, f"turn {self.turns}: {seat} is shown {secret!r}, a secret of {owner}: {text[:200]!r}")

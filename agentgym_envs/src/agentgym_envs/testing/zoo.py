@@ -1,0 +1,120 @@
+"""A game as PettingZoo environments: PettingZoo's own tests, and that both forms tell the same."""
+
+import io
+import random
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from agentgym_envs import make_aec, make_parallel
+from agentgym_envs.testing.processes import compare_elsewhere
+from agentgym_envs.testing.subject import expect
+from agentgym_envs.testing.transcripts import game_transcript
+from agentgym_envs.testing.watched import Played
+
+CYCLES = 200  # of each of PettingZoo's tests
+SEEDS = range(4)
+_KINDS = (  # PettingZoo's warnings that it expects arrays; all others are errors
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be",
+    "Action space for each agent probably should be",
+)
+
+
+class Seat(NamedTuple):
+    """What an episode showed to a seat: what it has seen, the sum of its rewards, its last info."""
+
+    seen: list[str]
+    total: float
+    info: dict[str, Any]
+
+
+Shown = dict[str, Seat]
+
+
+def parallel_tests(played: Played) -> None:
+    """PettingZoo's parallel_api_test and parallel_seed_test pass without a warning."""
+    tests = _tests()
+    with _strictly():
+        tests.parallel_api_test(make_parallel(played.game_id, **played.kwargs), num_cycles=CYCLES)
+        tests.parallel_seed_test(lambda: make_parallel(played.game_id, **played.kwargs), num_cycles=CYCLES)
+
+
+def aec_tests(played: Played) -> None:
+    """PettingZoo's api_test and seed_test pass with no warning but that strings are no arrays."""
+    tests = _tests()
+    with _strictly():
+        tests.api_test(make_aec(played.game_id, **played.kwargs), num_cycles=CYCLES)
+        tests.seed_test(lambda: make_aec(played.game_id, **played.kwargs), num_cycles=CYCLES)
+
+
+def forms(played: Played) -> None:
+    """The parallel and the AEC form show the same episodes, and the rewards of a seat add up to its score."""
+    used = make_aec(played.game_id, **played.kwargs)  # for all seeds: a match remembers none before it
+    for seed in SEEDS:
+        parallel, aec = _play_parallel(played, seed), _play_aec(used, seed)
+        for seat, shown in parallel.items():
+            expect(shown == aec[seat], f"seed {seed}, {seat}: the AEC form shows {aec[seat]}, not {shown}")
+            score = shown.info["score"]
+            expect(abs(shown.total - score) < 1e-9, f"seed {seed}: the rewards of {seat} add up to {shown.total}, not {score}")
+
+
+def determinism(played: Played) -> None:
+    """The same seed and actions give the same bytes to all seats, here and in processes with other hash seeds."""
+    compare_elsewhere(
+        lambda: game_transcript(played.game_id, played.kwargs),
+        {"env_id": played.game_id, "kwargs": played.kwargs, "game": True},
+    )
+
+
+def _tests() -> Any:
+    """Imports PettingZoo's tests, which warn of their own examples where pytest is installed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return import_module("pettingzoo.test")
+
+
+@contextmanager
+def _strictly() -> Iterator[None]:
+    """Turns warnings into errors, and keeps what PettingZoo's tests print."""
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        warnings.simplefilter("error")
+        for message in _KINDS:
+            warnings.filterwarnings("ignore", message)
+        yield
+
+
+def _choose(env: Any, seat: str, turns: Counter[str]) -> str:
+    """Returns a listed action that depends on nothing but how often the seat has acted."""
+    turns[seat] += 1
+    listed: list[str] = env.game.actions(seat)
+    return random.Random(f"{seat} {turns[seat]}").choice(listed)
+
+
+def _play_parallel(played: Played, seed: int) -> Shown:
+    env, turns = make_parallel(played.game_id, **played.kwargs), Counter[str]()
+    seen, infos = env.reset(seed=seed)
+    shown = {seat: Seat([seen[seat]], 0.0, infos[seat]) for seat in env.possible_agents}
+    while env.agents:
+        seen, rewards, _, _, infos = env.step({seat: _choose(env, seat, turns) for seat in env.agents if infos[seat]["acts"]})
+        shown = {s: Seat([*old.seen, seen[s]], old.total + rewards[s], infos[s]) for s, old in shown.items()}
+    return _joined(shown)
+
+
+def _play_aec(env: Any, seed: int) -> Shown:
+    turns = Counter[str]()
+    env.reset(seed=seed)
+    shown = {seat: Seat([], 0.0, {}) for seat in env.possible_agents}
+    for seat in env.agent_iter():
+        seen, reward, over, _, info = env.last()
+        shown[seat] = Seat([*shown[seat].seen, seen["text"]], shown[seat].total + reward, info)
+        env.step(None if over else _choose(env, seat, turns))
+    return _joined(shown)
+
+
+def _joined(shown: Shown) -> Shown:
+    """Takes texts as lines: the forms tell the same at different times."""
+    return {seat: was._replace(seen="\n".join(filter(None, was.seen)).splitlines()) for seat, was in shown.items()}

@@ -1,0 +1,63 @@
+"""Games pass the kit that authors of games run, and the kit catches each kind of breach."""
+
+import pytest
+from broken_games import BREACHES
+from typer.testing import CliRunner
+
+from agentgym_envs import plugins, registry
+from agentgym_envs.cli import app
+from agentgym_envs.errors import ConformanceError, UnknownName
+from agentgym_envs.testing import check_text_parallel_env, processes
+
+PROPERTIES = [
+    "Seats are named like player_0, each once, and are the same in every game",
+    "The oracle in all seats ends a sample of tasks of every split, and is always understood",
+    "Listed actions at random are understood, all seats end at once, scores are in [0, 1], and no secret is shown",
+    "No action of 2,000 hostile ones raises, in any seat, and what is seen is valid Unicode of a sane length",
+    "PettingZoo's parallel_api_test and parallel_seed_test pass without a warning",
+    "PettingZoo's api_test and seed_test pass with no warning but that strings are no arrays",
+    "The parallel and the AEC form show the same episodes, and the rewards of a seat add up to its score",
+    "The same seed and actions give the same bytes to all seats, here and in processes with other hash seeds",
+]
+
+
+@pytest.mark.parametrize("game_id", ["foreign/Nim-v0", "foreign/Sum-v0"])
+def test_games_conform(game_id):
+    assert check_text_parallel_env(game_id) == PROPERTIES
+
+
+def test_check_runs_both_kits_on_a_game():
+    checked = CliRunner().invoke(app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "others=greedy"])
+    assert checked.exit_code == 0, checked.output
+    assert checked.output.count("ok ") == 15 + len(PROPERTIES)
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """The broken games are registered, as another package would do it."""
+    info = tmp_path / "broken_games-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-games\nVersion: 1.0\n")
+    lines = [f"broken/{cls.__name__}-v0 = broken_games:{cls.__name__} [game]" for cls in BREACHES]
+    (info / "entry_points.txt").write_text(f"[{plugins.ENVIRONMENTS}]\n" + "\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(processes, "HASH_SEEDS", processes.HASH_SEEDS[:1])
+    plugins.discover.cache_clear()
+    registry.register_all()
+    yield
+    plugins.discover.cache_clear()
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize(("cls", "what"), BREACHES.items())
+def test_every_breach_of_a_game_is_caught(cls, what):
+    with pytest.raises(ConformanceError, match=what) as caught:
+        check_text_parallel_env(f"broken/{cls.__name__}-v0")
+    assert f"broken/{cls.__name__}-v0: " in str(caught.value)
+
+
+def test_what_is_no_game_is_named():
+    with pytest.raises(UnknownName, match="unknown game 'agentgym/Maze-v0'"):
+        check_text_parallel_env("agentgym/Maze-v0")
+    with pytest.raises(ConformanceError, match="is not an id with a version"):
+        check_text_parallel_env("foreign/Nim")

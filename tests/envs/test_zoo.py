@@ -1,0 +1,121 @@
+"""Games as PettingZoo environments."""
+
+import random
+import sys
+
+import gymnasium
+import pettingzoo
+import pytest
+
+import agentgym_envs
+from agentgym_envs import errors
+from agentgym_envs.multi import zoo
+
+NIM, SUM = "foreign/Nim-v0", "foreign/Sum-v0"
+
+
+def seats_env(game_id, seed):
+    """What both seats see and get in the Gymnasium form, played at random."""
+    env, rng = gymnasium.make(game_id, seats="all"), random.Random(seed)
+    _, info = env.reset(seed=seed)
+    actions, rewards, over = [], dict.fromkeys(env.unwrapped.seats, 0.0), False
+    while not over:
+        actions.append((info["agent"], rng.choice(env.unwrapped.actions())))
+        _, _, over, _, info = env.step(actions[-1][1])
+        rewards = {seat: rewards[seat] + reward for seat, reward in info["rewards"].items()}
+    return info["task_id"], actions, rewards
+
+
+@pytest.mark.parametrize("game_id", [NIM, SUM])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_seed_means_the_same_game_in_all_forms(game_id, seed):
+    task_id, actions, rewards = seats_env(game_id, seed)
+    aec = agentgym_envs.make_aec(game_id)
+    aec.reset(seed=seed)
+    assert {info["task_id"] for info in aec.infos.values()} == {task_id}
+    for seat, action in actions:
+        assert aec.agent_selection == seat
+        aec.step(action)
+    assert {seat: aec.infos[seat]["score"] for seat in aec.agents} == rewards
+    assert all(aec.terminations.values())
+    parallel, said = agentgym_envs.make_parallel(game_id), list(actions)
+    _, infos = parallel.reset(seed=seed)
+    while said:
+        acting = [seat for seat in parallel.agents if infos[seat]["acts"]]
+        *_, infos = parallel.step(dict(said.pop(0) for _ in acting))
+    assert {seat: info["score"] for seat, info in infos.items()} == rewards
+    assert parallel.agents == []
+
+
+def test_the_parallel_form_shows_each_agent_what_it_may_see():
+    env = agentgym_envs.make_parallel(SUM, render_mode="ansi")
+    seen, infos = env.reset(seed=1)
+    cards = env.game.cards
+    assert seen == {seat: f"You are {seat}. Your card is {card}." for seat, card in cards.items()}
+    assert infos["player_0"] == {
+        **{"task_id": infos["player_1"]["task_id"], "goal": "say the sum", "acts": True},
+        **{"score": 0.0, "success": False, "invalid": False},
+    }
+    seen, rewards, ended, cut, infos = env.step({"player_0": "one", "player_1": "200"})
+    assert (seen, rewards) == ({"player_0": "A number, please.", "player_1": ""}, dict.fromkeys(cards, 0.0))
+    assert [infos[seat]["acts"] for seat in cards] == [True, False]
+    assert [infos[seat]["invalid"] for seat in cards] == [True, False]
+    assert env.step({"player_0": "1", "player_1": "not heard"})[0]["player_1"] == "player_0 says 1. player_1 says 200."
+    *_, ended, cut, infos = env.step(dict.fromkeys(cards, str(sum(cards.values()))))
+    assert (ended, cut, env.agents) == (dict.fromkeys(cards, True), dict.fromkeys(cards, False), [])
+    assert "[player_0 says] one\n[player_1 says] 200\n[player_0 sees] A number, please.\n" in env.render()
+    assert agentgym_envs.make_parallel(SUM).render() is None
+
+
+def test_the_aec_form_keeps_words_that_are_said_at_once_until_all_have_spoken():
+    env = agentgym_envs.make_aec(SUM)
+    env.reset(seed=1)
+    env.step("111")
+    assert env.agent_selection == "player_1"
+    assert "111" not in env.observe("player_1")["text"]
+    env.step("222")
+    assert env.observe("player_0") == env.observe("player_1") == {"text": "player_0 says 111. player_1 says 222."}
+    assert env.rewards == {"player_0": 0.25, "player_1": 0.25}
+    env.step("1")
+    assert env.last()[1] == 0.25, "what has come since it last acted"
+
+
+def test_tasks_are_named_filtered_and_split():
+    env = agentgym_envs.make_parallel(NIM, split="test", tasks="pile-[12]*", most=3)
+    drawn = {env.reset(seed=seed)[1]["player_0"]["task_id"] for seed in range(30)}
+    assert drawn <= {*gymnasium.make(NIM, split="test").unwrapped.task_ids} & {f"pile-{n}" for n in range(10, 32)}
+    assert len(drawn) > 1
+    assert env.reset(options={"task_id": "pile-7"})[0]["player_0"] == "You are player_0. There are 7 stones."
+    with pytest.raises(errors.TaskError, match="selects nothing"):
+        agentgym_envs.make_aec(NIM, tasks="heap-*")
+
+
+def test_pettingzoo_makes_games_by_their_ids():
+    assert agentgym_envs.make_aec
+    parallel, aec = pettingzoo.make("parallel", NIM, most=2), pettingzoo.make("aec", NIM)
+    assert isinstance(parallel.unwrapped, zoo.ParallelText)
+    assert isinstance(aec.unwrapped, zoo.TurnsText)
+    assert parallel.unwrapped.game.most == 2
+    assert parallel.reset(seed=2)[0] == agentgym_envs.make_parallel(NIM, most=2).reset(seed=2)[0]
+
+
+def test_wrong_actions_are_errors():
+    env = agentgym_envs.make_parallel(NIM)
+    env.reset(seed=1)
+    with pytest.raises(errors.ArgumentError, match="step lacks the action of player_0, who is to act now"):
+        env.step({"player_1": "1"})
+    with pytest.raises(TypeError, match="the action of player_0 is a str, not int"):
+        env.step({"player_0": 1})
+    aec = agentgym_envs.make_aec(NIM)
+    aec.reset(seed=1)
+    with pytest.raises(TypeError, match="the action of player_0 is a str, not NoneType"):
+        aec.step(None)
+
+
+def test_the_missing_extra_is_the_pip_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    monkeypatch.delitem(sys.modules, "agentgym_envs.multi.zoo", raising=False)
+    monkeypatch.delattr("agentgym_envs.multi.zoo", raising=False)
+    with pytest.raises(errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[multi\]"'):
+        agentgym_envs.make_parallel(NIM)
+    assert gymnasium.make(NIM).reset(seed=1), "a seat alone needs no PettingZoo"

@@ -1,0 +1,179 @@
+"""One breach of the contract of games each, of Nim or of Sum."""
+
+import itertools
+import random
+import warnings
+
+from nim import Nim
+from sums import Sum
+
+from agentgym_envs import Outcome
+
+COUNTER = itertools.count()
+
+
+class Named(Nim):
+    def __init__(self):
+        super().__init__()
+        self.seats = ("Alice", "Bob")
+
+
+class Twins(Nim):
+    def __init__(self):
+        super().__init__()
+        self.seats = ("player_0", "player_0")
+
+
+class Swapping(Nim):
+    def __init__(self):
+        super().__init__()
+        self.seats = self.seats[:: (-1) ** next(COUNTER)]
+
+
+class HalfDone(Nim):
+    def act(self, said):
+        outcomes = super().act(said)
+        return {s: o._replace(done=o.done and s == "player_0") for s, o in outcomes.items()}
+
+
+class OverScored(Nim):
+    def act(self, said):
+        return {s: o._replace(score=2 * o.score) for s, o in super().act(said).items()}
+
+
+class Absent(Nim):
+    def act(self, said):
+        return {s: o for s, o in super().act(said).items() if s in said}
+
+
+class Unheard(Nim):
+    def act(self, said):
+        odd = any(said[s] != self.oracle(s) for s in said)
+        return {s: o._replace(invalid=odd and s in said) for s, o in super().act(said).items()}
+
+
+class Misled(Nim):
+    def oracle(self, seat):
+        return "as many as it takes"
+
+
+class Endless(Nim):
+    def act(self, said):
+        self.turn = 1 - self.turn
+        return {s: Outcome("nobody takes any", 0.0) for s in self.seats}
+
+
+class Wordless(Nim):
+    def actions(self, seat):
+        return super().actions(seat) if self.pile > 3 or seat == "player_0" else []
+
+
+class Whimsical(Nim):
+    def actions(self, seat):
+        return [*super().actions(seat), *["1"] * (next(COUNTER) % 2)]
+
+
+class Fragile(Sum):
+    def act(self, said):
+        return super().act({s: int(w) and w for s, w in said.items()})
+
+
+class FragileInOneSeat(Nim):
+    """Fails at what the second seat says."""
+
+    def act(self, said):
+        return super().act({s: w.encode().decode() if s == "player_1" else w for s, w in said.items()})
+
+
+class Unasked(Nim):
+    def __init__(self):
+        super().__init__()
+        self.seats += ("judge_0",)
+
+
+class Echoing(Nim):
+    def act(self, said):
+        return {s: o._replace(text=" ".join(said.values())[:99]) for s, o in super().act(said).items()}
+
+
+class Longwinded(Nim):
+    def act(self, said):
+        return {s: o._replace(text="well " * 5000) for s, o in super().act(said).items()}
+
+
+class Leaking(Sum):
+    def begin(self, task, rng):
+        seen = super().begin(task, rng)
+        return dict.fromkeys(seen, " ".join(seen.values()))
+
+
+class LeakingLater(Sum):
+    def act(self, said):
+        return {s: o._replace(text=f"Your card is {self.cards['player_0']}.") for s, o in super().act(said).items()}
+
+
+class Idle(Nim):
+    def acting(self):
+        return super().acting() if self.pile > 4 else ()
+
+
+class Strange(Nim):
+    def acting(self):
+        return super().acting() if self.pile > 4 else ("player_2",)
+
+
+class Outdated(Nim):
+    def act(self, said):
+        if not set(self.actions("player_0")) >= set(said.values()):
+            warnings.warn("out of date", DeprecationWarning, stacklevel=1)
+        return super().act(said)
+
+
+class Chancy(Sum):
+    """Draws from no generator of the episode's own."""
+
+    def begin(self, task, rng):
+        return super().begin(task, random)
+
+
+class HashOrdered(Nim):
+    def begin(self, task, rng):
+        return {s: " ".join({text, *(f"word{i}" for i in range(20))}) for s, text in super().begin(task, rng).items()}
+
+
+class Worn(Nim):
+    """Remembers the matches before."""
+
+    played = 0
+
+    def begin(self, task, rng):
+        self.played += 1
+        return {s: text + " again" * (self.played > 1) for s, text in super().begin(task, rng).items()}
+
+
+BREACHES = {
+    Named: r"\['Alice', 'Bob'\] are no names",
+    Twins: "a seat is named twice",
+    Swapping: "the seats were",
+    HalfDone: "either all are done or none",
+    OverScored: r"the score 2.0 of player_\d is not in \[0, 1\]",
+    Absent: "there is an outcome for",
+    Unheard: r"Listed actions.*\['player_\d'\] are invalid",
+    Misled: "oracle in all seats.*are invalid",
+    Endless: "has not ended after",
+    Wordless: r"actions\('player_\d'\) gives \[\]",
+    Whimsical: r"actions\('player_0'\) changes without a turn",
+    Fragile: "No action.*ValueError: invalid literal",
+    FragileInOneSeat: "No action.*UnicodeEncodeError",
+    Unasked: "judge_0 does not act",
+    Echoing: "No action.*surrogates",
+    Longwinded: "sees 25000 characters",
+    Leaking: "turn 0: player_0 is shown 'Your card is .*a secret of player_1",
+    LeakingLater: "turn 2: player_1 is shown 'Your card is .*a secret of player_0",
+    Idle: r"acting\(\) gives \(\)",
+    Strange: r"acting\(\) gives \('player_2',\)",
+    Outdated: "raises, in any seat.*out of date",
+    Chancy: "PettingZoo's api_test and seed_test.*Incorrect observation",
+    HashOrdered: "other hash seeds: played with PYTHONHASHSEED",
+    Worn: "The parallel and the AEC form show the same",
+}
