@@ -123,11 +123,11 @@ class Tournament:
                 row = future.result()
                 self.record.add(row)
                 self.on_row(row)
-                failures = failures + 1 if row["row"] == "fault" else 0
+                failures = failures + (number == 1) if row["row"] == "fault" else 0  # a few games may fail again and again
                 if row["row"] == "fault" and number < TRIES:
                     waiting.append((contest, number + 1))
             if failures >= OUTAGE:
-                self.stopped = f"{failures} failures in a row, the last with: {row['error']}"
+                self.stopped = f"{failures} games failed in a row, the last with: {row['error']}"
                 return
 
     def _play(self, contest: Contest, number: int) -> Row:
