@@ -58,7 +58,7 @@ class Negotiation(TextGame):
         self.scenario: Scenario = task.data["scenario"]
         self.turn = 0
         self.offer: Bundle | None = None
-        return {seat: self._opening(n, seat) for n, seat in enumerate(self.seats)}
+        return {seat: self._opening(seat) for seat in self.seats}
 
     def goal(self, seat: str) -> str:
         """Returns the same for both."""
@@ -98,6 +98,11 @@ class Negotiation(TextGame):
                 return "accept"
         return propose(self.nash_share(seat))
 
+    def secrets(self, seat: str) -> tuple[str, ...]:
+        """Returns what things are worth to a seat."""
+        values = self.scenario.values[self.seats.index(seat)]
+        return (", ".join(f"a {item} {value}" for item, value in zip(ITEMS, values, strict=True)),)
+
     def nash_share(self, seat: str) -> Bundle:
         """Returns what a seat gets in the Nash bargaining solution."""
         return self._first(seat, self.scenario.nash)
@@ -110,12 +115,9 @@ class Negotiation(TextGame):
         """Returns what the first side gets of a division in which a seat gets this; and the other way round."""
         return bundle if seat == self.seats[0] else self.scenario.rest(bundle)
 
-    def _opening(self, number: int, seat: str) -> str:
-        worths = ", ".join(f"a {item} {value}" for item, value in zip(ITEMS, self.scenario.values[number], strict=True))
-        there, who = written(self.scenario.counts), "You speak" if number == 0 else "The other speaks"
-        return (
-            f"You are {seat}. There are {there}.\nTo you is worth: {worths}.\n{who} first. Turn 1 of {TURNS} is {self.seats[0]}'s."
-        )
+    def _opening(self, seat: str) -> str:
+        there, goal = f"You are {seat}. On the table: {written(self.scenario.counts)}.", self.goal(seat).capitalize()
+        return f"{there}\n{goal}.\nTo you is worth: {self.secrets(seat)[0]}.\nTurn 1 of {TURNS} is {self.seats[0]}'s."
 
     def _wrong(self, words: str) -> str | None:
         """Says what is wrong with an action, or returns None."""
