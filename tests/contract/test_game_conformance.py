@@ -21,7 +21,7 @@ PROPERTIES = [
 ]
 
 
-@pytest.mark.parametrize("game_id", ["foreign/Nim-v0", "foreign/Sum-v0"])
+@pytest.mark.parametrize("game_id", ["foreign/Nim-v0", "foreign/Sum-v0", "agentgym/Debate-v0", "agentgym/Negotiation-v0"])
 def test_games_conform(game_id):
     assert check_text_parallel_env(game_id) == PROPERTIES
 

@@ -51,7 +51,8 @@ def tasks() -> TaskSet:
 def choices(problem: Problem, rng: random.Random) -> list[str]:
     """Returns the right answer among a few plausible wrong ones."""
     if problem.passages:
-        others = [a for a in _answers()[problem.kind] if normalise(a) != normalise(problem.answer)]
+        right = normalise(problem.answer)
+        others = [answer for key, answer in _answers()[problem.kind].items() if key != right]
     else:
         others = [str(value) for slip in SLIPS if (value := int(problem.answer) + slip) >= 0]
     return rng.sample([problem.answer, *rng.sample(others, DECOYS)], DECOYS + 1)
@@ -133,9 +134,9 @@ def _kind(question: Question) -> str:
 
 
 @cache
-def _answers() -> dict[str, list[str]]:
-    """Returns the answers that questions of each kind have, each once."""
+def _answers() -> dict[str, dict[str, str]]:
+    """Returns the answers that questions of each kind have, by their normalised form."""
     found: dict[str, dict[str, str]] = {}
     for question in questions():
         found.setdefault(_kind(question), {})[normalise(question.answers[0])] = question.answers[0]
-    return {kind: list(answers.values()) for kind, answers in found.items()}
+    return found
