@@ -1,0 +1,130 @@
+"""``agentgym/Connect4-v0``: Connect Four from positions that the first seat wins with perfect play."""
+
+import json
+import random
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from agentgym_envs.core import Outcome, echo
+from agentgym_envs.envs.connect4.board import EMPTY, Board, Stones
+from agentgym_envs.envs.connect4.solver import Solver
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.tasks import Task, TaskSet
+
+_DROP = re.compile(r"drop\s+([1-9])", re.IGNORECASE)
+
+
+def greedy(game: "Connect4", seat: str, rng: random.Random) -> str:
+    """Wins at once if it can, else prevents the other's win at once, else drops at random."""
+    board, stones = game.board, game.stones
+    theirs = Stones(stones.mine ^ stones.mask, stones.mask)
+    columns = board.winning(stones) or board.winning(theirs) or board.legal(stones.mask)
+    return _drop(rng.choice(columns))
+
+
+class Connect4(TextGame):
+    """Connect Four: two drop stones into columns in turns; who has four in a row wins.
+
+    Args:
+        columns: of the board.
+        rows: of the board.
+        connect: stones in a row that win.
+
+    Raises:
+        ArgumentError: there are no positions for such a board.
+    """
+
+    instructions = (
+        "Connect Four. Two players, X and O, drop stones into the columns of a board in turns; a stone falls to the lowest free "
+        "cell.\nWho first has enough stones in a row, across, upwards or diagonally, wins. A full board is a draw.\n"
+        "Answer with one action and nothing else: drop N, where N is the number of a column with room, counted from the left."
+    )
+    tools = MappingProxyType({"drop": "drop {column}"})
+    players = MappingProxyType({"greedy": greedy})
+    seats = ("player_0", "player_1")
+
+    def __init__(self, *, columns: int = 6, rows: int = 5, connect: int = 4):
+        self.board = Board(columns=columns, rows=rows, connect=connect)
+        if str(self.board) not in _positions():
+            known = ", ".join(_positions())
+            raise ArgumentError(
+                f"there are no positions for a board of {self.board} (columns x rows - connect); there are for {known}"
+            )
+        self._solver = Solver(self.board)
+
+    def make_tasks(self) -> TaskSet:
+        """Returns the positions of this board; the difficulty is the number of moves to the win."""
+        return TaskSet(
+            Task(id=f"win{difficulty}-{moves or 'empty'}", split=split, difficulty=difficulty, data={"moves": moves})
+            for split, difficulty, moves in _positions()[str(self.board)]
+        )
+
+    def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
+        """Sets the stones up."""
+        self._solver.forget()
+        self.stones = EMPTY
+        for move in task.data["moves"]:
+            self.stones = self.board.drop(self.stones, int(move) - 1)
+        return {
+            seat: f"You are {seat} and play {mark}: get {self.board.connect} in a row. {turn}\n{self._picture()}"
+            for seat, mark, turn in zip(self.seats, "XO", ("It is your turn.", "player_0 begins."), strict=True)
+        }
+
+    def goal(self, seat: str) -> str:
+        """Returns the same for both."""
+        return f"get {self.board.connect} stones in a row"
+
+    def acting(self) -> tuple[str, ...]:
+        """Returns who is to move."""
+        return (self.seats[self.stones.mask.bit_count() % 2],)
+
+    def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
+        """Drops a stone, or explains to who said it why not."""
+        ((seat, action),) = said.items()
+        found = _DROP.fullmatch(action.strip())
+        column = int(found[1]) - 1 if found else -1
+        if column not in self.board.legal(self.stones.mask):
+            room = ", ".join(self.actions(seat))
+            text = f"Not an action: {echo(action)}\nPossible are: {room}."
+            return {s: Outcome(text if s == seat else "", 0.0, invalid=s == seat) for s in self.seats}
+        won = column in self.board.winning(self.stones)
+        self.stones = self.board.drop(self.stones, column)
+        return self._after(seat, column, won)
+
+    def actions(self, seat: str) -> list[str]:
+        """Returns the columns with room."""
+        return [_drop(column) for column in self.board.legal(self.stones.mask)]
+
+    def oracle(self, seat: str) -> str:
+        """Returns a perfect move: the soonest win, or else a draw, or else the latest loss."""
+        return _drop(self._solver.best(self.stones))
+
+    def _after(self, seat: str, column: int, won: bool) -> Mapping[str, Outcome]:
+        """Tells who is next, or both when it is over, what was dropped."""
+        done = won or not self.board.legal(self.stones.mask)
+        end = f" {seat} wins." if won else " A draw." if done else " It is your turn."
+        text = f"{seat} drops into column {column + 1}.{end}\n{self._picture()}"
+        return {
+            s: Outcome(text if done or s != seat else "", 1.0 * (s == seat) if won else 0.5 * done, done, won and s == seat)
+            for s in self.seats
+        }
+
+    def _picture(self) -> str:
+        mine, mask = self.stones
+        first = mine if mask.bit_count() % 2 == 0 else mine ^ mask
+        return self.board.draw(first, mask)
+
+
+@cache
+def _positions() -> dict[str, list[tuple[str, int, str]]]:
+    """Returns split, difficulty and moves of each position, by board."""
+    text = (files(__package__) / "positions.json").read_text(encoding="utf-8")
+    return {name: [tuple(row) for row in rows] for name, rows in json.loads(text).items()}
+
+
+def _drop(column: int) -> str:
+    return f"drop {column + 1}"
