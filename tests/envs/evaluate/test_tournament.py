@@ -199,6 +199,7 @@ def test_who_forfeits_has_lost(server):
     ("arguments", "message"),
     [
         (("agentgym/Debate-v0", "random", "oracle"), "the seats of agentgym/Debate-v0 share one score"),
+        (("agentgym/TwentyQuestions-v0", "random", "oracle"), "share one score"),
         ((NEGOTIATION, "random"), "among two players or more, each named once, not random"),
         ((NEGOTIATION, "random", "fair", "random"), "each named once, not random, fair, random"),
         ((NEGOTIATION, "random", "fare"), "unknown player 'fare'. Did you mean 'fair'?"),
