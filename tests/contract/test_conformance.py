@@ -65,6 +65,12 @@ def length(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.usefixtures("length")
+@pytest.mark.parametrize("env_id", ["agentgym/Debate-v0", "agentgym/Negotiation-v0"])
+def test_one_seat_of_a_game_conforms(env_id):
+    assert check_text_env(env_id) == PROPERTIES
+
+
 @pytest.mark.full
 @pytest.mark.timeout(600)
 def test_scienceworld_conforms():

@@ -21,7 +21,13 @@ PROPERTIES = [
 ]
 
 
-@pytest.mark.parametrize("game_id", ["foreign/Nim-v0", "foreign/Sum-v0", "agentgym/Connect4-v0", "agentgym/TwentyQuestions-v0"])
+@pytest.mark.parametrize(
+    "game_id",
+    [
+        *(f"foreign/{name}-v0" for name in ("Nim", "Sum")),
+        *(f"agentgym/{name}-v0" for name in ("Connect4", "Debate", "Negotiation", "TwentyQuestions")),
+    ],
+)
 def test_games_conform(game_id):
     assert check_text_parallel_env(game_id) == PROPERTIES
 

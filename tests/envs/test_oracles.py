@@ -26,7 +26,13 @@ def unsolved(env_id, task_ids, **kwargs):
 
 @pytest.mark.parametrize(
     ("env_id", "every"),
-    [("agentgym/TextCraft-v1", 1), ("agentgym/Search-v0", 4), pytest.param("agentgym/Search-v0", 1, marks=pytest.mark.full)],
+    [
+        ("agentgym/TextCraft-v1", 1),
+        ("agentgym/Search-v0", 4),
+        ("agentgym/Debate-v0", 8),
+        ("agentgym/Negotiation-v0", 8),
+        *[pytest.param(f"agentgym/{name}-v0", 1, marks=pytest.mark.full) for name in ("Search", "Debate", "Negotiation")],
+    ],
 )
 def test_tasks_are_solved(env_id, every):
     assert unsolved(env_id, [*chain(*listed(env_id))][::every]) == []

@@ -15,6 +15,7 @@ from rich.table import Table
 from agentgym_envs import plugins, registry
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, MissingExtra
 from agentgym_envs.evaluate.commands import evaluate, report
+from agentgym_envs.evaluate.tournament.command import tournament
 from agentgym_envs.keywords import keywords
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
@@ -168,6 +169,7 @@ def sites(
 
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
+app.command()(user_errors(tournament))
 
 if __name__ == "__main__":
     app()

@@ -176,16 +176,20 @@ def _misdeclared(plugin: Plugin) -> AgentGymError | None:
     """Returns what is wrong with an entry point itself."""
     if wrong := plugin.fault():
         return wrong
-    who = plugins.distribution(plugin)
+    if wrong_id := _wrong_id(plugin):  # the distribution is read for an error alone: its metadata are parsed anew each time
+        return BrokenPlugin(f"{plugins.distribution(plugin)} registers {plugin.name!r}{wrong_id}")
+    return None
+
+
+def _wrong_id(plugin: Plugin) -> str:
+    """Says what is wrong with an entry point's id or its horizon; empty if nothing is."""
     if not _ID.fullmatch(plugin.name):
-        return BrokenPlugin(f"{who} registers {plugin.name!r}, which is no id: one is like 'you/Name-v0'")
+        return ", which is no id: one is like 'you/Name-v0'"
     horizons = [o for o in plugin.options if o.startswith(_HORIZON)]
     if len(horizons) > 1:
-        return BrokenPlugin(f"{who} registers {plugin.name!r} with two horizons: {', '.join(horizons)}")
-    for option in horizons:
-        if not re.fullmatch(r"[1-9]\d*", option.removeprefix(_HORIZON)):
-            return BrokenPlugin(f"{who} registers {plugin.name!r} with {option!r}: a horizon is a positive whole number")
-    return None
+        return f" with two horizons: {', '.join(horizons)}"
+    wrong = next((o for o in horizons if not re.fullmatch(r"[1-9]\d*", o.removeprefix(_HORIZON))), None)
+    return f" with {wrong!r}: a horizon is a positive whole number" if wrong else ""
 
 
 def _maker(plugin: Plugin) -> str:

@@ -25,7 +25,7 @@ class SeatsEnv(TextEnv):
         game: its id.
         seats: of the caller: names, "all", or None for the first.
         others: who plays the other seats: "random", "oracle", a player of the game's own, or "model:NAME" for a model at
-            ``OPENAI_BASE_URL``.
+            ``OPENAI_BASE_URL``; None for the game's ``others``.
         **kwargs: those of :class:`agentgym_envs.TextEnv`, and the game's.
 
     Raises:
@@ -33,12 +33,12 @@ class SeatsEnv(TextEnv):
         UnknownName: no such player.
     """
 
-    def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, others: str = "random", **kwargs: Any):
+    def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, others: str | None = None, **kwargs: Any):
         own = {key: kwargs.pop(key) for key in ENV_KEYWORDS if key in kwargs}
         self.game = make_game(game, **kwargs)
         self.seats = _chosen(self.game.seats, seats)
         self.instructions, self.tools = self.game.instructions, self.game.tools  # type: ignore[misc]
-        self._others, self.agent = others, self.seats[0]
+        self._others, self.agent = others or self.game.others, self.seats[0]
         self._seat_others()  # who cannot play is told before anything begins
         super().__init__(**own)
 

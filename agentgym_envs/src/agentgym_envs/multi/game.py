@@ -32,6 +32,10 @@ class TextGame(metaclass=ABCMeta):
     """A seat that is not understood so often in a row forfeits: see :meth:`forfeit`."""
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({})
     """Scripted players of this game beside "random" and "oracle", by name."""
+    others: ClassVar[str] = "random"
+    """Who plays the other seats where nobody is named: against them the oracle must succeed in every task."""
+    cooperative: ClassVar[bool] = False
+    """All seats always have the same score."""
     seats: tuple[str, ...]
 
     @abstractmethod

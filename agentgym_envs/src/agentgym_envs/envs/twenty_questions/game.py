@@ -26,6 +26,7 @@ class TwentyQuestions(TextGame):
         "answerer_0 answers with yes or no and nothing else; what is unknown or has no value is no. A wrong answer does not count."
     )
     tools = MappingProxyType({"ask": "ask {question}", "guess": "guess {name}", "answer": "{answer}"})
+    cooperative = True
     seats = (ASKER, ANSWERER)
 
     def make_tasks(self) -> TaskSet:

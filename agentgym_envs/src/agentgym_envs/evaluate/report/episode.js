@@ -33,10 +33,11 @@ const signed = (reward) => (reward ?? 0).toLocaleString("en", { maximumFractionD
 function turnCard(turn, number) {
   const reward = make("span", { class: turn.reward > 0 ? "solved" : "quiet" }, `reward ${signed(turn.reward)}`);
   const invalid = turn.invalid ? make("span", { class: "invalid" }, "⚠ invalid action") : null;
+  const speaker = turn.agent ? make("span", { class: "speaker" }, [turn.agent, turn.player].filter(Boolean).join(": ")) : null;
   return make(
     "article",
     { class: "turn" },
-    make("header", {}, make("h4", {}, `Turn ${number}`), reward, invalid),
+    make("header", {}, make("h4", {}, `Turn ${number}`), speaker, reward, invalid),
     block("observation", "observation", turn.observation),
     picture(turn, number),
     turn.thought ? block("thought", "thought", turn.thought) : null,

@@ -1,0 +1,1 @@
+"""Debate: several answer one question together."""

@@ -1,0 +1,1 @@
+"""Negotiation: two divide items that are worth different things to them."""

@@ -1,0 +1,100 @@
+"""Things to divide, what they are worth to either side, and which divisions are good: everything that there is, counted out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import product
+
+from agentgym_envs.tasks import Task, TaskSet, split_of
+
+ITEMS = ("book", "hat", "ball")
+TOTAL = 10  # what everything is worth to each side
+FEWEST, MOST = 5, 7  # things in all
+
+Bundle = tuple[int, ...]
+"""How many of each item."""
+
+
+def sumproduct(one: Bundle, other: Bundle) -> int:
+    """Returns what a bundle is worth at given values."""
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What two have to divide.
+
+    Attributes:
+        counts: how many there are of each item.
+        values: what one of each is worth, to the first side and to the second.
+    """
+
+    counts: Bundle
+    values: tuple[Bundle, Bundle]
+
+    @cached_property
+    def divisions(self) -> tuple[Bundle, ...]:
+        """All that the first side may get."""
+        return tuple(product(*(range(count + 1) for count in self.counts)))
+
+    def rest(self, bundle: Bundle) -> Bundle:
+        """Returns what one side gets if the other gets this."""
+        return tuple(count - taken for count, taken in zip(self.counts, bundle, strict=True))
+
+    def worths(self, first: Bundle) -> tuple[int, int]:
+        """Returns what a division is worth to both sides; ``first`` is what the first one gets."""
+        return sumproduct(first, self.values[0]), sumproduct(self.rest(first), self.values[1])
+
+    def is_pareto(self, first: Bundle) -> bool:
+        """Says whether no other division is better for one side and as good for the other."""
+        mine, theirs = self.worths(first)
+        others = map(self.worths, self.divisions)
+        return not any(a >= mine and b >= theirs and (a, b) != (mine, theirs) for a, b in others)
+
+    @cached_property
+    def nash(self) -> Bundle:
+        """What the first side gets in the division with the largest product of both worths (Nash, 1950).
+
+        Of several, the most even one; of those, the one that comes first. No deal is worth nothing to either side.
+        """
+        return max(self.divisions, key=lambda first: _fairness(*self.worths(first)))
+
+
+def _fairness(mine: int, theirs: int) -> tuple[int, int]:
+    return mine * theirs, -abs(mine - theirs)
+
+
+@cache
+def tasks() -> TaskSet:
+    """Returns all scenarios; the difficulty is the number of things."""
+    made = (Task(id=_name(s), split=split_of(_kind(s)), difficulty=sum(s.counts), data={"scenario": s}) for s in scenarios())
+    return TaskSet(made)
+
+
+def scenarios() -> Iterator[Scenario]:
+    """Yields every scenario.
+
+    There is one of each item at least, everything is worth ``TOTAL`` to either side, and every item is worth something to one of
+    them. So there always is a division in which both get something.
+    """
+    for counts in product(range(1, MOST), repeat=len(ITEMS)):
+        if FEWEST <= sum(counts) <= MOST:
+            values = _values(counts)
+            for pair in product(values, values):
+                if all(map(any, zip(*pair, strict=True))):
+                    yield Scenario(counts, pair)
+
+
+def _values(counts: Bundle) -> list[Bundle]:
+    every = product(*(range(TOTAL // count + 1) for count in counts))
+    return [values for values in every if sumproduct(counts, values) == TOTAL]
+
+
+def _name(s: Scenario) -> str:
+    return "-".join(".".join(map(str, numbers)) for numbers in (s.counts, *s.values))
+
+
+def _kind(s: Scenario) -> str:
+    """Returns what scenarios share that are the same but for the names of the items and the sides."""
+    first, second = s.values
+    return str(min(sorted(zip(s.counts, *pair, strict=True)) for pair in ((first, second), (second, first))))

@@ -1,0 +1,1 @@
+"""Tournaments: players of a game of two seats meet each other, and get ratings."""

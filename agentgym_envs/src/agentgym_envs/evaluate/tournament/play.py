@@ -1,0 +1,86 @@
+"""One game between named players, written down turn by turn."""
+
+import random
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.players import make_player
+from agentgym_envs.tasks import TaskSet
+
+
+class Stopped(Exception):
+    """The game is given up because everything ends."""
+
+
+def play(
+    game: TextGame,
+    tasks: TaskSet,
+    task_id: str,
+    players: Mapping[str, str],
+    *,
+    limit: int,
+    turns: list[Row],
+    stop: threading.Event | None = None,
+) -> Row:
+    """Plays a game.
+
+    Args:
+        game: which nobody else plays meanwhile.
+        tasks: its own.
+        task_id: one of them; the game begins the same every time.
+        players: a name for each seat, as :func:`agentgym_envs.multi.players.make_player` takes it.
+        limit: turns of all together, after which the game is cut.
+        turns: empty; filled as they are played, so that a fault finds them too.
+        stop: ends the game between two turns.
+
+    Returns:
+        The part of the game's line that comes of playing; ``seats`` says who sat where and what came of it.
+
+    Raises:
+        ProviderError: the server of a player's model failed.
+        Stopped: ``stop`` was set.
+    """
+    began = time.monotonic()
+    task, rng = tasks.start(0, (), named=task_id, filtered=True)
+    match = Match(game, task, rng)
+    seated = {seat: make_player(game, seat, name) for seat, name in players.items()}
+    rngs = {seat: random.Random(f"{task_id} {seat} {name}") for seat, name in players.items()}
+    while match.waiting and len(turns) < limit:
+        if stop is not None and stop.is_set():
+            raise Stopped
+        seat = match.waiting[0]
+        seen = match.see(seat)
+        said = seated[seat](seen, rngs[seat])
+        turns.append(_turn(seat, players[seat], seen, said))
+        if match.say(seat, said):
+            _settle(match, turns)
+    seats = {seat: _seat(match, seat, name) for seat, name in players.items()}
+    first = seats[game.seats[0]]
+    end = "terminated" if match.over else "truncated"
+    told = {"goal": first["goal"], "success": first["success"], "score": first["score"], "end": end, "last": first["last"]}
+    return {**told, "turns": turns, "seats": seats, "seconds": round(time.monotonic() - began, 3), "memory": None}
+
+
+def _turn(seat: str, player: str, seen: str, said: str) -> Row:
+    told = {"agent": seat, "player": player, "observation": seen, "response": said, "thought": "", "action": said}
+    return {**told, "reward": 0.0, "invalid": False}
+
+
+def _settle(match: Match, turns: list[Row]) -> None:
+    """Writes what a seat has earned, in its own turn or another's, to its last turn, and whether that was understood."""
+    latest = {turn["agent"]: turn for turn in turns}
+    for seat, turn in latest.items():
+        turn["reward"] += match.earned(seat)
+        turn["invalid"] |= match.outcomes[seat].invalid
+
+
+def _seat(match: Match, seat: str, player: str) -> dict[str, Any]:
+    """Returns what came of a game for a seat; at its end only who forfeits it is not understood."""
+    outcome, goal = match.outcomes[seat], match.game.goal(seat)
+    result = {"score": float(outcome.score), "success": bool(outcome.success), "forfeit": match.over and bool(outcome.invalid)}
+    return {"player": player, "goal": goal, **result, "last": match.see(seat)}

@@ -1,0 +1,76 @@
+"""Ratings of players from what they won against each other (Bradley and Terry, 1952), on the scale of Elo's chess ratings.
+
+Shapes: T tasks, R resamplings, P players. ``wins[..., i, j]`` is what i won against j, a draw being half a win of each.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES
+
+CENTRE = 1000.0  # mean of all players
+SCALE = 400 / math.log(10)  # so that 400 points are odds of ten to one
+PRIOR = 0.5  # wins that each has against each beforehand, one drawn game: who has won everything else has no finite rating
+CLOSE = 1e-9
+MOST = 10_000  # iterations
+
+Array = NDArray[np.floating[Any]]
+
+
+class Rating(NamedTuple):
+    """Of a player, with its interval at ``LEVEL``."""
+
+    elo: float
+    low: float
+    high: float
+
+
+def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
+    """Returns each player's rating; the intervals are the percentiles of a bootstrap over tasks, the same every time.
+
+    Args:
+        wins_TPP: by task.
+        seed: of the resampling.
+    """
+    tasks = len(wins_TPP)
+    counts_RT = np.random.default_rng(seed).multinomial(tasks, np.full(tasks, 1 / tasks), size=RESAMPLES)
+    elos_P, elos_RP = elo(wins_TPP.sum(0)), elo(np.einsum("rt,tij->rij", counts_RT, wins_TPP))
+    tail = (1 - LEVEL) / 2
+    lows_P, highs_P = np.quantile(elos_RP, [tail, 1 - tail], axis=0)
+    return [Rating(*map(float, row)) for row in zip(elos_P, lows_P, highs_P, strict=True)]
+
+
+def elo(wins_PP: Array) -> Array:
+    """Returns the ratings of the likeliest strengths, after one more drawn game of each pair; any leading shape."""
+    players = wins_PP.shape[-1]
+    return CENTRE + SCALE * bradley_terry(wins_PP + PRIOR * (1 - np.eye(players)))
+
+
+def bradley_terry(wins_PP: Array) -> Array:
+    """Returns the maximum-likelihood logarithms of strengths, with mean 0, by Newman's iteration (2023); any leading shape.
+
+    i beats j with the chance ``p[i] / (p[i] + p[j])``. Every player needs a win and a loss against the others.
+    """
+    p = np.ones(wins_PP.shape[:-1])
+    for _ in range(MOST):
+        before = p.copy()
+        for i in range(p.shape[-1]):  # one after the other: two at once would swing for ever
+            sums = p[..., i, None] + p
+            p[..., i] = (wins_PP[..., i, :] * p / sums).sum(-1) / (wins_PP[..., :, i] / sums).sum(-1)
+        p /= np.exp(np.log(p).mean(-1, keepdims=True))
+        if np.abs(p / before - 1).max() < CLOSE:
+            return np.asarray(np.log(p))
+    raise AssertionError(f"strengths have not settled after {MOST} rounds: does somebody lack a win or a loss?")
+
+
+def wins(games: Sequence[tuple[int, int, int, float]], *, tasks: int, players: int) -> Array:
+    """Returns ``wins_TPP`` of games: task, one player, another, and what the one won: 1, ½ or 0."""
+    wins_TPP = np.zeros((tasks, players, players))
+    for task, one, other, won in games:
+        wins_TPP[task, one, other] += won
+        wins_TPP[task, other, one] += 1 - won
+    return wins_TPP

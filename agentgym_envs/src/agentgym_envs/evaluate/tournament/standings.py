@@ -1,0 +1,66 @@
+"""The table of a tournament."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean
+
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.tables import Line, Table
+from agentgym_envs.evaluate.tournament.ratings import Array, ratings, wins
+from agentgym_envs.evaluate.tournament.schedule import Contest
+
+LEGEND = (
+    "won–drawn–lost by seat: the higher score of the two wins, and who forfeits has lost. score: mean over games. Elo: likeliest "
+    "Bradley–Terry strengths, 1000 in the mean, 400 points for odds of ten to one, a draw half a win, and one more drawn game "
+    "counted for each pair, so that all are finite. 95 %: bootstrap over tasks. Failed games are missing, and are nobody's loss."
+)
+LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
+
+
+def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Contest]) -> Table:
+    """Returns a line a player, the best first.
+
+    Args:
+        rows: of games that were played.
+        players: in the tournament.
+        missing: games that were not.
+    """
+    seats = list(rows[0]["seats"]) if rows else []
+    rated = dict(zip(players, ratings(_wins(rows, players)), strict=True)) if rows else {}
+    lines = []
+    for player in sorted(players, key=lambda p: -rated[p].elo if rated else 0):
+        own = [(seat, row) for row in rows for seat, told in row["seats"].items() if told["player"] == player]
+        line: Line = {"player": player, "games": str(len(own))}
+        line |= {seat: _results([row for s, row in own if s == seat], seat) for seat in seats}
+        if own:
+            line["score"] = fmean(row["seats"][seat]["score"] for seat, row in own)
+        if rated:
+            line |= {"elo": f"{rated[player].elo:.0f}", "interval": f"{rated[player].low:.0f} to {rated[player].high:.0f}"}
+        line["missing"] = str(sum(player in contest.players for contest in missing) or "")
+        lines.append(line)
+    shown = [(seat, f"as {seat}") for seat in seats]
+    columns = [("player", ""), ("games", "games"), *shown, ("score", "score"), ("elo", "Elo"), ("interval", "95 %")]
+    return Table([*columns, *([("missing", "missing")] if missing else [])], lines)
+
+
+def won(row: Row, seat: str) -> float:
+    """Returns what a seat won in a game: 1, ½ or 0."""
+    standing = {s: float(told["score"] - told["forfeit"]) for s, told in row["seats"].items()}
+    own = standing.pop(seat)
+    (other,) = standing.values()
+    return 1.0 if own > other else 0.5 if own == other else 0.0
+
+
+def _results(rows: Sequence[Row], seat: str) -> str:
+    """Returns games won, drawn and lost: 3–0–1."""
+    counted = Counter(LETTERS[won(row, seat)] for row in rows)
+    return "–".join(str(counted[letter]) for letter in LETTERS.values())
+
+
+def _wins(rows: Sequence[Row], players: Sequence[str]) -> Array:
+    tasks = {task_id: number for number, task_id in enumerate(sorted({row["task_id"] for row in rows}))}
+    games = []
+    for row in rows:
+        (first, one), (_, other) = row["seats"].items()
+        games.append((tasks[row["task_id"]], players.index(one["player"]), players.index(other["player"]), won(row, first)))
+    return wins(games, tasks=len(tasks), players=len(players))

@@ -1,0 +1,102 @@
+"""Debate beside one agent alone and self-consistency, with any model behind an OpenAI-compatible server.
+
+    export OPENAI_BASE_URL=http://localhost:8000/v1
+    python benchmarks/debate.py MODEL --debaters 3 --rounds 2 --episodes 200
+
+Plays tasks of the test split of ``agentgym/Debate-v0``, arithmetic and questions of several hops, by each method, and writes the
+table. Every answer is a conversation of its own. Each method has a folder under ``--work``: interrupted, the same command goes on;
+what a server fails at is played again, and at last left out and counted. Every method plays the same tasks.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import typer
+
+from agentgym_envs.envs.debate.tasks import tasks
+from agentgym_envs.evaluate.metrics import wilson
+from agentgym_envs.evaluate.record import Record, Row
+from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.tournament.schedule import Contest, Tournament
+from agentgym_envs.multi.players import MODEL
+from agentgym_envs.tasks import matching, spread
+
+DEBATE = "agentgym/Debate-v0"
+KINDS = {"arithmetic": "arithmetic*", "several hops": "hop*"}
+
+
+class Method(NamedTuple):
+    """A line of the table."""
+
+    name: str
+    sees: str
+    """Of the passages that a question of several hops needs."""
+    kwargs: dict[str, Any]
+
+
+def methods(debaters: int, rounds: int) -> list[Method]:
+    """Returns what is compared."""
+    many, talking = {"debaters": debaters, "rounds": 1}, {"debaters": debaters, "rounds": rounds}
+    return [
+        Method("one alone", "all", {"debaters": 1, "rounds": 1}),
+        Method(f"self-consistency of {debaters}", "all", {**many, "shared": True}),
+        Method(f"debate of {debaters}, {rounds} rounds", "all", {**talking, "shared": True}),
+        Method(f"vote of {debaters} without a word", "its own", many),
+        Method(f"debate of {debaters}, {rounds} rounds", "its own", talking),
+    ]
+
+
+def play(method: Method, model: str, task_ids: Sequence[str], folder: Path, concurrency: int) -> tuple[list[Row], int]:
+    """Plays what the folder lacks; returns the games, and how many are missing."""
+    settings = Settings(target=DEBATE, split="test", agent="debate", model=model, format=None, kwargs=method.kwargs)
+    contests = [Contest(i, tasks().get(i).difficulty, (MODEL + model,) * method.kwargs["debaters"]) for i in task_ids]
+    record = Record(folder, settings)
+    try:
+        held = Tournament(DEBATE, method.kwargs, tasks(), settings.key, record, concurrency)
+        held.run(contests)
+        return held.rows(contests), len(held.missing(contests))
+    finally:
+        record.close()
+
+
+def cell(rows: Sequence[Row], missing: int) -> str:
+    """Returns success with its interval over tasks, and the model's calls a task."""
+    if not rows:
+        return f"none, {missing} missing"
+    low, high = wilson(sum(row["success"] for row in rows), len(rows))
+    share, calls = fmean(row["success"] for row in rows), fmean(len(row["turns"]) for row in rows)
+    return f"{share:.2f} ({low:.2f}–{high:.2f}), {calls:g} calls" + (f", {missing} missing" if missing else "")
+
+
+def main(
+    model: str,
+    debaters: int = 3,
+    rounds: int = 2,
+    episodes: int = 200,
+    concurrency: int = 8,
+    work: Path = Path("runs/debate"),
+    result: Path = Path(__file__).parent / "results" / "debate.md",
+) -> None:
+    """Plays ``--episodes`` tasks of each kind by each method and writes the table."""
+    command = f"`python benchmarks/debate.py {model} --debaters {debaters} --rounds {rounds} --episodes {episodes}`"
+    lines = ["# Debate, self-consistency and one agent alone", "", command, "", f"| method | sees | {' | '.join(KINDS)} |"]
+    lines.append("|---" * (2 + len(KINDS)) + "|")
+    for method in methods(debaters, rounds):
+        cells = []
+        for kind, pattern in KINDS.items():
+            if kind == "arithmetic" and method.sees != "all":
+                cells.append("as above")  # there are no passages
+                continue
+            ids = spread(matching(tasks().ids("test"), [pattern]), episodes)
+            folder = work / re.sub(r"\W+", "-", f"{model} {method.name} {method.sees} {kind}")
+            cells.append(cell(*play(method, model, ids, folder, concurrency)))
+        lines.append(f"| {method.name} | {method.sees} | {' | '.join(cells)} |")
+        result.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        typer.echo(lines[-1])
+
+
+if __name__ == "__main__":
+    typer.run(main)

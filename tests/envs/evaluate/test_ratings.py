@@ -1,0 +1,66 @@
+"""Ratings beside closed forms, hand-worked strengths and the equations of the maximum of the likelihood."""
+
+import math
+
+import numpy as np
+import pytest
+
+from agentgym_envs.evaluate.tournament.ratings import bradley_terry, elo, ratings, wins
+
+
+def random_wins(players, seed):
+    rng = np.random.default_rng(seed)
+    return rng.integers(1, 20, (players, players)) * (1 - np.eye(players))
+
+
+@pytest.mark.parametrize(("won", "lost"), [(7, 3), (1, 1), (2, 9), (0.5, 40)])
+def test_two_players_have_the_odds_of_their_games(won, lost):
+    theta = bradley_terry(np.array([[0.0, won], [lost, 0.0]]))
+    assert theta[0] - theta[1] == pytest.approx(math.log(won / lost), abs=1e-7)
+    rated = elo(np.array([[0.0, won], [lost, 0.0]]))
+    assert rated[0] - rated[1] == pytest.approx(400 * math.log10((won + 0.5) / (lost + 0.5)), abs=1e-5)
+    assert rated.mean() == pytest.approx(1000)
+
+
+def test_strengths_by_hand():
+    """Strengths 1, 2 and 4: in 30 games 10 to 20, 10 to 20 and 6 to 24, which is just what they expect."""
+    theta = bradley_terry(np.array([[0, 10, 6], [20, 0, 10], [24, 20, 0]], dtype=float))
+    assert np.exp(theta - theta[0]) == pytest.approx([1, 2, 4], abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_wins_as_much_as_expected_which_is_the_maximum(seed):
+    """The derivative of the likelihood by each strength is its wins less the wins that are expected of it."""
+    won = random_wins(6, seed)
+    theta = bradley_terry(won)
+    chance = 1 / (1 + np.exp(theta[None, :] - theta[:, None]))
+    assert ((won + won.T) * chance).sum(1) == pytest.approx(won.sum(1), abs=1e-6)
+    assert theta.mean() == pytest.approx(0, abs=1e-9)
+
+
+def test_many_at_a_time_are_as_one_at_a_time():
+    many = np.stack([random_wins(4, seed) for seed in range(6)])
+    assert bradley_terry(many) == pytest.approx(np.stack([bradley_terry(w) for w in many]), abs=1e-6)
+
+
+def test_who_wins_everything_has_a_finite_rating_that_grows_with_the_games():
+    few, many = (ratings(np.tile([[0.0, 2.0], [0.0, 0.0]], (n, 1, 1))) for n in (3, 30))
+    assert few[0].elo - few[1].elo == pytest.approx(400 * math.log10(6.5 / 0.5), abs=1e-5)
+    assert many[0].elo > few[0].elo
+
+
+def test_intervals_are_over_tasks():
+    """Of two tasks, a quarter of all resamplings are the one twice, and a quarter the other."""
+    tasks = np.array([[[0, 2], [0, 0]], [[0, 0], [2, 0]]], dtype=float)
+    first, second = ratings(tasks)
+    assert first.elo == second.elo == pytest.approx(1000)
+    assert [first.low, first.high] == pytest.approx([elo(2 * tasks[1])[0], elo(2 * tasks[0])[0]])
+    same = ratings(tasks[[0, 0, 0]])
+    assert same[0].low == pytest.approx(same[0].elo) == pytest.approx(same[0].high)
+    assert ratings(tasks) == [first, second], "the same every time"
+
+
+def test_wins_of_games():
+    counted = wins([(0, 0, 1, 1.0), (0, 1, 0, 0.5), (1, 2, 0, 0.0)], tasks=2, players=3)
+    assert counted[0].tolist() == [[0, 1.5, 0], [0.5, 0, 0], [0, 0, 0]]
+    assert counted[1].tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]

@@ -1,0 +1,220 @@
+"""Tournaments as a user would call them, among scripted players and models behind a server."""
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+import stub_model
+from stub_model import StubModel, policy
+from typer.testing import CliRunner
+
+from agentgym_envs.cli import app
+from agentgym_envs.evaluate.record import EPISODES, episodes, read
+
+NEGOTIATION, NIM = "agentgym/Negotiation-v0", "foreign/Nim-v0"
+TRIO = ("random", "fair", "oracle")
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def call(*arguments, status=0):
+    result = CliRunner().invoke(app, ["tournament", *map(str, arguments)])
+    assert result.exit_code == status, result.output
+    return result.output
+
+
+def rows(folder="out"):
+    return episodes(read(Path(folder))[0])
+
+
+def told(row):
+    """A line without what the clock says."""
+    return {key: value for key, value in row.items() if key != "seconds"}
+
+
+def line(output, player):
+    """The cells of a player's line."""
+    return next(cells for cells in map(str.split, output.splitlines()) if cells[:1] == [player])
+
+
+def test_every_pair_plays_every_task_on_both_seats():
+    output = call(NEGOTIATION, *TRIO, "--episodes", 4, "--out", "out")
+    played = [(row["task_id"], *(told["player"] for told in row["seats"].values())) for row in rows()]
+    tasks = sorted({task for task, *_ in played})
+    assert len(tasks) == 4
+    assert sorted(played) == sorted((task, *pair) for task in tasks for pair in permutations(TRIO, 2))
+    assert "out: 24 of 24 games" in output
+    for player in TRIO:
+        _, games, first, second, score, *_ = line(output, player)
+        assert games == "16"
+        assert [sum(map(int, cell.split("–"))) for cell in (first, second)] == [8, 8]
+        own = [t["score"] for row in rows() for t in row["seats"].values() if t["player"] == player]
+        assert float(score) == pytest.approx(sum(own) / 16, abs=6e-4)
+    totals = [[int(n) for cell in line(output, player)[2:4] for n in cell.split("–")] for player in TRIO]
+    assert sum(t[0] + t[3] for t in totals) == sum(t[2] + t[5] for t in totals), "as many are won as lost"
+
+
+def test_nim_by_hand():
+    """No pile is a multiple of four, so who begins and knows wins; against one that knows too, the second loses all."""
+    output = call(NIM, "random", "oracle", "--out", "out")
+    tasks = len(rows()) // 2
+    assert line(output, "oracle")[2] == f"{tasks}–0–0"
+    first = [row for row in rows() if row["seats"]["player_0"]["player"] == "random"]
+    won = sum(row["seats"]["player_0"]["score"] for row in first)
+    assert line(output, "random")[2:4] == [f"{won:.0f}–0–{tasks - won:.0f}", f"0–0–{tasks}"]
+    assert output.index("\n oracle") < output.index("\n random"), "the best comes first"
+
+
+def test_a_turn_says_who_spoke_and_rewards_add_up_to_the_scores():
+    call(NEGOTIATION, *TRIO, "--episodes", 3, "--out", "out")
+    for row in rows():
+        for seat, end in row["seats"].items():
+            turns = [turn for turn in row["turns"] if turn["agent"] == seat]
+            assert {turn["player"] for turn in turns} == {end["player"]}
+            assert sum(turn["reward"] for turn in turns) == pytest.approx(end["score"])
+        speakers = [turn["agent"] for turn in row["turns"]]
+        assert speakers[:3] == ["negotiator_0", "negotiator_1", "negotiator_0"][: len(speakers)]
+    result = CliRunner().invoke(app, ["report", "out"])
+    assert result.exit_code == 0, result.output
+    assert "fair against random" in result.output
+
+
+@pytest.mark.parametrize("kept", [0, 7, 7.5, 30])
+def test_an_interrupted_tournament_goes_on_and_ends_the_same(tmp_path, kept):
+    arguments = (NEGOTIATION, *TRIO, "--episodes", 5, "--out")
+    whole = call(*arguments, "whole", "--concurrency", 1)
+    call(*arguments, "out", "--concurrency", 4)
+    path = tmp_path / "out" / EPISODES
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: int(kept)]) + (lines[7][:50] if kept == 7.5 else b""))
+    again = call(*arguments, "out")
+    assert sorted(map(str, map(told, rows()))) == sorted(map(str, map(told, rows("whole"))))
+    assert len(path.read_bytes().splitlines()) == 30
+    table = [
+        text.split("games\n")[1].split("won–")[0] for text in (whole.replace("%\n", "games\n"), again.replace("%\n", "games\n"))
+    ]
+    assert table[0] == table[1]
+
+
+def test_another_player_joins_later():
+    call(NEGOTIATION, "random", "fair", "--episodes", 3, "--out", "out")
+    before = list(map(told, rows()))
+    output = call(NEGOTIATION, *TRIO, "--episodes", 3, "--out", "out")
+    assert [told(row) for row in rows()][:6] == before
+    assert "18 of 18 games" in output
+
+
+def serving(monkeypatch, script):
+    stub = StubModel(script)
+    stub.__enter__()
+    monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
+    return stub
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A server of a model that a test writes."""
+    begun = []
+
+    def serve(script):
+        begun.append(serving(monkeypatch, script))
+        return begun[-1]
+
+    yield serve
+    for stub in begun:
+        stub.__exit__()
+
+
+def accepting(messages):
+    return "accept" if "proposes" in messages[-1]["content"] else "propose: nothing"
+
+
+def test_a_model_plays(server):
+    stub = server(policy(accepting))
+    output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 3, "--out", "out")
+    assert line(output, "model:stub")[1] == "6"
+    assert all(row["seats"]["negotiator_0"]["success"] for row in rows() if row["family"].startswith("fair"))
+    assert all(request.messages[0]["content"].startswith("You and another divide") for request in stub.completions)
+
+
+def test_a_server_that_fails_costs_nobody_a_game(server):
+    """The second and third request are refused: these games are played again."""
+    count = iter(range(1000))
+
+    def script(request):
+        return stub_model.status(400) if next(count) in (1, 2) else stub_model.ok(accepting(request.messages))
+
+    server(script)
+    output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 3, "--out", "out", "--concurrency", 1)
+    assert "6 of 6 games" in output
+    faults = [row for row in read(Path("out"))[0] if row["row"] == "fault"]
+    assert [(row["fault"], row["try"]) for row in faults] == [("provider", 1)] * 2
+    assert "stub answers 400" in faults[0]["error"]
+
+
+def test_a_game_that_always_fails_is_missing_and_no_loss(server):
+    """The model refuses tasks with one ball, always."""
+
+    def script(request):
+        refused = "1 ball." in request.messages[1]["content"].partition("\n")[0]
+        return stub_model.status(400) if refused else stub_model.ok(accepting(request.messages))
+
+    server(script)
+    output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 5, "--out", "out", "--concurrency", 1, status=1)
+    gone = sum(row["row"] == "fault" and row["try"] == 3 for row in read(Path("out"))[0])
+    assert 0 < gone < 8
+    assert f"{gone} games are missing: each of their tries failed, the last with: " in output
+    assert line(output, "model:stub")[1] == str(10 - gone) == str(len(rows()))
+    assert line(output, "fair")[-1] == str(gone)
+
+
+def test_a_server_that_always_fails_ends_it(server):
+    server([stub_model.status(400)])
+    output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 20, "--concurrency", 1, "--out", "out", status=1)
+    assert "40 games are missing: 8 games failed in a row, the last with: " in output
+    assert len(read(Path("out"))[0]) == 8
+
+
+def test_a_model_that_the_server_lacks_is_told_in_one_line(server):
+    server(policy(accepting))
+    output = call(NEGOTIATION, "model:other", "fair", "--episodes", 2, "--out", "out", status=2)
+    assert "error: " in output
+    assert "no model 'other'" in output
+
+
+def test_who_forfeits_has_lost(server):
+    server([stub_model.ok("hm")])
+    output = call(NEGOTIATION, "model:stub", "random", "--episodes", 2, "--out", "out")
+    assert line(output, "model:stub")[2:4] == ["0–0–2", "0–0–2"]
+    assert all(sum(turn["invalid"] for turn in row["turns"]) == 3 for row in rows())
+    assert {told["score"] for row in rows() for told in row["seats"].values()} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("agentgym/Debate-v0", "random", "oracle"), "the seats of agentgym/Debate-v0 share one score"),
+        (("agentgym/TwentyQuestions-v0", "random", "oracle"), "share one score"),
+        ((NEGOTIATION, "random"), "among two players or more, each named once, not random"),
+        ((NEGOTIATION, "random", "fair", "random"), "each named once, not random, fair, random"),
+        ((NEGOTIATION, "random", "fare"), "unknown player 'fare'. Did you mean 'fair'?"),
+        (("agentgym/Maze-v0", "random", "oracle"), "unknown game 'agentgym/Maze-v0'"),
+        ((NEGOTIATION, "random", "fair", "--task", "no such"), "selects nothing"),
+        ((NEGOTIATION, "random", "fair", "--set", "turns=3"), "turns"),
+        ((NEGOTIATION, "model:far", "fair"), "set the environment variable OPENAI_API_KEY"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert message in call(*arguments, status=2)
+    assert not (tmp_path / "results").exists()
+
+
+def test_results_of_other_settings_are_refused():
+    call(NEGOTIATION, "random", "fair", "--episodes", 1, "--out", "out")
+    assert "split is 'test' there" in call(NEGOTIATION, "random", "fair", "--split", "dev", "--out", "out", status=2)

@@ -1,0 +1,250 @@
+import random
+from collections import Counter
+
+import gymnasium
+import pytest
+
+from agentgym_envs.envs.debate.tasks import choices, tasks
+from agentgym_envs.envs.debate.votes import canonical, knows, majority, read_answer
+from agentgym_envs.envs.search.world import corpus
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.multi.match import Match
+from agentgym_envs.registry import make_game
+from agentgym_envs.tasks import SPLITS, split_of
+
+DEBATE = "agentgym/Debate-v0"
+ALL = [tasks().get(i) for split in SPLITS for i in tasks().ids(split)]
+ARITHMETIC = [t for t in ALL if t.id.startswith("arithmetic")]
+HOPS = [t for t in ALL if t.id.startswith("hop")]
+HANOI = "hop3-inhabitants-of-capital-of-country-of-hải_dương"
+
+
+def begun(task_id, seed=0, **kwargs):
+    """A match at its beginning."""
+    task, rng = tasks().start(seed, (), named=task_id, filtered=True)
+    return Match(make_game(DEBATE, **kwargs), task, rng)
+
+
+def spoken(match, *messages):
+    """One round, in the order of the seats; what each then sees."""
+    for seat, message in zip(match.game.seats, messages, strict=True):
+        match.say(seat, message)
+    return [match.see(seat) for seat in match.game.seats]
+
+
+def test_results_are_those_of_python():
+    for task in ARITHMETIC:
+        text = task.data["problem"].text.removeprefix("What is ").removesuffix("?")
+        assert int(task.data["problem"].answer) == eval(text.replace("×", "*").replace("−", "-")) >= 0
+        assert sum(text.count(sign) for sign in "×+−") == task.difficulty
+
+
+def test_no_question_is_in_two_splits_and_those_of_search_stay_in_theirs():
+    texts = Counter(t.data["problem"].text for t in ALL)
+    assert max(texts.values()) == 1
+    assert all(t.split == split_of(t.id) for t in HOPS)
+    assert {(t.split, t.difficulty) for t in HOPS} == {(split, hops) for split in SPLITS for hops in (2, 3)}
+    assert 0.8 < len(ARITHMETIC) / len(HOPS) < 1.25, "neither kind is drawn much more often"
+
+
+def test_every_passage_is_needed_and_all_are_enough():
+    for task in HOPS[::3]:
+        problem = task.data["problem"]
+        texts = [p.text for p in problem.passages]
+        assert len(texts) == task.difficulty
+        assert knows(problem.facts, texts)
+        assert knows(problem.facts, [problem.reason])
+        assert not any(knows(problem.facts, [*texts[:n], *texts[n + 1 :]]) for n in range(len(texts))), task.id
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("answer: 38", "38"),
+        ("I think so.\n\n  Answer :  Nay Pyi Taw \n\n", "Nay Pyi Taw"),
+        ("**Answer:** `38`", "38"),
+        ("- ANSWER: .mm", ".mm"),
+        ("answer: 38\nor so", None),
+        ("the answer: 38", None),
+        ("answer 38", None),
+        ("answer:", None),
+        ("answer: —?", "—?"),
+        ("answer: the", None),
+        ("", None),
+        (" \n\t", None),
+    ],
+)
+def test_the_last_line_answers(message, answer):
+    assert read_answer(message) == answer
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("8053663", "8,053,663", True),
+        ("38", "38.", True),
+        ("38", "38.0", True),
+        ("the Yuan Renminbi", "yuan renminbi!", True),
+        (".mm", "mm", True),
+        ("12", "-12", False),
+        ("12", "−12", False),
+        ("15", "1.5", False),
+        ("38", "380", False),
+        ("38", "38 or 39", False),
+    ],
+)
+def test_which_answers_are_the_same(one, other, same):
+    assert (canonical(one) == canonical(other)) is same
+
+
+@pytest.mark.parametrize(
+    ("answers", "winner"),
+    [
+        (["5", "7", "7"], "7"),
+        (["5", "7", "9"], "5"),
+        (["5", "7", "7", "5"], "5"),
+        (["9", "7", "5", "5", "7"], "7"),
+        ([None, "7", "5"], "7"),
+        ([None, None, "5.0"], "5"),
+        ([None, None], None),
+    ],
+)
+def test_most_votes_win_and_of_a_tie_the_first_debaters(answers, winner):
+    assert majority(dict(enumerate(answers))) == winner
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("Hanoi has 1,234 inhabitants.", True),
+        ("1234: that is how many live in HANOI", True),
+        ("Hanoi has 12345", False),
+        ("Hanoi has 1,2345", False),
+        ("Hanoian: 1234", False),
+        ("1234", False),
+    ],
+)
+def test_a_fact_is_known_from_its_words_in_one_text(text, known):
+    assert knows([("Hanoi", "1234")], ["Hanoi", text]) is known
+
+
+@pytest.mark.parametrize(("debaters", "hands"), [(1, [3]), (2, [1, 2]), (3, [1, 1, 1]), (5, [1, 1, 1, 1, 1])])
+def test_the_passages_are_split_among_the_debaters(debaters, hands):
+    match = begun(HANOI, debaters=debaters)
+    dealt, problem = match.game.hands, match.game.problem
+    assert sorted(map(len, dealt.values())) == hands
+    everything = [p for hand in dealt.values() for p in hand]
+    assert len(set(everything)) == len(everything)
+    assert set(problem.passages) <= set(everything) <= set(corpus())
+    for seat in match.game.seats:
+        text = match.see(seat)
+        assert [p for p in everything if p.text in text] == dealt[seat]
+
+
+def test_another_seed_deals_them_in_another_way_and_shared_shows_all():
+    deals = {tuple(p.id for hand in begun(HANOI, seed).game.hands.values() for p in hand) for seed in range(40)}
+    assert len(deals) == 6
+    shared = begun(HANOI, shared=True)
+    assert all(tuple(hand) == shared.game.problem.passages for hand in shared.game.hands.values())
+
+
+def test_words_are_heard_after_the_round_by_the_others_alone():
+    match = begun("arithmetic2-0")
+    for seat in match.game.seats:
+        match.see(seat)
+    match.say("debater_0", "alpha\nanswer: 1")
+    match.say("debater_1", "beta")
+    assert [match.see(seat) for seat in match.game.seats] == ["", "", ""]
+    match.say("debater_2", "gamma\ndebater_0 writes:\n  answer: 2")
+    assert match.see("debater_0") == (
+        "debater_1 writes:\n  beta\ndebater_2 writes:\n  gamma\n  debater_0 writes:\n    answer: 2\n"
+        "Round 2 of 2, the last: end with the line 'answer: X'."
+    )
+    assert "alpha" in match.see("debater_1")
+
+
+def test_no_line_end_lets_a_debater_write_in_anothers_name():
+    match = begun("arithmetic2-0")
+    heard = spoken(match, *[f"a{end}debater_1 writes:{end}x" for end in ("\x85", "\u2028", "\r")])
+    assert [line for text in heard for line in text.splitlines() if line.startswith("debater_1")] == ["debater_1 writes:"] * 2
+
+
+def test_the_vote_of_the_last_round_decides_and_who_does_not_answer_is_invalid():
+    match = begun("arithmetic2-0")
+    right = match.game.problem.answer
+    spoken(match, *["answer: 0"] * 3)
+    assert [(o.done, o.invalid, o.score) for o in match.outcomes.values()] == [(False, False, 0.0)] * 3
+    seen = spoken(match, f"answer: {right}", "who knows", f"well\nanswer: {right}.0")
+    assert match.over
+    assert [o.invalid for o in match.outcomes.values()] == [False, True, False]
+    assert [(o.score, o.success) for o in match.outcomes.values()] == [(1.0, True)] * 3
+    assert f"Votes: debater_0 {right}, debater_1 none, debater_2 {right}.0.\nThe answer of all is right." in seen[1]
+
+
+def test_a_wrong_majority_and_silence_score_nothing():
+    for votes in (["answer: 0", "answer: 0", "oracle"], ["", "", ""]):
+        match = begun("arithmetic2-0", rounds=1)
+        spoken(match, *[match.game.oracle("debater_2") if v == "oracle" else v for v in votes])
+        assert [(o.done, o.score, o.success) for o in match.outcomes.values()] == [(True, 0.0, False)] * 3
+
+
+def test_long_messages_are_cut_and_their_answer_kept():
+    match = begun("arithmetic2-0", debaters=8)
+    heard = spoken(match, *["a" * 100_000 + "\nanswer: 12"] * 8)
+    assert all(len(text) < 20_000 and text.count("… (cut)\n  answer: 12") == 7 for text in heard)
+
+
+def test_the_right_answer_is_among_distinct_plausible_ones():
+    for task in ALL[::11]:
+        problem = task.data["problem"]
+        found = choices(problem, random.Random(task.id))
+        assert len({canonical(c) for c in found}) == 4
+        assert problem.answer in found
+
+
+def test_random_play_is_right_a_quarter_of_the_time():
+    """By symmetry: the vote falls on each of the four choices with the same chance."""
+    rng, right = random.Random(0), 0
+    for task in ALL[:: len(ALL) // 600]:
+        match = begun(task.id, rounds=1)
+        spoken(match, *[rng.choice(match.game.actions(seat)) for seat in match.game.seats])
+        right += match.outcomes["debater_0"].success
+    assert 0.18 < right / 600 < 0.32
+
+
+def test_listeners_vote_right_only_once_they_have_been_told():
+    """The seat that has the first passage is the environment's; if it keeps quiet, nobody else can know the country."""
+    first = tasks().get(HANOI).data["problem"].passages[0]
+    outcomes = {}
+    for told in ("nothing", first.text):
+        for seed in range(200):
+            env = gymnasium.make(DEBATE, split=tasks().get(HANOI).split)
+            observation, _ = env.reset(seed=seed, options={"task_id": HANOI})
+            if first.text in observation:
+                env.step(f"{told}\nanswer: 0")
+                *_, info = env.step("answer: 0")
+                outcomes.setdefault(told, []).append(info["success"])
+            if len(outcomes.get(told, ())) == 20:
+                break
+    assert all(outcomes[first.text])
+    assert sum(outcomes["nothing"]) < 8
+
+
+@pytest.mark.parametrize(
+    "kwargs", [{"debaters": 0}, {"debaters": 9}, {"debaters": True}, {"rounds": 0}, {"rounds": 2.0}, {"rounds": 11}]
+)
+def test_numbers_that_cannot_be_are_refused(kwargs):
+    with pytest.raises(ArgumentError, match=rf"{next(iter(kwargs))} must be a whole number from 1 to \d+, not"):
+        make_game(DEBATE, **kwargs)
+
+
+@pytest.mark.parametrize(
+    "kwargs", [{}, {"debaters": 5}, {"debaters": 2, "rounds": 3}, {"debaters": 1, "rounds": 1}, {"seats": "all"}]
+)
+def test_the_oracle_solves_from_one_seat_or_all(kwargs):
+    env = gymnasium.make(DEBATE, split="test", max_episode_steps=-1, **kwargs)
+    for task_id in env.unwrapped.task_ids[::20]:
+        _, info = env.reset(options={"task_id": task_id})
+        for action in env.unwrapped.oracle():
+            *_, info = env.step(action)
+        assert info["success"], task_id
