@@ -20,7 +20,6 @@ import pytest
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.envs.web import chromium
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.report import Run, Section, expanded, named, write_report
@@ -101,13 +100,6 @@ class Reader(HTMLParser):
 
     def of(self, tag):
         return [(attributes, "".join(text)) for name, attributes, text in self.elements if name == tag]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    taken = chromium.process.take(chromium.Setting())  # its host names lead nowhere
-    yield taken.browser
-    chromium.process.give_back(taken)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.report.data import Run, Section, write_blocks
 
 PLACE = "<!-- data -->\n"
-SCRIPTS = ("data.js", "overview.js", "charts.js", "list.js", "episode.js", "page.js")
+SCRIPTS = ("elements.js", "turns.js", "data.js", "overview.js", "charts.js", "list.js", "episode.js", "page.js")
 
 
 def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section] = (), legend: str = "") -> None:
@@ -58,16 +58,28 @@ def _block(write: Callable[[str], object], name: str, text: str) -> None:
     write(f'<script type="application/octet-stream;base64" id="{name}">{text}</script>\n')
 
 
-def _page() -> str:
-    style, script = _file("style.css"), "\n".join(map(_file, SCRIPTS))
+def page(template: str, *, style: str, script: str, **more: str) -> str:
+    """Returns a page with its style and script in it, and a policy that lets a browser use these two and no other.
+
+    Args:
+        template: HTML with places for ``$policy``, ``$style`` and ``$script``.
+        style: CSS.
+        script: JavaScript.
+        **more: what else the policy allows, such as ``connect_src="'self'"``.
+    """
     rules = {"default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "img-src": "data:"}
-    rules |= {"base-uri": "'none'", "form-action": "'none'"}
+    rules |= {"base-uri": "'none'", "form-action": "'none'"} | {name.replace("_", "-"): source for name, source in more.items()}
     policy = "; ".join(f"{name} {source}" for name, source in rules.items())
-    return Template(_file("page.html")).substitute(policy=policy, style=style, script=script)
+    return Template(template).substitute(policy=policy, style=style, script=script)
 
 
-def _file(name: str) -> str:
-    return files("agentgym_envs.evaluate.report").joinpath(name).read_text(encoding="utf-8")
+def resource(name: str, package: str = "agentgym_envs.evaluate.report") -> str:
+    """Returns the text of a file of a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def _page() -> str:
+    return page(resource("page.html"), style=resource("style.css"), script="\n".join(map(resource, SCRIPTS)))
 
 
 def _hash(text: str) -> str:
