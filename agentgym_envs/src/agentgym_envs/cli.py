@@ -15,7 +15,7 @@ from rich.table import Table
 from agentgym_envs import plugins, registry
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, MissingExtra
 from agentgym_envs.evaluate.commands import evaluate, report
-from agentgym_envs.feedback.commands import compare
+from agentgym_envs.feedback.commands import compare, export
 from agentgym_envs.keywords import keywords
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
@@ -164,6 +164,7 @@ def sites(
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
 app.command()(user_errors(compare))
+app.command()(user_errors(export))
 
 if __name__ == "__main__":
     app()

@@ -1,5 +1,6 @@
-"""``agentgym compare``."""
+"""``agentgym compare`` and ``agentgym export``."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.lines import Row
 
 if TYPE_CHECKING:
@@ -40,6 +41,31 @@ def compare(
         out.print(f"{file}: {session.agreement()}", soft_wrap=True)
     finally:
         opened.close()
+
+
+def export(
+    file: Annotated[Path, typer.Argument(help="Comparisons.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="A JSONL file; an older one is replaced.")],
+    form: Annotated[str, typer.Option("--to", help="rewards, dpo or kto.")] = "rewards",
+) -> None:
+    """Writes comparisons as TRL's RewardTrainer, DPOTrainer or KTOTrainer takes them."""
+    from agentgym_envs.feedback import record
+    from agentgym_envs.feedback.export import FORMS, exported, written
+
+    if form not in FORMS:
+        raise UnknownName("form", form, FORMS)
+    rows, left_out = exported(record.standing(record.read(file)[0]), form)
+    if not rows:
+        raise ArgumentError(f"{file} has no comparison for --to {form}{_why(left_out)}")
+    try:
+        target.write_text(written(rows), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ArgumentError(f"cannot write {target}: {error.strerror}") from error
+    out.print(f"wrote {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
+
+
+def _why(left_out: Mapping[str, int]) -> str:
+    return "".join(f"; left out, as {reason}: {count}" for reason, count in left_out.items())
 
 
 def _pairs(folders: list[Path]) -> list[Row]:
