@@ -1,6 +1,7 @@
 /* The page of a report. Texts of episodes enter it as text nodes only; what is shown is a function of `data` and `state`. */
 
 const ROW = 30; // pixels, a row of the list
+const ATTEMPTS = "attempts"; // beside an episode: all of its run at the task
 const KEPT = 6; // parts that stay unpacked
 const SHARES = ["success", "low", "high", "pass", "any", "invalid", "truncated", "paper"];
 const KINDS = ["difficulty", "family", "scenario", "mean"]; // of the results' lines, in their order
@@ -70,10 +71,9 @@ function toAddress(push) {
 
 function fromAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
-  for (const name of ["episode", "beside"]) {
-    const number = given.has(name) ? Number(given.get(name)) : NaN;
-    state[name] = data.entries[number] ? number : null;
-  }
+  const number = given.has("episode") ? Number(given.get("episode")) : NaN;
+  state.episode = data.entries[number] ? number : null;
+  state.beside = besideOf(given.get("beside") ?? "");
   besideRun = data.entries[state.beside]?.run ?? null;
   for (const name of FILTERS) {
     const field = byId("filters").elements[name];
@@ -81,6 +81,12 @@ function fromAddress() {
     if (field.selectedIndex === -1) field.value = ""; // a choice that this report does not offer
     state[name] = field.value;
   }
+}
+
+/* What is beside the open episode: another one's number, ATTEMPTS, or null. */
+function besideOf(told) {
+  if (told === ATTEMPTS) return told;
+  return told !== "" && data.entries[Number(told)] ? Number(told) : null;
 }
 
 /* Browsers allow few changes of the address a second. */

@@ -37,7 +37,8 @@ const cards = (entry, told) => [...turnCards(told.turns ?? []), lastCard(entry, 
 
 function inColumns(sides) {
   const columns = sides.map((side) => ({ turns: side[1].turns ?? [], cards: cards(...side) }));
-  return [...sides.map((side) => headCard(...side)), ...inRows(columns)];
+  const told = sides.length === 2 ? judgements(sides[0][0], sides[1][0]) : [];
+  return [...sides.map((side) => headCard(...side)), ...told, ...inRows(columns)];
 }
 
 function showBeside(entry) {
@@ -46,10 +47,18 @@ function showBeside(entry) {
   const word = (e) => `${data.runs[e.run].name}, attempt ${e.attempt}: ${result(e)}`;
   others.sort((a, b) => (b.attempt === entry.attempt) - (a.attempt === entry.attempt) || a.number - b.number);
   const options = others.map((e) => make("option", { value: e.number }, word(e)));
+  const all = attempts(entry).length;
+  if (all > 1) options.push(make("option", { value: ATTEMPTS }, `all ${all} attempts of ${data.runs[entry.run].name}`));
   byId("beside").replaceChildren(make("option", { value: "" }, "nothing"), ...options);
-  if (!others.includes(data.entries[state.beside])) state.beside = null;
+  if (state.beside === ATTEMPTS ? all < 2 : !others.includes(data.entries[state.beside])) state.beside = null;
   byId("beside").value = state.beside ?? "";
   byId("beside").parentElement.hidden = !others.length;
+}
+
+/* All attempts of an episode's run at its task. */
+function attempts(entry) {
+  const found = data.entries.filter((e) => e.run === entry.run && same(e, entry));
+  return found.sort((a, b) => a.attempt - b.attempt || a.number - b.number);
 }
 
 /* Keeps a run beside while moving on: the same attempt of it. */
@@ -61,13 +70,15 @@ function companion(entry) {
 async function showEpisode() {
   const { episode, beside } = state;
   const entry = data.entries[episode];
-  const sides = await Promise.all([entry, data.entries[beside]].filter(Boolean).map(async (e) => [e, await texts(e)]));
+  const together = beside === ATTEMPTS ? attempts(entry) : [entry, data.entries[beside]].filter(Boolean);
+  const sides = await Promise.all(together.map(async (e) => [e, await texts(e)]));
   if (state.episode !== episode || state.beside !== beside) return;
   const shown = data.shown.includes(entry);
   byId("position").textContent = shown ? `${active + 1} of ${data.shown.length}` : "not among the filtered";
   byId("previous").disabled = active === 0;
   byId("next").disabled = active >= data.shown.length - 1;
   byId("sides").className = sides.length > 1 ? "two" : "";
+  byId("sides").style.setProperty("--columns", sides.length);
   byId("sides").replaceChildren(...inColumns(sides));
   byId("sides").dataset.episode = episode;
 }
@@ -93,7 +104,7 @@ function show() {
 
 function open(number, push) {
   if (push) toAddress(false);
-  const beside = companion(data.entries[number]);
+  const beside = state.beside === ATTEMPTS ? ATTEMPTS : companion(data.entries[number]);
   Object.assign(state, { episode: number, beside });
   active = Math.max(0, data.shown.findIndex((e) => e.number === number));
   show();

@@ -2,21 +2,30 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.report.data import Run, Section, write_blocks
 
 PLACE = "<!-- data -->\n"
-SCRIPTS = ("elements.js", "turns.js", "data.js", "overview.js", "charts.js", "list.js", "episode.js", "page.js")
+SCRIPTS = ("elements.js", "turns.js", "data.js", "overview.js", "charts.js", "list.js", "comparisons.js", "episode.js", "page.js")
+NONE: Mapping[str, Any] = {"notes": [], "pairs": []}
 
 
-def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section] = (), legend: str = "") -> None:
+def write_report(
+    path: Path,
+    runs: Sequence[Run],
+    *,
+    sections: Sequence[Section] = (),
+    comparisons: Mapping[str, Any] | None = None,
+    legend: str = "",
+) -> None:
     """Writes a report of one run, or of several side by side, into one HTML file that needs nothing else.
 
     A browser runs the page's own script and nothing more: the policy in the page names the script and the style by their hashes and
@@ -27,6 +36,7 @@ def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section]
         path: the file; an older one is replaced when the new one is whole.
         runs: what to show. Episodes of the same task and attempt can be read side by side.
         sections: tables below the results.
+        comparisons: see :func:`agentgym_envs.feedback.judged.judged`.
         legend: what the columns of the results are.
 
     Raises:
@@ -39,7 +49,8 @@ def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section]
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             file.write(before)
-            write_blocks(runs, lambda name, text: _block(file.write, name, text), sections=sections, legend=legend)
+            more: dict[str, Any] = {"sections": sections, "comparisons": comparisons or NONE, "legend": legend}
+            write_blocks(runs, lambda name, text: _block(file.write, name, text), **more)
             file.write(after)
         os.replace(draft, path)
     except OSError as error:
