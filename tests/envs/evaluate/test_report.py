@@ -652,7 +652,9 @@ def test_who_of_several_agents_says_what_has_a_name_and_a_colour(opened):
 def test_all_attempts_at_a_task_are_beside_each_other(opened):
     one = [episode(task, attempt + 1, attempt > 0, attempt=attempt) for task in "ab" for attempt in (2, 0, 1)]
     page = opened(
-        Run("one", {}, [*one, episode("c")]), Run("two", {}, [episode("a")]), Run("three", {}, [fault("a"), episode("a")])
+        Run("one", {}, [*one, episode("c")]),
+        Run("two", {}, [episode("a")]),
+        Run("three", {}, [fault("a"), fault("a", attempt=1), episode("a"), episode("a")]),
     )
     read(page, 1)
     page.select_option("#beside", label="all 3 attempts of one")
@@ -672,8 +674,8 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
         page.keyboard.press("j")
     page.wait_for_selector("#sides[data-episode='6']")
     assert texts(page, ".head h3") == ["c"]
-    page.evaluate("open(8, false)")  # a fault, and the attempt once it was tried again
-    page.wait_for_selector("#sides[data-episode='8']")
+    page.evaluate("open(10, false)")  # an attempt that failed, one that did at first, and its last word
+    page.wait_for_selector("#sides[data-episode='10']")
     assert "attempts of" not in page.inner_text("#beside")
     page.goto(address)
     page.reload()

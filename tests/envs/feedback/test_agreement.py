@@ -39,9 +39,16 @@ def test_fleiss_kappa_is_the_hand_worked_one():
     assert "Fleiss' κ 0.36" in str(found)
 
 
-def test_only_pairs_that_all_have_judged_count():
-    found = agreement(judged(kim="ab n", lee="aa b"))
-    assert (found.pairs, found.raw) == (3, pytest.approx(1 / 3))
+def test_pairs_that_one_alone_has_judged_do_not_count():
+    found = agreement(judged(kim="ab n", lee="aa b", max="  t "))
+    assert (found.annotators, found.pairs, found.raw) == (("kim", "lee"), 3, pytest.approx(1 / 3))
+
+
+def test_of_three_not_all_need_to_have_judged():
+    """Pairs aaa, ab and nn: 1, 0 and 1, mean 2/3; shares of a, b, neither: 4, 1, 2 of 7; squares: 21/49 = 3/7."""
+    found = agreement(judged(kim="aa ", lee="abn", max="a n"))
+    assert (found.pairs, found.raw) == (3, pytest.approx(2 / 3))
+    assert found.kappa == pytest.approx((2 / 3 - 3 / 7) / (1 - 3 / 7))
 
 
 @pytest.mark.parametrize("choices", [{}, {"kim": "aab"}, {"kim": "a ", "lee": " a"}])

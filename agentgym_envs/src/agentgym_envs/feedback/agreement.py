@@ -19,14 +19,17 @@ Choices = dict[str, str]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of the pairs that all annotators have judged."""
+    """Of the pairs that at least two annotators have judged."""
 
     annotators: tuple[str, ...]
     pairs: int
     raw: float | None
-    """Share of the pairs of annotators that made the same choice, in [0, 1]; None where there is nothing to compare."""
+    """Share of two annotators' choices that are the same, mean over pairs, in [0, 1]; None where there is nothing to compare."""
     kappa: float | None
-    """Agreement above chance: Cohen's for two annotators, Fleiss' for more; None where all made one and the same choice."""
+    """Agreement above chance: Cohen's for two annotators, Fleiss' for more, some of whom may lack.
+
+    None where all made one and the same choice.
+    """
 
     def __str__(self) -> str:
         """Says it in one line."""
@@ -45,13 +48,13 @@ def agreement(comparisons: Iterable[Row]) -> Agreement:
         comparisons: those that stand.
     """
     by_pair = [{row["annotator"]: row["choice"] for row in rows} for rows in grouped(comparisons, Pair.of).values()]
-    annotators = tuple(sorted({name for choices in by_pair for name in choices}))
-    complete = [choices for choices in by_pair if len(choices) == len(annotators)]
-    if len(annotators) < 2 or not complete:
-        return Agreement(annotators, len(complete), None, None)
-    raw = fmean(_alike(list(choices.values())) for choices in complete)
-    chance = _cohens_chance(complete, annotators) if len(annotators) == 2 else _fleiss_chance(complete)
-    return Agreement(annotators, len(complete), raw, None if chance == 1 else (raw - chance) / (1 - chance))
+    shared = [choices for choices in by_pair if len(choices) > 1]
+    annotators = tuple(sorted({name for choices in shared for name in choices}))
+    if not shared:
+        return Agreement((), 0, None, None)
+    raw = fmean(_alike(list(choices.values())) for choices in shared)
+    chance = _cohens_chance(shared, annotators) if len(annotators) == 2 else _fleiss_chance(shared)
+    return Agreement(annotators, len(shared), raw, None if chance == 1 else (raw - chance) / (1 - chance))
 
 
 def _alike(choices: Sequence[str]) -> float:
@@ -60,13 +63,13 @@ def _alike(choices: Sequence[str]) -> float:
     return sum(count * (count - 1) for count in Counter(choices).values()) / (n * (n - 1))
 
 
-def _cohens_chance(complete: Sequence[Choices], annotators: Sequence[str]) -> float:
+def _cohens_chance(shared: Sequence[Choices], annotators: Sequence[str]) -> float:
     """Returns how often two would choose the same by chance, each keeping to the shares of their own choices."""
-    one, two = (Counter(choices[name] for choices in complete) for name in annotators)
-    return sum(one[choice] * two[choice] for choice in CHOICES) / len(complete) ** 2
+    one, two = (Counter(choices[name] for choices in shared) for name in annotators)
+    return sum(one[choice] * two[choice] for choice in CHOICES) / len(shared) ** 2
 
 
-def _fleiss_chance(complete: Sequence[Choices]) -> float:
+def _fleiss_chance(shared: Sequence[Choices]) -> float:
     """Returns the same with the shares of all choices together."""
-    counts = Counter(choice for choices in complete for choice in choices.values())
+    counts = Counter(choice for choices in shared for choice in choices.values())
     return sum((count / counts.total()) ** 2 for count in counts.values())
