@@ -238,3 +238,15 @@ def test_only_games_are_games():
         registry.make_game("agentgym/Maze-v0")
     with pytest.raises(errors.UnknownName, match="Did you mean 'foreign/Nim-v0'"):
         registry.make_game("foreign/Nin-v0")
+
+
+def test_a_seat_whose_game_is_over_before_its_turn_has_one_that_changes_nothing():
+    """The first player takes the win at once in a third of these positions; random play of the other seat needs something to say."""
+    env = gymnasium.make("agentgym/Connect4-v0", seats="player_1", others="oracle", admissible=True, tasks="*", split="test")
+    for seed in range(20):
+        _, info = env.reset(seed=seed)
+        if info["admissible_actions"] == ["pass"]:
+            _, reward, over, _, info = env.step("pass")
+            assert (reward, over, info["success"], info["invalid"]) == (0.0, True, False, False)
+            return
+    raise AssertionError("no position is won in one move")

@@ -1,4 +1,4 @@
-"""``agentgym``: list the environments, play one, check one, evaluate agents, build games ahead."""
+"""``agentgym``: list the environments, play one, check one, evaluate agents, compare episodes, build games ahead."""
 
 import random
 import threading
@@ -16,6 +16,7 @@ from agentgym_envs import plugins, registry
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, MissingExtra
 from agentgym_envs.evaluate.commands import evaluate, report
 from agentgym_envs.evaluate.tournament.command import tournament
+from agentgym_envs.feedback.commands import compare, export
 from agentgym_envs.keywords import keywords
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
@@ -170,6 +171,8 @@ def sites(
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
 app.command()(user_errors(tournament))
+app.command()(user_errors(compare))
+app.command()(user_errors(export))
 
 if __name__ == "__main__":
     app()

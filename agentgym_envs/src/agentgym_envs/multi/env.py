@@ -70,8 +70,8 @@ class SeatsEnv(TextEnv):
         return Outcome(self.match.see(self.agent), score, self.match.over, success, any(invalid.values()), told)
 
     def actions(self) -> list[str]:
-        """Returns those of the seat that acts."""
-        return [] if self.match.over else self.game.actions(self.agent)
+        """Returns those of the seat that acts; where others have ended the game before its first turn, there is nothing to say."""
+        return [PASS] if self.match.over else self.game.actions(self.agent)
 
     def oracle(self) -> Iterator[str]:
         """Yields the best for each seat of the caller's in its turn."""
