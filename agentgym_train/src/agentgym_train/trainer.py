@@ -201,10 +201,7 @@ class Trainer:
 
     def _resume(self, folder: Path) -> int:
         """Restores a checkpoint; returns the steps done."""
-        state = checkpoint.read_state(folder)
-        checkpoint.check_fits(state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.world.size)
-        for engine in self.engines:
-            engine.load(folder)
+        state = checkpoint.restore(folder, self.engines, model=self.shape, zero_stage=self.config.engine.zero_stage)
         for lane in self.lanes:
             lane.curriculum.load_state_dict(state.curricula[lane.name])
         return state.step

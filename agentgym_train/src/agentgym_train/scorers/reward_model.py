@@ -105,8 +105,7 @@ class ModelScorer:
 
     def _read(self, t: Trajectory) -> list[int]:
         """Returns an episode's tokens."""
-        messages = self._template.messages([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
-        ids = self._template.ids(self._template.render(messages))
+        ids = self._template.episode([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
         if len(ids) > self._reach:
             raise TrainingError(
                 f"{self._options.path} reads {self._reach} tokens, and {_named(t)} has {len(ids)}: lower model.max_context"
