@@ -13,18 +13,18 @@ has the same first nine keys, and ``"row": "fault", "fault": "environment"`` or 
 (how many were played). Faults are never scored.
 """
 
-import fcntl
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentgym_envs import lines
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.lines import has
 
-Row = dict[str, Any]
+Row = lines.Row
 EPISODES, SETTINGS = "episodes.jsonl", "settings.json"
 NUMBER = (int, float)
 HEAD = {
@@ -87,28 +87,20 @@ class Record(Rows):
         except OSError as error:
             raise ArgumentError(f"cannot write {folder}: {error.strerror}") from error
         _claim(folder, settings)
-        self._file = os.open(folder / EPISODES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._file)
-            raise ArgumentError(f"another run is at work in {folder}: wait for its end, or give another --out") from None
+        busy = f"another run is at work in {folder}: wait for its end, or give another --out"
+        self._lines = lines.Lines(folder / EPISODES, busy=busy)
         self.rows, self.cut = read(folder)
         """The lines so far, and how many bytes of a last line a killed run left behind; they are dropped."""
-        if self.cut:
-            os.ftruncate(self._file, os.fstat(self._file).st_size - self.cut)
+        self._lines.drop(self.cut)
 
     def add(self, row: Row) -> None:
         """Adds a line; it is on the disk when this returns."""
-        line = json.dumps(row).encode("ascii") + b"\n"
-        while line:
-            line = line[os.write(self._file, line) :]
-        os.fsync(self._file)
+        self._lines.add(row)
         super().add(row)
 
     def close(self) -> None:
         """Lets others in."""
-        os.close(self._file)
+        self._lines.close()
 
 
 def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> None:
@@ -124,12 +116,10 @@ def read(folder: Path) -> tuple[list[Row], int]:
     Raises:
         ArgumentError: no such folder, or a line that is none of ours; names it.
     """
-    path = folder / EPISODES
     try:
-        whole, _, cut = path.read_bytes().rpartition(b"\n")
+        return lines.read(folder / EPISODES, fits=_fits, what="episode")
     except OSError as error:
-        raise ArgumentError(f"{folder} holds no results: {path.name} cannot be read ({error.strerror})") from error
-    return [_row(line, path, number) for number, line in enumerate(whole.splitlines(), 1)], len(cut)
+        raise ArgumentError(f"{folder} holds no results: {EPISODES} cannot be read ({error.strerror})") from error
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -156,8 +146,8 @@ def episodes(rows: Sequence[Row]) -> list[Row]:
 
 def _claim(folder: Path, settings: Settings) -> None:
     """Writes the settings into a new folder, or into one without a line, or compares them with those of an old one."""
-    path, lines = folder / SETTINGS, folder / EPISODES
-    begun = lines.exists() and lines.stat().st_size > 0
+    path, played = folder / SETTINGS, folder / EPISODES
+    begun = played.exists() and played.stat().st_size > 0
     if path.exists() and begun:
         if different := settings.difference(read_settings(folder)):
             raise ArgumentError(f"{folder} holds results of other settings: {different}. Give another --out")
@@ -169,16 +159,5 @@ def _claim(folder: Path, settings: Settings) -> None:
         draft.replace(path)
 
 
-def _row(line: bytes, path: Path, number: int) -> Row:
-    try:
-        row: Row = json.loads(line)
-        if _has(row, KINDS[row["row"]]) and (row["row"] == "fault" or all(_has(turn, TURN) for turn in row["turns"])):
-            return row
-    except (ValueError, TypeError, KeyError, RecursionError):
-        pass
-    raise ArgumentError(f"line {number} of {path} is no episode: {line[:40]!r}. Delete the line to go on without it")
-
-
-def _has(value: Any, types: Mapping[str, Any]) -> bool:
-    """Whether an object has these keys, with values of these types."""
-    return isinstance(value, dict) and all(isinstance(value[key], kind) for key, kind in types.items())
+def _fits(row: Row) -> bool:
+    return has(row, KINDS[row["row"]]) and (row["row"] == "fault" or all(has(turn, TURN) for turn in row["turns"]))

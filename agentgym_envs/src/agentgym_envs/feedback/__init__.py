@@ -1,0 +1,1 @@
+"""What people think of episodes: pairs of the same task, compared."""

@@ -1,0 +1,134 @@
+"""Comparisons: a JSONL file to which lines are only ever added, one a judgement of two episodes of the same task.
+
+A line of a comparison::
+
+    {"row": "comparison", "env_id": "agentgym/BabyAI-v1", "task_id": "GoToObj-3", "instructions": "the environment's rules",
+     "a": {"run": "react", "attempt": 0, "settings": "5f…", "success": true, "score": 1.0, "end": "terminated",
+           "last": "the last observation",
+           "turns": [{"observation": …, "response": …, "action": …, "reward": 1.0, "invalid": false}, …]},
+     "b": {…}, "choice": "a", "comment": "", "annotator": "kim"}
+
+``choice`` is "a" or "b" (which is better), "tie" (equally good) or "neither" (both are bad). ``run`` is the name of a folder of
+results; a turn of an episode with several agents also has "agent", its seat. A later comparison of the same two episodes by the
+same annotator stands in place of the earlier one, and a line that takes one back is::
+
+    {"row": "undo", "env_id": …, "task_id": …, "a": {"run": …, "attempt": …, "settings": …}, "b": {…}, "annotator": "kim"}
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentgym_envs import lines
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.lines import Row, has
+
+CHOICES = ("a", "b", "tie", "neither")
+NUMBER = (int, float, type(None))
+NAMED = {"run": str, "attempt": int, "settings": str}
+EPISODE = {**NAMED, "success": bool, "score": NUMBER, "end": str, "last": str, "turns": list}
+TURN = {"observation": str, "response": str, "action": str, "reward": NUMBER, "invalid": bool}
+HEAD = {"env_id": str, "task_id": str, "a": dict, "b": dict, "annotator": str}
+COMPARISON = {**HEAD, "instructions": str, "choice": str, "comment": str}
+
+
+class Side(NamedTuple):
+    """What names an episode of a task."""
+
+    run: str
+    attempt: int
+    settings: str
+
+    @classmethod
+    def of(cls, episode: Mapping[str, Any]) -> "Side":
+        """Returns the name of an episode."""
+        return cls(*(episode[name] for name in cls._fields))
+
+
+class Pair(NamedTuple):
+    """What names two episodes of the same task."""
+
+    env_id: str
+    task_id: str
+    a: Side
+    b: Side
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Pair":
+        """Returns the name of what a line is about."""
+        return cls(row["env_id"], row["task_id"], Side.of(row["a"]), Side.of(row["b"]))
+
+
+class Comparisons:
+    """A file of comparisons, open for more lines; one process at a time.
+
+    Args:
+        path: made if it is not there.
+
+    Raises:
+        ArgumentError: the file cannot be written, has a line that is none of ours, or another process has it open.
+    """
+
+    def __init__(self, path: Path):
+        self._lines = lines.Lines(path, busy=f"somebody else compares into {path}: wait for the end, or give another --out")
+        self.rows, self.cut = read(path)
+        """The lines so far, and how many bytes of a last line a killed process left behind; they are dropped."""
+        self._lines.drop(self.cut)
+
+    def add(self, row: Row) -> None:
+        """Adds a line; it is on the disk when this returns."""
+        self._lines.add(row)
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Lets others in."""
+        self._lines.close()
+
+
+def read(path: Path) -> tuple[list[Row], int]:
+    """Returns the lines of a file of comparisons, and the length of a last line that was cut off.
+
+    Raises:
+        ArgumentError: no such file, or a line that is none of ours; names it.
+    """
+    try:
+        return lines.read(path, fits=_fits, what="comparison")
+    except OSError as error:
+        raise ArgumentError(f"{path} holds no comparisons: it cannot be read ({error.strerror})") from error
+
+
+def standing(rows: Iterable[Row]) -> list[Row]:
+    """Returns the comparisons that stand: neither taken back nor made again; one an annotator and pair, the earliest first."""
+    found: dict[tuple[str, Pair], Row] = {}
+    for row in rows:
+        key = (row["annotator"], Pair.of(row))
+        found.pop(key, None)
+        if row["row"] == "comparison":
+            found[key] = row
+    return list(found.values())
+
+
+def undo(comparison: Row) -> Row:
+    """Returns the line that takes a comparison back."""
+    sides = {side: Side.of(comparison[side])._asdict() for side in ("a", "b")}
+    return {"row": "undo", **{key: comparison[key] for key in ("env_id", "task_id", "annotator")}, **sides}
+
+
+def episode(run: str, row: Mapping[str, Any]) -> Row:
+    """Returns what a comparison keeps of an episode.
+
+    Args:
+        run: the name of its folder.
+        row: its line of results (:mod:`agentgym_envs.evaluate.record`).
+    """
+    kept = {key: row[key] for key in ("attempt", "settings", "success", "score", "end")}
+    turns = [{key: turn[key] for key in (*TURN, "agent") if key in turn} for turn in row["turns"]]
+    return {"run": run, **kept, "last": row.get("last") or "", "turns": turns}
+
+
+def _fits(row: Any) -> bool:
+    if row["row"] == "undo":
+        return has(row, HEAD) and all(has(row[side], NAMED) for side in ("a", "b"))
+    if row["row"] != "comparison" or not has(row, COMPARISON) or row["choice"] not in CHOICES:
+        return False
+    return all(has(row[side], EPISODE) and all(has(turn, TURN) for turn in row[side]["turns"]) for side in ("a", "b"))

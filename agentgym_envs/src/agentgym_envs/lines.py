@@ -1,0 +1,81 @@
+"""A file of JSON objects, one a line, to which lines are only ever added."""
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.errors import ArgumentError
+
+Row = dict[str, Any]
+
+
+class Lines:
+    """A file, open for more lines; one process at a time.
+
+    Args:
+        path: made if it is not there.
+        busy: what is said when another process has it open.
+
+    Raises:
+        ArgumentError: the file cannot be written, or another process has it open.
+    """
+
+    def __init__(self, path: Path, *, busy: str):
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise ArgumentError(f"cannot write {path}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._file)
+            raise ArgumentError(busy) from None
+
+    def drop(self, cut: int) -> None:
+        """Removes the last bytes: what a process that was killed left of a line."""
+        os.ftruncate(self._file, os.fstat(self._file).st_size - cut)
+
+    def add(self, row: Row) -> None:
+        """Adds a line; it is on the disk when this returns."""
+        line = json.dumps(row).encode("ascii") + b"\n"
+        while line:
+            line = line[os.write(self._file, line) :]
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Lets others in."""
+        os.close(self._file)
+
+
+def read(path: Path, *, fits: Callable[[Any], bool], what: str) -> tuple[list[Row], int]:
+    """Returns the lines of a file, and the length of a last line that was cut off.
+
+    Args:
+        path: the file.
+        fits: whether a value is one of ours; what it raises for another kind of value counts as no.
+        what: a line is, in words.
+
+    Raises:
+        OSError: the file cannot be read.
+        ArgumentError: a line is none of ours; names it.
+    """
+    whole, _, cut = path.read_bytes().rpartition(b"\n")
+    return [_row(line, path, number, fits, what) for number, line in enumerate(whole.splitlines(), 1)], len(cut)
+
+
+def has(value: Any, types: Mapping[str, Any]) -> bool:
+    """Whether a value is an object that has these keys, with values of these types."""
+    return isinstance(value, dict) and all(isinstance(value[key], kind) for key, kind in types.items())
+
+
+def _row(line: bytes, path: Path, number: int, fits: Callable[[Any], bool], what: str) -> Row:
+    try:
+        row: Row = json.loads(line)
+        if fits(row):
+            return row
+    except (ValueError, TypeError, KeyError, RecursionError):
+        pass
+    raise ArgumentError(f"line {number} of {path} is no {what}: {line[:40]!r}. Delete the line to go on without it")

@@ -1,0 +1,115 @@
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from compared import comparison, result, side, turn, write
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.feedback.record import Comparisons, Pair, episode, read, standing, undo
+
+
+def test_what_was_added_is_there_again(tmp_path):
+    odd = comparison(comment="odd \ud800   \x00 “text” \r\n")
+    opened = Comparisons(tmp_path / "c.jsonl")
+    opened.add(odd)
+    opened.close()
+    again = Comparisons(tmp_path / "c.jsonl")
+    again.add(undo(odd))
+    again.close()
+    assert read(tmp_path / "c.jsonl") == ([odd, undo(odd)], 0)
+
+
+def test_a_line_is_on_the_disk_before_the_next_pair(tmp_path, monkeypatch):
+    synced = []
+    opened = Comparisons(tmp_path / "c.jsonl")
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.pread(file, 9999, 0)))
+    opened.add(comparison())
+    opened.close()
+    assert synced == [(tmp_path / "c.jsonl").read_bytes()]
+
+
+@pytest.mark.parametrize("cut", [1, 13, len(json.dumps(comparison("u")))])
+def test_a_torn_last_line_is_dropped_and_nothing_else(tmp_path, cut):
+    path = write(tmp_path / "c.jsonl", [comparison("t")])
+    with path.open("a") as file:
+        file.write(json.dumps(comparison("u"))[:cut])
+    assert read(path) == ([comparison("t")], cut)
+    opened = Comparisons(path)
+    assert (opened.rows, opened.cut) == ([comparison("t")], cut)
+    opened.add(comparison("v"))
+    opened.close()
+    assert [row["task_id"] for row in read(path)[0]] == ["t", "v"]
+
+
+BAD = {
+    "no JSON": "{",
+    "no object": "[1]",
+    "an episode": json.dumps(result()),
+    "another choice": json.dumps(comparison(choice="left")),
+    "a side without a run": json.dumps(comparison(a={**side(), "run": None})),
+    "a turn without a response": json.dumps(comparison(b=side(turns=[turn(1, response=None)]))),
+    "no rules": json.dumps({key: value for key, value in comparison().items() if key != "instructions"}),
+    "an undo of nothing": json.dumps({**undo(comparison()), "a": {}}),
+}
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+def test_a_line_that_is_none_is_named_and_kept(tmp_path, text):
+    path = write(tmp_path / "c.jsonl", [comparison()])
+    with path.open("a") as file:
+        file.write(text + "\n")
+    before = path.read_bytes()
+    with pytest.raises(ArgumentError, match=rf"line 2 of {re.escape(str(path))} is no comparison"):
+        Comparisons(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ArgumentError, match=r"none\.jsonl holds no comparisons: it cannot be read"):
+        read(tmp_path / "none.jsonl")
+    with pytest.raises(ArgumentError, match=r"cannot write .*: No such file"):
+        Comparisons(tmp_path / "no folder" / "c.jsonl")
+
+
+def test_one_process_at_a_time(tmp_path):
+    code = "import sys; from pathlib import Path; from agentgym_envs.feedback.record import Comparisons;"
+    code += "c = Comparisons(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, str(tmp_path / "c.jsonl")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(ArgumentError, match="somebody else compares into"):
+            Comparisons(tmp_path / "c.jsonl")
+        other.kill()
+        other.wait()
+        Comparisons(tmp_path / "c.jsonl").close()
+
+
+def test_what_stands_is_the_last_word_of_each_annotator_on_each_pair():
+    first, second = comparison("t", "a"), comparison("t", "b")
+    other, apart = comparison("t", "tie", "lee"), comparison("t", "a", b=side("two", attempt=1))
+    assert standing([first, other, second, apart]) == [other, second, apart]
+    assert standing([first, second, undo(second)]) == []  # not the first word again
+    assert standing([first, undo(other), undo(apart)]) == [first]
+    assert standing([first, undo(first), second]) == [second]
+
+
+def test_an_undo_names_the_pair_without_its_texts():
+    row = undo(comparison())
+    assert Pair.of(row) == Pair.of(comparison())
+    assert row["a"] == {"run": "one", "attempt": 0, "settings": "h"}
+    assert row.keys() == {"row", "env_id", "task_id", "annotator", "a", "b"}
+
+
+def test_of_an_episode_only_what_a_reader_judges_is_kept():
+    row = result(turns=[turn(1, agent="player_0", screenshot="x.png", response="Action: go")], score=None, last=None, attempt=3)
+    before = copy.deepcopy(row)
+    kept = episode("one", row)
+    assert kept["turns"] == [turn(1, agent="player_0", response="Action: go")]
+    assert {key: kept[key] for key in kept if key != "turns"} == {
+        "run": "one", "attempt": 3, "settings": "h", "success": True, "score": None, "end": "terminated", "last": "",
+    }  # fmt: skip
+    assert row == before
