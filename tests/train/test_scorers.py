@@ -8,23 +8,20 @@ import pytest
 import small_run
 import tiny
 import torch
+from scoring import by_transformers, stage
 from trainers import make
-from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 from typer.testing import CliRunner
 
 from agentgym_envs.errors import BrokenPlugin
-from agentgym_envs.pool import Description
 from agentgym_train import checkpoint, cli, metrics, plugins
 from agentgym_train import config as configuration
-from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
+from agentgym_train.config import EnvConfig
 from agentgym_train.errors import ModelError, RunFolderError, TemplateError, TrainingError
 from agentgym_train.lanes import Lane
-from agentgym_train.protocols import Stage
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.world import World
-
-RULES = "Find the lamp."
 
 
 def played():
@@ -43,17 +40,6 @@ def played():
 
 def rewards(groups):
     return [[[turn.reward for turn in t.turns] for t in g.trajectories] for g in groups]
-
-
-def stage(**engine):
-    config = Config(
-        run=RunConfig(folder="x", steps=1),
-        envs=(EnvConfig(id="m:e"),),
-        model=ModelConfig(max_context=256),
-        engine=EngineConfig(**engine),
-    )
-    training = Description(RULES, None, None, {}, text_env=True)
-    return Stage(config, World(), None, None, training, range(8), difficulties=lambda step: None)
 
 
 def build(options, **engine):
@@ -91,17 +77,6 @@ def classifier(folder, *, kind="qwen2", template=tiny.CHATML, labels=1, pad=True
     AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
-
-
-def by_transformers(folder, turns):
-    """The score of a conversation, alone, as transformers' documentation has it."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    messages = [{"role": "system", "content": RULES}]
-    for turn in turns:
-        messages += [{"role": "user", "content": turn.observation}, {"role": "assistant", "content": turn.action}]
-    ids = tokenizer.apply_chat_template(messages, return_tensors="pt", return_dict=False)
-    with torch.no_grad():
-        return AutoModelForSequenceClassification.from_pretrained(folder)(ids).logits.item()
 
 
 @pytest.mark.parametrize(
