@@ -57,7 +57,7 @@ def write(path, rows):
     return path
 
 
-def settings(folder, model, file, **sections):
+def settings(folder, model, file, /, **sections):
     """Writes ``reward.toml`` of a run that takes seconds; returns its path."""
     raw = {
         "run": {"folder": str(folder / "run"), "steps": STEPS, "save_every": 1},

@@ -17,12 +17,13 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from typer.testing import CliRunner
 
 from agentgym_envs.feedback import record
-from agentgym_train import cli, metrics, plugins
+from agentgym_train import cli, metrics, plugins, report
 from agentgym_train.errors import ConfigError, TemplateError, TrainingError
 from agentgym_train.losses import bradley_terry
 from agentgym_train.reward import comparisons
 from agentgym_train.reward import config as configuration
 from agentgym_train.reward.calibration import summary
+from agentgym_train.run.prepare import prepare
 from agentgym_train.run.work import work
 from agentgym_train.sources.deck import Deck
 from agentgym_train.types import Group, Trajectory, Turn
@@ -251,7 +252,7 @@ def reference(model, file, dtype, last):
         with torch.no_grad():
             for master, p in zip(masters, learning, strict=True):
                 p.copy_(master)
-        found.append((sum(map(float, losses)) / judged.PAIRS, norm))
+        found.append((sum(loss.item() for loss in losses) / judged.PAIRS, norm))
     return found, {n: p.detach() for n, p in classifier.named_parameters()}, [before, held_out()]
 
 
@@ -291,14 +292,11 @@ def test_it_does_under_every_stage_precision_and_process_count(play, model, file
 
 
 @pytest.mark.slow
-def test_a_run_leaves_a_model_for_transformers_and_the_scorer(tmp_path, model, file, capsys):
+def test_a_run_leaves_a_model_for_transformers_and_the_scorer(tmp_path, model, file):
     path = judged.settings(tmp_path, model, file, comparisons={"every": 2})
     folder = tmp_path / "run"
-    prepared = CliRunner()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "attempt", lambda folder: 0)
-        with pytest.raises(AssertionError, match="status 0"):
-            prepared.invoke(cli.app, ["run", str(path)], catch_exceptions=False)
+    with report.Display(cli.out) as display:
+        prepare(configuration.load(path), display).release()
     work(folder, cli.out)
     notes = json.loads((folder / "evaluation.json").read_text())
     assert [(key, row["step"]) for key, row in notes.items()] == [("before", 0), ("step 2", 2), ("after", 4)]
