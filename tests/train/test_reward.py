@@ -33,7 +33,13 @@ COUNT = 30
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    return tiny.save(tmp_path_factory.mktemp("model"), template=tiny.CHATML)
+    """A policy whose padding token is not the first of its vocabulary."""
+    folder = tiny.save(tmp_path_factory.mktemp("model"), template=tiny.CHATML)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.pad_token = "<|user|>"
+    assert tokenizer.pad_token_id != 0
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -317,6 +323,19 @@ def test_a_run_leaves_a_model_for_transformers_and_the_scorer(tmp_path, model, f
     plugins.make(plugins.SCORER, options).check(stage().config, stage().training)
     (scored,) = plugins.make(plugins.SCORER, options).build(stage()).score([Group(0, [Trajectory("a", 1, turns)])])
     assert scored.trajectories[0].total_reward == pytest.approx(by_transformers(folder / "model", turns), abs=1e-5)
+
+
+@pytest.mark.full
+def test_two_processes_through_the_launcher_and_one_that_goes_on(tmp_path, model, file):
+    path = judged.settings(tmp_path, model, file, engine={"zero_stage": 3})
+    for more in (("--processes", "2", "--set", "run.steps=2"), ()):
+        command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), *more]
+        done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
+        assert done.returncode == 0, done.stderr[-3000:]
+    steps, *_ = reference(model, file, "float32", False)
+    for row, (loss, _) in zip(rows(tmp_path / "run"), steps, strict=True):
+        assert row["log_loss"] == pytest.approx(loss, abs=1e-4)
+    assert "accuracy" in done.stdout
 
 
 @pytest.mark.slow

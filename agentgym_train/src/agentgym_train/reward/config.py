@@ -1,14 +1,14 @@
 """The configuration of a reward model's run: the file has a table ``[comparisons]`` and no environment."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from agentgym_train import tables
-from agentgym_train.config import Config, Settings, build, of
+from agentgym_train import config, tables
+from agentgym_train.config import Config, Settings, build
 from agentgym_train.limits import Count, Name, Whole
 
 
@@ -35,5 +35,9 @@ class RewardConfig(Settings):
 
 def load(path: str | Path, overrides: Iterable[str] = ()) -> Config | RewardConfig:
     """Reads the TOML file of either kind of run; see :func:`agentgym_train.config.load`."""
-    raw = tables.read(path, overrides)
-    return build(RewardConfig, raw) if "comparisons" in raw else of(raw)
+    return of(tables.read(path, overrides))
+
+
+def of(raw: Mapping[str, Any]) -> Config | RewardConfig:
+    """Makes a configuration of either kind from the tables of a file; see :func:`agentgym_train.config.of`."""
+    return build(RewardConfig, raw) if "comparisons" in raw else config.of(raw)
