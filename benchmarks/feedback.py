@@ -2,7 +2,7 @@
 
     python benchmarks/feedback.py --seeds 3 --work runs/feedback
 
-Of each seed: a policy is trained half-way (the quickstart, 80 of its steps) and plays two episodes of each of a thousand training
+Of each seed: a policy is trained half-way (the quickstart, 80 of its steps) and plays two episodes of each of 400 training
 mazes. A script says which is better: the one that succeeds, and of two that do the one with fewer turns; two as long as each other
 tie, and of two failures it says "neither". A reward model learns from that (``configs/reward_model.toml``), and the policy goes on
 twice (``configs/learned_reward.toml``): with the environment's reward plus the learned one, and with the environment's alone.
@@ -31,7 +31,7 @@ from agentgym_train.lanes import make_lanes
 from agentgym_train.models import device, load_tokenizer
 
 HERE = Path(__file__).parent
-MAZES, CHUNK = 1000, 200  # compared, and played at a time
+MAZES, CHUNK = 400, 200  # compared, and played at a time
 SIDES, CHOICES = ("a", "b"), ("a", "b", "tie", "neither")
 TOLD, PLAYED = ("accuracy", "log_loss", "calibration_error"), ("success", "turns", "invalid")
 POLICIES = {"start": "half-trained", "alone": "environment's reward", "learned": "environment's and learned"}
@@ -43,7 +43,7 @@ REPORT = """# A learned reward from comparisons
 prefers the one that succeeds, and of two that do the one with fewer turns. Equal ones tie; of two failures it says neither,
 from which nothing is learned. Mazes of 6 to 14 rooms, at most 30 turns. One thread, beside other work.
 
-What it said of a thousand training mazes:
+What it said of 400 training mazes:
 
 {choices}
 

@@ -31,6 +31,17 @@ from agentgym_train.types import Group, Trajectory, Turn
 COUNT = 30
 
 
+@pytest.fixture(autouse=True)
+def no_work(monkeypatch):
+    """A run that is not refused would train, in this process or in others."""
+
+    def started(*args):
+        raise AssertionError(f"a run was started: {args}")
+
+    monkeypatch.setattr(cli, "attempt", started)
+    monkeypatch.setattr(cli.subprocess, "call", started)
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """A policy whose padding token is not the first of its vocabulary."""
