@@ -1,4 +1,4 @@
-"""``agentgym``: list the environments, play one, check one, evaluate agents, build games ahead."""
+"""``agentgym``: list the environments, play one, check one, evaluate agents, compare episodes, build games ahead."""
 
 import random
 import threading
@@ -15,6 +15,7 @@ from rich.table import Table
 from agentgym_envs import plugins, registry
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, MissingExtra
 from agentgym_envs.evaluate.commands import evaluate, report
+from agentgym_envs.feedback.commands import compare, export
 from agentgym_envs.keywords import keywords
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
@@ -162,6 +163,8 @@ def sites(
 
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
+app.command()(user_errors(compare))
+app.command()(user_errors(export))
 
 if __name__ == "__main__":
     app()

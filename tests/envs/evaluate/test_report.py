@@ -20,10 +20,10 @@ import pytest
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.envs.web import chromium
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.report import Run, Section, expanded, named, write_report
+from agentgym_envs.feedback.record import episode as kept
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -101,13 +101,6 @@ class Reader(HTMLParser):
 
     def of(self, tag):
         return [(attributes, "".join(text)) for name, attributes, text in self.elements if name == tag]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    taken = chromium.process.take(chromium.Setting())  # its host names lead nowhere
-    yield taken.browser
-    chromium.process.give_back(taken)
 
 
 @pytest.fixture
@@ -367,11 +360,11 @@ def played(scenario, family, task_id, *successes):
     return [episode(task_id, turns, success, attempt=n, **named) for n, success in enumerate(successes)]
 
 
-def reported(tmp_path, **runs):
+def reported(tmp_path, *options, **runs):
     """Writes runs and has the command report them; returns its page."""
     for name, rows in runs.items():
         record.write(tmp_path / name, {"agent": name}, rows)
-    arguments = ["report", *(str(tmp_path / name) for name in runs), "--html", str(tmp_path / "page.html")]
+    arguments = ["report", *(str(tmp_path / name) for name in runs), "--html", str(tmp_path / "page.html"), *options]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     return tmp_path / "page.html"
@@ -631,6 +624,99 @@ def test_screenshots_are_in_the_file_and_nothing_else_of_the_disk(opened, tmp_pa
     page = opened(Run("a", {}, rows))
     read(page)
     assert page.get_by_text("The screenshot is not in this report.").count() == 7
+
+
+def seat(number, name, **changes):
+    return turn(number, agent=name, **changes)
+
+
+def test_who_of_several_agents_says_what_has_a_name_and_a_colour(opened):
+    names = ["player_0", "player_1", "player_10", "player_2"]
+    page = opened(Run("a", {}, [episode("t", [seat(i, name) for i, name in enumerate([*names, "player_0"])]), episode("u")]))
+    read(page)
+    assert texts(page, ".turn header .dot") == [*names, "player_0"]
+    edges = page.locator(".turn.seat").evaluate_all("(all) => all.map((e) => getComputedStyle(e).borderLeftColor)")
+    assert edges[0] == edges[4]
+    assert len(set(edges)) == 4
+    dots = page.locator(".turn .dot").evaluate_all("(all) => all.map((e) => getComputedStyle(e, '::before').backgroundColor)")
+    assert dots == edges
+    order = page.locator(".turn.seat").evaluate_all("(all) => all.map((e) => e.className)")
+    assert order == [f"turn seat run-{n}" for n in (0, 1, 3, 2, 0)]  # player_2 is the third
+    page.keyboard.press("j")
+    page.wait_for_selector("#sides[data-episode='1']")
+    assert page.locator(".turn").count() == 4
+    assert page.locator(".seat, .turn .dot").count() == 0
+
+
+def test_all_attempts_at_a_task_are_beside_each_other(opened):
+    one = [episode(task, attempt + 1, attempt > 0, attempt=attempt) for task in "ab" for attempt in (2, 0, 1)]
+    page = opened(Run("one", {}, [*one, episode("c")]), Run("two", {}, [episode("a")]))
+    read(page, 1)
+    page.select_option("#beside", label="all 3 attempts of one")
+    page.wait_for_selector("#sides.two .head >> nth=2")
+    assert [text.split(" · ")[1] for text in texts(page, ".head > div:nth-child(3)")] == ["attempt 0", "attempt 1", "attempt 2"]
+    assert texts(page, ".head .dot") == ["one"] * 3
+    boxes = [page.locator("#sides .head").nth(i).bounding_box() for i in range(3)]
+    assert len({box["y"] for box in boxes}) == 1
+    assert boxes[0]["x"] < boxes[1]["x"] < boxes[2]["x"]
+    page.wait_for_url("**beside=attempts")
+    address = page.url
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.wait_for_selector("#sides[data-episode='3']")
+    assert texts(page, ".head h3") == ["b"] * 3
+    for _ in range(3):
+        page.keyboard.press("j")
+    page.wait_for_selector("#sides[data-episode='6']")
+    assert texts(page, ".head h3") == ["c"]
+    page.goto(address)
+    page.reload()
+    page.wait_for_selector("#sides[data-episode='1'].two")
+    assert texts(page, ".head h3") == ["a"] * 3
+
+
+def test_comparisons_lead_to_both_episodes_and_say_who_chose_what(opened, tmp_path):
+    one, two = [episode("a"), episode("b")], [episode("a", 2, False), episode("b", 4)]
+    pairs = [
+        {"env_id": "agentgym/Maze-v0", "task_id": e["task_id"], "a": kept("one", e), "b": kept("two", o), "instructions": ""}
+        for e, o in zip(one, two, strict=True)
+    ]
+    made = [(0, "a", "kim", "nearer"), (0, "tie", "lee", ""), (1, "b", "kim", HOSTILE[0]), (1, "neither", "lee", "")]
+    lines = [{"row": "comparison", **pairs[n], "choice": choice, "annotator": who, "comment": why} for n, choice, who, why in made]
+    lines.append(
+        {"row": "comparison", **pairs[0], "a": kept("old", episode("a", 9)), "choice": "a", "annotator": "kim", "comment": ""}
+    )
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page = opened(written=reported(tmp_path, "--comparisons", str(tmp_path / "c.jsonl"), one=one, two=two))
+    assert table(page, "#comparisons") == [
+        "Task|A|B|Choices",
+        "a|one attempt 0 ✓ solved|two attempt 0 ✗ not solved|kim: A is better – nearerlee: equally good",
+        f"b|one attempt 0 ✓ solved|two attempt 0 ✓ solved|kim: B is better – {HOSTILE[0]}lee: neither is good",
+        "a|old attempt 0 |two attempt 0 ✗ not solved|kim: A is better",
+    ]
+    assert texts(page, "#comparisons p") == [
+        "one and two: one is better 1, two is better 1, equally good 1, neither 1",
+        "old and two: old is better 1, two is better 0, equally good 0, neither 0",
+        "agreement of kim, lee on 2 pairs: 0 %, Cohen's κ 0.00",
+        "1 of 3 pairs have an episode that is in none of these folders",
+    ]
+    assert texts(page, "#comparisons button") == ["a", "b"]
+    page.click("#comparisons button >> nth=1")
+    page.wait_for_selector("#sides[data-episode='1'].two")
+    assert texts(page, ".head .dot") == ["one", "two"]
+    assert texts(page, ".judgement") == [f"A and B. kim: B is better – {HOSTILE[0]}lee: neither is good"]
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#overview", state="visible")
+    read(page, 2)
+    page.select_option("#beside", index=1)
+    page.wait_for_selector("#sides.two")
+    assert texts(page, ".judgement") == ["B and A. kim: A is better – nearerlee: equally good"]
+    assert page.evaluate("window.ran") is None
+
+
+def test_without_comparisons_there_is_no_such_section(opened):
+    page = opened(Run("a", {}, [episode("t-1")]))
+    assert page.locator("#comparisons").is_hidden()
 
 
 @pytest.mark.parametrize("width", [1280, 800])

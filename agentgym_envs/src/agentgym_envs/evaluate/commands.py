@@ -134,20 +134,26 @@ def evaluate(
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")],
     page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path("report.html"),
+    comparisons: Annotated[Path | None, typer.Option(help="What people think of these episodes, of agentgym compare.")] = None,
 ) -> None:
     """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
     from agentgym_envs.evaluate.report import expanded, named, write_report
+    from agentgym_envs.feedback.judged import judged
+    from agentgym_envs.feedback.record import read, standing
 
     found = expanded(folders)
     runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
     named_rows = [(name, rows) for name, _, rows in runs]
     compared = tables.pairings(named_rows)
     sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
-    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), legend=tables.LEGEND)
+    told = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
+    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), comparisons=told, legend=tables.LEGEND)
     for name, rows in named_rows:
         _print(rows, name)
     if compared:
         show(out, compared, PAIRED)
+    for note in told["notes"] if told else []:
+        out.print(note)
     out.print(tables.LEGEND, style="dim")
     out.print(f"wrote {page}", soft_wrap=True)
 

@@ -42,8 +42,6 @@ function horizonChart(byRun) {
   return make("figure", {}, caption, made, legend);
 }
 
-const counted = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
-
 /* Ranges of difficulty: each its own while there are few, else at most eight with about as many episodes. */
 function ranges(episodes) {
   const values = episodes.map((e) => e.difficulty).sort((a, b) => a - b);

@@ -1,15 +1,11 @@
-"use strict";
-
 /* The page of a report. Texts of episodes enter it as text nodes only; what is shown is a function of `data` and `state`. */
 
 const ROW = 30; // pixels, a row of the list
-const LONG = 4000; // characters; of longer texts the first CUT are shown until asked for more
-const CUT = 2500;
+const ATTEMPTS = "attempts"; // beside an episode: all of its run at the task
 const KEPT = 6; // parts that stay unpacked
 const SHARES = ["success", "low", "high", "pass", "any", "invalid", "truncated", "paper"];
 const KINDS = ["difficulty", "family", "scenario", "mean"]; // of the results' lines, in their order
 const FILTERS = ["run", "family", "outcome", "fault", "q"];
-const ENDS = { terminated: "ended", truncated: "out of turns", context: "out of context", gave_up: "gave up" };
 const WORDS = { solved: "✓ solved", unsolved: "✗ not solved", truncated: "✗ truncated", fault: "⚠ fault" };
 
 const data = { runs: [], entries: [], shown: [] };
@@ -18,26 +14,7 @@ let active = 0; // position in data.shown
 let besideRun = null; // whose episodes are shown beside, as long as one episode after another is read
 const parts = new Map();
 
-const byId = (id) => document.getElementById(id);
-const unique = (values) => [...new Set(values)];
-
-/* Elements */
-
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children.filter((child) => child !== null));
-  return element;
-}
-
-const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
-const draw = (tag, attributes = {}, ...children) =>
-  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 const dot = (run) => make("span", { class: `dot run-${run % 6}`, title: data.runs[run].name }, data.runs[run].name);
-const button = (label, act) => {
-  const made = make("button", { type: "button", class: "plain" }, label);
-  made.addEventListener("click", act);
-  return made;
-};
 
 /* Data */
 
@@ -94,10 +71,9 @@ function toAddress(push) {
 
 function fromAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
-  for (const name of ["episode", "beside"]) {
-    const number = given.has(name) ? Number(given.get(name)) : NaN;
-    state[name] = data.entries[number] ? number : null;
-  }
+  const number = given.has("episode") ? Number(given.get("episode")) : NaN;
+  state.episode = data.entries[number] ? number : null;
+  state.beside = besideOf(given.get("beside") ?? "");
   besideRun = data.entries[state.beside]?.run ?? null;
   for (const name of FILTERS) {
     const field = byId("filters").elements[name];
@@ -105,6 +81,12 @@ function fromAddress() {
     if (field.selectedIndex === -1) field.value = ""; // a choice that this report does not offer
     state[name] = field.value;
   }
+}
+
+/* What is beside the open episode: another one's number, ATTEMPTS, or null. */
+function besideOf(told) {
+  if (told === ATTEMPTS) return told;
+  return told !== "" && data.entries[Number(told)] ? Number(told) : null;
 }
 
 /* Browsers allow few changes of the address a second. */

@@ -69,15 +69,13 @@ class Section:
     notes: Sequence[str] = ()
 
 
-def write_blocks(
-    runs: Sequence[Run], write: Callable[[str, str], None], *, sections: Sequence[Section] = (), legend: str = ""
-) -> None:
-    """Writes the data of a report, one block at a time: ``write(id, base64)``; the index comes last."""
+def write_blocks(runs: Sequence[Run], write: Callable[[str, str], None], *, sections: Sequence[Section] = (), **more: Any) -> None:
+    """Writes the data of a report, one block at a time: ``write(id, base64)``; the index comes last, with ``more`` in it."""
     parts = _Parts(write)
     entries = [_entry(number, row) | parts.add(row, run.folder) for number, run in enumerate(runs) for row in run.rows]
     parts.flush()
     shown = [{"name": r.name, "settings": r.settings, "table": r.table, "columns": r.columns, "notes": list(r.notes)} for r in runs]
-    more = {"sections": [vars(section) for section in sections], "legend": legend}
+    more["sections"] = [vars(section) for section in sections]
     write("index", _packed(_dumped({"runs": shown, **more, "entries": entries})))
 
 

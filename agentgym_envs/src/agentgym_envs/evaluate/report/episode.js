@@ -1,49 +1,4 @@
-/* An episode. */
-
-function block(kind, label, text) {
-  const shown = text.length > LONG ? text.slice(0, CUT) : text;
-  const body = make("pre", { class: kind }, shown);
-  const made = [make("span", { class: "label" }, label), body];
-  if (shown.length < text.length)
-    made.push(
-      button(`show all ${text.length.toLocaleString("en")} characters`, (event) => {
-        body.textContent = text;
-        event.target.remove();
-      }),
-    );
-  return make("div", {}, ...made);
-}
-
-function picture(turn, number) {
-  if (turn.screenshot === null || turn.screenshot === undefined) return null;
-  if (turn.screenshot < 0) return make("p", { class: "quiet" }, "The screenshot is not in this report.");
-  const source = `data:image/png;base64,${byId(`picture-${turn.screenshot}`).textContent}`;
-  return make("img", { src: source, alt: `screenshot before turn ${number}` });
-}
-
-function answer(turn) {
-  if (!turn.response || turn.response === turn.action) return null;
-  const made = make("details", {}, make("summary", { class: "quiet" }, "whole answer"));
-  made.addEventListener("toggle", () => made.children.length > 1 || made.append(block("response", "answer", turn.response)));
-  return made;
-}
-
-const signed = (reward) => (reward ?? 0).toLocaleString("en", { maximumFractionDigits: 3, signDisplay: "exceptZero" });
-
-function turnCard(turn, number) {
-  const reward = make("span", { class: turn.reward > 0 ? "solved" : "quiet" }, `reward ${signed(turn.reward)}`);
-  const invalid = turn.invalid ? make("span", { class: "invalid" }, "⚠ invalid action") : null;
-  return make(
-    "article",
-    { class: "turn" },
-    make("header", {}, make("h4", {}, `Turn ${number}`), reward, invalid),
-    block("observation", "observation", turn.observation),
-    picture(turn, number),
-    turn.thought ? block("thought", "thought", turn.thought) : null,
-    block("action", "action", turn.action),
-    answer(turn),
-  );
-}
+/* An episode, and others of its task beside it. */
 
 function lastCard(entry, told) {
   const what = entry.fault ? `${entry.fault} fault` : ENDS[entry.end] ?? entry.end;
@@ -78,19 +33,12 @@ function headCard(entry, told) {
   );
 }
 
-const cards = (entry, told) => [...(told.turns ?? []).map((turn, i) => turnCard(turn, i + 1)), lastCard(entry, told)];
+const cards = (entry, told) => [...turnCards(told.turns ?? []), lastCard(entry, told)];
 
-function twoSides(left, right) {
-  const [a, b] = [cards(...left), cards(...right)];
-  const acts = (side, i) => side[1].turns?.[i]?.action;
-  let apart = 0;
-  while (acts(left, apart) !== undefined && acts(left, apart) === acts(right, apart)) apart += 1;
-  const made = [headCard(...left), headCard(...right)];
-  for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
-    if (i === apart && i < Math.min(a.length, b.length)) made.push(make("div", { class: "apart" }, "the first different action"));
-    for (const side of [a, b]) made.push(side[i] ?? make("div", { class: "turn absent" }, "over"));
-  }
-  return made;
+function inColumns(sides) {
+  const columns = sides.map((side) => ({ turns: side[1].turns ?? [], cards: cards(...side) }));
+  const told = sides.length === 2 ? judgements(sides[0][0], sides[1][0]) : [];
+  return [...sides.map((side) => headCard(...side)), ...told, ...inRows(columns)];
 }
 
 function showBeside(entry) {
@@ -99,10 +47,18 @@ function showBeside(entry) {
   const word = (e) => `${data.runs[e.run].name}, attempt ${e.attempt}: ${result(e)}`;
   others.sort((a, b) => (b.attempt === entry.attempt) - (a.attempt === entry.attempt) || a.number - b.number);
   const options = others.map((e) => make("option", { value: e.number }, word(e)));
+  const all = attempts(entry).length;
+  if (all > 1) options.push(make("option", { value: ATTEMPTS }, `all ${all} attempts of ${data.runs[entry.run].name}`));
   byId("beside").replaceChildren(make("option", { value: "" }, "nothing"), ...options);
-  if (!others.includes(data.entries[state.beside])) state.beside = null;
+  if (state.beside === ATTEMPTS ? all < 2 : !others.includes(data.entries[state.beside])) state.beside = null;
   byId("beside").value = state.beside ?? "";
   byId("beside").parentElement.hidden = !others.length;
+}
+
+/* All attempts of an episode's run at its task. */
+function attempts(entry) {
+  const found = data.entries.filter((e) => e.run === entry.run && same(e, entry));
+  return found.sort((a, b) => a.attempt - b.attempt || a.number - b.number);
 }
 
 /* Keeps a run beside while moving on: the same attempt of it. */
@@ -114,15 +70,16 @@ function companion(entry) {
 async function showEpisode() {
   const { episode, beside } = state;
   const entry = data.entries[episode];
-  const sides = await Promise.all([entry, data.entries[beside]].filter(Boolean).map(async (e) => [e, await texts(e)]));
+  const together = beside === ATTEMPTS ? attempts(entry) : [entry, data.entries[beside]].filter(Boolean);
+  const sides = await Promise.all(together.map(async (e) => [e, await texts(e)]));
   if (state.episode !== episode || state.beside !== beside) return;
   const shown = data.shown.includes(entry);
   byId("position").textContent = shown ? `${active + 1} of ${data.shown.length}` : "not among the filtered";
   byId("previous").disabled = active === 0;
   byId("next").disabled = active >= data.shown.length - 1;
   byId("sides").className = sides.length > 1 ? "two" : "";
-  const made = sides.length > 1 ? twoSides(...sides) : [headCard(...sides[0]), ...cards(...sides[0])];
-  byId("sides").replaceChildren(...made);
+  byId("sides").style.setProperty("--columns", sides.length);
+  byId("sides").replaceChildren(...inColumns(sides));
   byId("sides").dataset.episode = episode;
 }
 
@@ -147,7 +104,7 @@ function show() {
 
 function open(number, push) {
   if (push) toAddress(false);
-  const beside = companion(data.entries[number]);
+  const beside = state.beside === ATTEMPTS ? ATTEMPTS : companion(data.entries[number]);
   Object.assign(state, { episode: number, beside });
   active = Math.max(0, data.shown.findIndex((e) => e.number === number));
   show();

@@ -2,21 +2,30 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.report.data import Run, Section, write_blocks
 
 PLACE = "<!-- data -->\n"
-SCRIPTS = ("data.js", "overview.js", "charts.js", "list.js", "episode.js", "page.js")
+SCRIPTS = ("elements.js", "turns.js", "data.js", "overview.js", "charts.js", "list.js", "comparisons.js", "episode.js", "page.js")
+NONE: Mapping[str, Any] = {"notes": [], "pairs": []}
 
 
-def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section] = (), legend: str = "") -> None:
+def write_report(
+    path: Path,
+    runs: Sequence[Run],
+    *,
+    sections: Sequence[Section] = (),
+    comparisons: Mapping[str, Any] | None = None,
+    legend: str = "",
+) -> None:
     """Writes a report of one run, or of several side by side, into one HTML file that needs nothing else.
 
     A browser runs the page's own script and nothing more: the policy in the page names the script and the style by their hashes and
@@ -27,6 +36,7 @@ def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section]
         path: the file; an older one is replaced when the new one is whole.
         runs: what to show. Episodes of the same task and attempt can be read side by side.
         sections: tables below the results.
+        comparisons: see :func:`agentgym_envs.feedback.judged.judged`.
         legend: what the columns of the results are.
 
     Raises:
@@ -39,7 +49,8 @@ def write_report(path: Path, runs: Sequence[Run], *, sections: Sequence[Section]
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             file.write(before)
-            write_blocks(runs, lambda name, text: _block(file.write, name, text), sections=sections, legend=legend)
+            more: dict[str, Any] = {"sections": sections, "comparisons": comparisons or NONE, "legend": legend}
+            write_blocks(runs, lambda name, text: _block(file.write, name, text), **more)
             file.write(after)
         os.replace(draft, path)
     except OSError as error:
@@ -58,16 +69,28 @@ def _block(write: Callable[[str], object], name: str, text: str) -> None:
     write(f'<script type="application/octet-stream;base64" id="{name}">{text}</script>\n')
 
 
-def _page() -> str:
-    style, script = _file("style.css"), "\n".join(map(_file, SCRIPTS))
+def page(template: str, *, style: str, script: str, **more: str) -> str:
+    """Returns a page with its style and script in it, and a policy that lets a browser use these two and no other.
+
+    Args:
+        template: HTML with places for ``$policy``, ``$style`` and ``$script``.
+        style: CSS.
+        script: JavaScript.
+        **more: what else the policy allows, such as ``connect_src="'self'"``.
+    """
     rules = {"default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "img-src": "data:"}
-    rules |= {"base-uri": "'none'", "form-action": "'none'"}
+    rules |= {"base-uri": "'none'", "form-action": "'none'"} | {name.replace("_", "-"): source for name, source in more.items()}
     policy = "; ".join(f"{name} {source}" for name, source in rules.items())
-    return Template(_file("page.html")).substitute(policy=policy, style=style, script=script)
+    return Template(template).substitute(policy=policy, style=style, script=script)
 
 
-def _file(name: str) -> str:
-    return files("agentgym_envs.evaluate.report").joinpath(name).read_text(encoding="utf-8")
+def resource(name: str, package: str = "agentgym_envs.evaluate.report") -> str:
+    """Returns the text of a file of a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def _page() -> str:
+    return page(resource("page.html"), style=resource("style.css"), script="\n".join(map(resource, SCRIPTS)))
 
 
 def _hash(text: str) -> str:

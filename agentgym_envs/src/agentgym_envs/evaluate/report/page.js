@@ -32,7 +32,7 @@ function listen() {
   byId("previous").addEventListener("click", () => move(-1));
   byId("next").addEventListener("click", () => move(1));
   byId("beside").addEventListener("input", () => {
-    state.beside = byId("beside").value === "" ? null : Number(byId("beside").value);
+    state.beside = besideOf(byId("beside").value);
     besideRun = data.entries[state.beside]?.run ?? null;
     show();
     remember();
@@ -80,6 +80,7 @@ async function start() {
   showTable();
   showNotes();
   showSections();
+  showComparisons();
   listen();
   follow();
   document.body.dataset.ready = "yes";

@@ -1,0 +1,22 @@
+"use strict";
+
+/* Elements, and texts in them: text nodes only, so that no text of an episode is ever read as HTML. */
+
+const byId = (id) => document.getElementById(id);
+const unique = (values) => [...new Set(values)];
+const counted = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+const draw = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+const button = (label, act) => {
+  const made = make("button", { type: "button", class: "plain" }, label);
+  made.addEventListener("click", act);
+  return made;
+};

@@ -1,0 +1,72 @@
+"""How far annotators agree: pure functions over comparisons.
+
+Sources: J. Cohen, "A coefficient of agreement for nominal scales" (1960); J. L. Fleiss, "Measuring nominal scale agreement among
+many raters" (1971).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from agentgym_envs.evaluate.metrics import grouped
+from agentgym_envs.feedback.record import CHOICES, Pair
+from agentgym_envs.lines import Row
+
+Choices = dict[str, str]
+"""Of one pair, by annotator."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of the pairs that all annotators have judged."""
+
+    annotators: tuple[str, ...]
+    pairs: int
+    raw: float | None
+    """Share of the pairs of annotators that made the same choice, in [0, 1]; None where there is nothing to compare."""
+    kappa: float | None
+    """Agreement above chance: Cohen's for two annotators, Fleiss' for more; None where all made one and the same choice."""
+
+    def __str__(self) -> str:
+        """Says it in one line."""
+        if self.raw is None:
+            return "agreement: no pair was judged by several annotators"
+        name = "Cohen's" if len(self.annotators) == 2 else "Fleiss'"
+        kappa = "–, as only one choice was made" if self.kappa is None else f"{self.kappa:.2f}"
+        who = f"{', '.join(self.annotators)} on {self.pairs} pair{'' if self.pairs == 1 else 's'}"
+        return f"agreement of {who}: {100 * self.raw:.0f} %, {name} κ {kappa}"
+
+
+def agreement(comparisons: Iterable[Row]) -> Agreement:
+    """Returns the agreement of all who judged.
+
+    Args:
+        comparisons: those that stand.
+    """
+    by_pair = [{row["annotator"]: row["choice"] for row in rows} for rows in grouped(comparisons, Pair.of).values()]
+    annotators = tuple(sorted({name for choices in by_pair for name in choices}))
+    complete = [choices for choices in by_pair if len(choices) == len(annotators)]
+    if len(annotators) < 2 or not complete:
+        return Agreement(annotators, len(complete), None, None)
+    raw = fmean(_alike(list(choices.values())) for choices in complete)
+    chance = _cohens_chance(complete, annotators) if len(annotators) == 2 else _fleiss_chance(complete)
+    return Agreement(annotators, len(complete), raw, None if chance == 1 else (raw - chance) / (1 - chance))
+
+
+def _alike(choices: Sequence[str]) -> float:
+    """Returns the share of pairs of annotators that chose the same."""
+    n = len(choices)
+    return sum(count * (count - 1) for count in Counter(choices).values()) / (n * (n - 1))
+
+
+def _cohens_chance(complete: Sequence[Choices], annotators: Sequence[str]) -> float:
+    """Returns how often two would choose the same by chance, each keeping to the shares of their own choices."""
+    one, two = (Counter(choices[name] for choices in complete) for name in annotators)
+    return sum(one[choice] * two[choice] for choice in CHOICES) / len(complete) ** 2
+
+
+def _fleiss_chance(complete: Sequence[Choices]) -> float:
+    """Returns the same with the shares of all choices together."""
+    counts = Counter(choice for choices in complete for choice in choices.values())
+    return sum((count / counts.total()) ** 2 for count in counts.values())

@@ -1,0 +1,112 @@
+"""``agentgym compare`` and ``agentgym export``."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.lines import Row
+
+if TYPE_CHECKING:
+    from agentgym_envs.feedback.session import Session
+
+Folders = Annotated[list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train: two, or one.")]
+out = Console(markup=False, emoji=False, highlight=False)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def compare(
+    folders: Folders,
+    file: Annotated[Path, typer.Option("--out", help="Where the comparisons are, and go.")] = Path("comparisons.jsonl"),
+    annotator: Annotated[str, typer.Option(help="Who compares; the page asks without it.")] = "",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes any that is free.")] = 0,
+    terminal: Annotated[bool, typer.Option("--terminal", help="In the terminal, without a page.")] = False,
+    seed: Annotated[int, typer.Option(help="Decides which episode is on the left.")] = 0,
+) -> None:
+    """Asks people which of two episodes of the same task is better: of two runs, or of one with several attempts at a task."""
+    from agentgym_envs.feedback.record import Comparisons
+    from agentgym_envs.feedback.session import Session
+
+    pairs = _pairs(folders)
+    opened = Comparisons(file)
+    try:
+        if opened.cut:
+            err.print(f"warning: {file} ended in half a line, which is dropped", style="yellow", soft_wrap=True)
+        session = Session(pairs, opened, seed=seed)
+        (_in_terminal if terminal else partial(_in_browser, port=port))(session, annotator)
+        out.print(f"{file}: {session.agreement()}", soft_wrap=True)
+    finally:
+        opened.close()
+
+
+def export(
+    file: Annotated[Path, typer.Argument(help="Comparisons.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="A JSONL file; an older one is replaced.")],
+    form: Annotated[str, typer.Option("--to", help="rewards, dpo or kto.")] = "rewards",
+) -> None:
+    """Writes comparisons as TRL's RewardTrainer, DPOTrainer or KTOTrainer takes them."""
+    from agentgym_envs.feedback import record
+    from agentgym_envs.feedback.export import FORMS, exported, written
+
+    if form not in FORMS:
+        raise UnknownName("form", form, FORMS)
+    rows, left_out = exported(record.standing(record.read(file)[0]), form)
+    if not rows:
+        raise ArgumentError(f"{file} has no comparison for --to {form}{_why(left_out)}")
+    try:
+        target.write_text(written(rows), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ArgumentError(f"cannot write {target}: {error.strerror}") from error
+    out.print(f"wrote {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
+
+
+def _why(left_out: Mapping[str, int]) -> str:
+    return "".join(f"; left out, as {reason}: {count}" for reason, count in left_out.items())
+
+
+def _pairs(folders: list[Path]) -> list[Row]:
+    """Returns the pairs of folders of results.
+
+    Raises:
+        ArgumentError: more than two runs, or nothing to compare.
+    """
+    from agentgym_envs.evaluate import record
+    from agentgym_envs.evaluate.report.folders import expanded, named
+    from agentgym_envs.feedback.pairs import instructions, pairs
+
+    found = expanded(folders)
+    if len(found) > 2:
+        names = ", ".join(str(folder) for folder in found)
+        raise ArgumentError(f"two runs can be compared, and these are {len(found)}: {names}. Name two of them")
+    runs = [(name, record.read(folder)[0]) for name, folder in zip(named(found), found, strict=True)]
+    kwargs = record.read_settings(found[0]).get("kwargs", {})
+    made = pairs(runs, lambda env_id: instructions(env_id, kwargs))
+    if not made:
+        what = "the two runs share no task and attempt" if len(runs) == 2 else f"{found[0]} has no second attempt at any task"
+        raise ArgumentError(f"there is nothing to compare: {what}, or all of them went alike")
+    return made
+
+
+def _in_browser(session: "Session", annotator: str, *, port: int) -> None:
+    from agentgym_envs.feedback.server import Server
+
+    with Server(session, port=port) as server:
+        out.print(f"{len(session.pairs)} pairs: {server.address(annotator)}", soft_wrap=True)
+        out.print("Ctrl-C ends it; what was judged is saved.", style="dim")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            out.print()
+
+
+def _in_terminal(session: "Session", annotator: str) -> None:
+    from agentgym_envs.feedback.terminal import compare as ask
+
+    try:
+        ask(session, annotator or input("Your name: "), console=out, ask=input)
+    except (KeyboardInterrupt, EOFError):
+        out.print()

@@ -1,0 +1,125 @@
+"""Comparisons as rows for other trainers: TRL's RewardTrainer, DPOTrainer and KTOTrainer.
+
+An episode is a conversation: the rules are the system's message, observations the user's, whole responses the assistant's, with
+whom it ends. A tie says nothing about which one is better, and neither does "neither": pairs leave them out, KTO takes them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+from agentgym_envs.lines import Row
+
+Messages = list[dict[str, str]]
+Rows = list[dict[str, Any]]
+BETTER = {"a": ("a", "b"), "b": ("b", "a")}  # chosen, rejected
+GOOD = {"a": {"a"}, "b": {"b"}, "tie": {"a", "b"}, "neither": set[str]()}
+
+
+class LeftOut(Exception):
+    """A comparison that a form cannot hold; says why."""
+
+
+def rewards(comparison: Row) -> Rows:
+    """Returns ``{"chosen", "rejected"}``: two whole conversations, for TRL's RewardTrainer.
+
+    Raises:
+        LeftOut: there is no better one.
+    """
+    chosen, rejected = _ranked(comparison)
+    return [{"chosen": chosen, "rejected": rejected}]
+
+
+def dpo(comparison: Row) -> Rows:
+    """Returns ``{"prompt", "chosen", "rejected"}``: what both have in common, and how each goes on, for TRL's DPOTrainer.
+
+    The prompt ends with an observation, so that both completions begin with a response.
+
+    Raises:
+        LeftOut: there is no better one, or both begin with different observations.
+    """
+    chosen, rejected = _ranked(comparison)
+    same = sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(chosen[:-1], rejected[:-1], strict=False)))
+    users = [place for place in range(same) if chosen[place]["role"] == "user"]
+    if not users:
+        raise LeftOut("they begin with different observations")
+    cut = users[-1] + 1
+    return [{"prompt": chosen[:cut], "chosen": chosen[cut:], "rejected": rejected[cut:]}]
+
+
+def kto(comparison: Row) -> Rows:
+    """Returns ``{"prompt", "completion", "label"}`` of each episode: the first observation, the rest, and whether it is good.
+
+    The better one is good and the other one bad; of a tie both are good, of "neither" both are bad.
+
+    Raises:
+        LeftOut: an episode that cannot be written.
+    """
+    made = []
+    for side in ("a", "b"):
+        messages = conversation(comparison["instructions"], comparison[side])
+        cut = 1 + [message["role"] for message in messages].index("user")
+        made.append({"prompt": messages[:cut], "completion": messages[cut:], "label": side in GOOD[comparison["choice"]]})
+    return made
+
+
+FORMS: Mapping[str, Callable[[Row], Rows]] = {"rewards": rewards, "dpo": dpo, "kto": kto}
+
+
+def exported(comparisons: Sequence[Row], form: str) -> tuple[Rows, Counter[str]]:
+    """Returns rows, and how many comparisons are in none of them, by the reason.
+
+    Args:
+        comparisons: those that stand.
+        form: a key of ``FORMS``.
+    """
+    rows: Rows = []
+    left_out: Counter[str] = Counter()
+    for comparison in comparisons:
+        try:
+            rows += FORMS[form](comparison)
+        except LeftOut as reason:
+            left_out[str(reason)] += 1
+    return rows, left_out
+
+
+def conversation(instructions: str, episode: Row) -> Messages:
+    """Returns an episode as messages.
+
+    Raises:
+        LeftOut: nothing was done in it, or by several agents, each of whom has a conversation of its own.
+    """
+    turns = episode["turns"]
+    if not turns:
+        raise LeftOut("an episode has no turn")
+    if len({turn.get("agent") for turn in turns}) > 1:
+        raise LeftOut("several agents act in an episode")
+    return [_message(role, text) for role, text in _said(instructions, turns)]
+
+
+def written(rows: Rows) -> str:
+    """Returns rows as JSONL, in UTF-8 that any reader takes."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _ranked(comparison: Row) -> tuple[Messages, Messages]:
+    """Returns the better conversation and the worse one."""
+    if comparison["choice"] not in BETTER:
+        raise LeftOut({"tie": "both are equally good", "neither": "neither is good"}[comparison["choice"]])
+    chosen, rejected = (conversation(comparison["instructions"], comparison[side]) for side in BETTER[comparison["choice"]])
+    return chosen, rejected
+
+
+def _said(instructions: str, turns: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    if instructions:
+        yield "system", instructions
+    for turn in turns:
+        yield "user", turn["observation"]
+        yield "assistant", turn["response"]
+
+
+def _message(role: str, text: str) -> dict[str, str]:
+    """Returns a message; half a surrogate pair, which UTF-8 cannot write, becomes the replacement character."""
+    return {"role": role, "content": text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")}

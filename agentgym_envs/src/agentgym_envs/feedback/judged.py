@@ -1,0 +1,74 @@
+"""Comparisons as a report shows them: what was chosen between which of its episodes, by whom, and how far annotators agree."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentgym_envs.evaluate.metrics import grouped
+from agentgym_envs.feedback.agreement import agreement
+from agentgym_envs.feedback.record import CHOICES, Pair, episode
+from agentgym_envs.lines import Row
+
+Run = tuple[str, Sequence[Row]]
+Places = dict[str, list[tuple[str, int]]]
+WORDS = {"tie": "equally good", "neither": "neither"}
+
+
+def judged(comparisons: Sequence[Row], runs: Sequence[Run]) -> dict[str, Any]:
+    """Returns what a report says of comparisons.
+
+    An episode is found by what was played in it, so that folders may have other names than they had when it was judged.
+
+    Args:
+        comparisons: those that stand.
+        runs: the names and lines of the folders that are reported, in their order.
+
+    Returns:
+        "notes", texts; and "pairs": env_id, task_id, sides a and b ("run", "attempt", and "number", the place of the episode among
+        all lines, or None), and "choices" with annotator, choice and comment.
+    """
+    places = _places(runs)
+    pairs = [_pair(rows, places) for rows in grouped(comparisons, Pair.of).values()]
+    missing = sum(any(pair[side]["number"] is None for side in "ab") for pair in pairs)
+    notes = [*_results(comparisons), str(agreement(comparisons))]
+    notes += [f"{missing} of {len(pairs)} pairs have an episode that is in none of these folders"] if missing else []
+    return {"notes": notes, "pairs": pairs}
+
+
+def _places(runs: Sequence[Run]) -> Places:
+    """Returns where each episode is, by what was played in it."""
+    places: Places = {}
+    numbered = enumerate((name, row) for name, rows in runs for row in rows)
+    for number, (name, row) in numbered:
+        if row["row"] == "episode":
+            places.setdefault(_played(row, episode(name, row)), []).append((name, number))
+    return places
+
+
+def _played(row: Mapping[str, Any], side: Row) -> str:
+    return json.dumps([row["env_id"], row["task_id"], {**side, "run": ""}], sort_keys=True)
+
+
+def _pair(rows: Sequence[Row], places: Places) -> dict[str, Any]:
+    first = rows[0]
+    sides = {side: _side(first[side], places.get(_played(first, first[side]), [])) for side in "ab"}
+    choices = [{key: row[key] for key in ("annotator", "choice", "comment")} for row in rows]
+    return {"env_id": first["env_id"], "task_id": first["task_id"], **sides, "choices": choices}
+
+
+def _side(side: Row, found: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    number = dict(reversed(found)).get(side["run"], found[0][1] if found else None)
+    return {"run": side["run"], "attempt": side["attempt"], "number": number}
+
+
+def _results(comparisons: Sequence[Row]) -> list[str]:
+    """Returns a sentence for each two runs; attempts of one run are told apart in the table alone."""
+    found = grouped(comparisons, lambda row: (row["a"]["run"], row["b"]["run"]))
+    return [_result(a, b, Counter(row["choice"] for row in rows)) for (a, b), rows in found.items()]
+
+
+def _result(a: str, b: str, counts: Counter[str]) -> str:
+    names = WORDS | ({"a": f"{a} is better", "b": f"{b} is better"} if a != b else {"a": "earlier attempt", "b": "later attempt"})
+    told = ", ".join(f"{names[choice]} {counts[choice]}" for choice in CHOICES)
+    return f"{a}: {told}" if a == b else f"{a} and {b}: {told}"

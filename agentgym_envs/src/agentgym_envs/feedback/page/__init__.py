@@ -1,0 +1,1 @@
+"""The page on which episodes are compared."""

@@ -1,0 +1,66 @@
+"""Which episodes are compared: those of the same task and attempt in two runs, or the attempts at each task of one."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+from agentgym_envs.errors import AgentGymError
+from agentgym_envs.evaluate import record
+from agentgym_envs.evaluate.metrics import grouped
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.feedback.record import episode
+from agentgym_envs.pool import describe
+
+TASK = ("suite", "scenario", "family", "env_id", "task_id")
+Run = tuple[str, Sequence[Row]]
+"""The name of a folder of results, and its lines."""
+
+
+def pairs(runs: Sequence[Run], rules: Callable[[str], str]) -> list[Row]:
+    """Returns comparisons without a choice, in the order of the results; two episodes that went alike are no pair.
+
+    Args:
+        runs: two; or one, whose attempts at a task are then compared with each other: one pair of each task first, so that whoever
+            stops early has seen many tasks.
+        rules: returns an environment's instructions.
+    """
+    found = _between(*runs) if len(runs) == 2 else _within(*runs)
+    apart = [(row, a, b) for row, a, b in found if (a["turns"], a["last"]) != (b["turns"], b["last"])]
+    known = {env_id: rules(env_id) for env_id in dict.fromkeys(row["env_id"] for row, _, _ in apart)}
+    return [
+        {"env_id": row["env_id"], "task_id": row["task_id"], "instructions": known[row["env_id"]], "a": a, "b": b}
+        for row, a, b in apart
+    ]
+
+
+def instructions(env_id: str, kwargs: dict[str, Any]) -> str:
+    """Returns an environment's rules; nothing where it cannot be made here, or not with these keywords.
+
+    Args:
+        env_id: a registered id.
+        kwargs: the keywords of a run's settings; those for one family of a suite have a dot.
+    """
+    own = {key: value for key, value in kwargs.items() if "." not in key}
+    try:
+        return describe(env_id, **own).instructions
+    except AgentGymError:
+        return ""
+
+
+def _between(one: Run, two: Run) -> Iterable[tuple[Row, Row, Row]]:
+    others = {(*_task(row), row["attempt"]): row for row in record.episodes(two[1])}
+    for row in record.episodes(one[1]):
+        other = others.get((*_task(row), row["attempt"]))
+        if other is not None:
+            yield row, episode(one[0], row), episode(two[0], other)
+
+
+def _within(one: Run) -> list[tuple[Row, Row, Row]]:
+    name, rows = one
+    by_task = grouped(record.episodes(rows), _task).values()
+    numbered = [(n, *two) for attempts in by_task for n, two in enumerate(combinations(attempts, 2))]
+    return [(a, episode(name, a), episode(name, b)) for _, a, b in sorted(numbered, key=lambda found: found[0])]
+
+
+def _task(row: Row) -> tuple[Any, ...]:
+    return tuple(row[key] for key in TASK)

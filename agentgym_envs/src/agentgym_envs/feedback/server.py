@@ -1,0 +1,147 @@
+"""The page on which people compare episodes, served to browsers of this machine alone.
+
+Whoever does not know the token in the address gets nothing; requests under another host name, or from another page, are refused, so
+that no web site that is open in the same browser can read or judge anything.
+"""
+
+import json
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.report.html import page, resource
+from agentgym_envs.feedback.session import Session, State
+from agentgym_envs.lines import has
+
+ADDRESS = "127.0.0.1"
+HOSTS = (ADDRESS, "localhost")
+LARGEST = 1_000_000  # bytes of a request
+SCRIPTS = ("elements.js", "turns.js")
+OWN = "agentgym_envs.feedback.page"
+JUDGEMENT = {"annotator": str, "number": int, "choice": str, "comment": str}
+
+
+class Server(ThreadingHTTPServer):
+    """Serves a session until it is shut down.
+
+    Args:
+        session: what to judge.
+        port: to listen on; 0 for any that is free.
+
+    Raises:
+        ArgumentError: the port cannot be had.
+    """
+
+    def __init__(self, session: Session, *, port: int = 0):
+        try:
+            super().__init__((ADDRESS, port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise ArgumentError(f"port {port} cannot be had ({error}): give another --port, or 0 for any that is free") from error
+        self.token = secrets.token_urlsafe(16)
+        self.hosts = {f"{host}:{self.server_port}" for host in HOSTS}
+        self.content = _page().encode()
+        self._session, self._lock = session, threading.Lock()
+
+    def address(self, annotator: str = "") -> str:
+        """Returns where the page is, for an annotator or for whoever says a name."""
+        name = f"#{quote(annotator, safe='')}" if annotator else ""
+        return f"http://{ADDRESS}:{self.server_port}/{self.token}/{name}"
+
+    def ask(self, question: Callable[[Session], State]) -> State:
+        """Asks the session, one request at a time."""
+        with self._lock:
+            return question(self._session)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    timeout = 30  # seconds that a request may take to come
+
+    def do_GET(self) -> None:
+        """Answers with the page, or with where an annotator stands."""
+        if self._refused():
+            return
+        if self._place() == "":
+            self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.content)
+        elif self._place() == "state":
+            given = parse_qs(urlsplit(self.path).query).get("annotator", [""])
+            self._answer(lambda session: session.state(given[0]))
+        else:
+            self._fail(HTTPStatus.NOT_FOUND, "there is no such page")
+
+    def do_POST(self) -> None:
+        """Takes a judgement, or takes one back."""
+        if self._refused():
+            return
+        given = self._given()
+        if self._place() == "judge" and _has(given, JUDGEMENT):
+            self._answer(lambda session: session.judge(**{key: given[key] for key in JUDGEMENT}))
+        elif self._place() == "undo" and _has(given, {"annotator": str}):
+            self._answer(lambda session: session.undo(given["annotator"]))
+        else:
+            self._fail(HTTPStatus.BAD_REQUEST, "this is no judgement")
+
+    def _refused(self) -> bool:
+        """Refuses whoever is not this page, on this machine."""
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        if host not in self.server.hosts or origin not in (None, f"http://{host}"):
+            self._fail(HTTPStatus.FORBIDDEN, "only the page itself may ask")
+            return True
+        token = urlsplit(self.path).path.split("/")[1:2]
+        if not token or not secrets.compare_digest(token[0].encode(), self.server.token.encode()):
+            self._fail(HTTPStatus.NOT_FOUND, "there is no such page")
+            return True
+        return False
+
+    def _place(self) -> str:
+        """Returns the path behind the token."""
+        return urlsplit(self.path).path.removeprefix(f"/{self.server.token}/")
+
+    def _given(self) -> Any:
+        """Returns the JSON of a request; None if it is none."""
+        length = self.headers.get("Content-Length", "")
+        if self.headers.get_content_type() != "application/json" or not length.isdecimal() or int(length) > LARGEST:
+            return None
+        try:
+            return json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            return None
+
+    def _answer(self, question: Callable[[Session], State]) -> None:
+        try:
+            state = self.server.ask(question)
+        except ArgumentError as error:
+            self._fail(HTTPStatus.BAD_REQUEST, str(error))
+        else:
+            self._send(HTTPStatus.OK, "application/json", json.dumps(asdict(state)).encode())
+
+    def _fail(self, status: HTTPStatus, why: str) -> None:
+        self._send(status, "application/json", json.dumps({"error": why}).encode())
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        headers = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}
+        headers |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing: the terminal is for the person who compares."""
+
+
+def _has(given: Any, types: dict[str, type]) -> bool:
+    return isinstance(given, dict) and types.keys() <= given.keys() and has(given, types)
+
+
+def _page() -> str:
+    style = resource("style.css") + resource("compare.css", OWN)
+    script = "\n".join([*map(resource, SCRIPTS), resource("compare.js", OWN)])
+    return page(resource("compare.html", OWN), style=style, script=script, connect_src="'self'")

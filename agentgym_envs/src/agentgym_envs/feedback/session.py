@@ -1,0 +1,129 @@
+"""Annotators at work: which pair comes next, which side is whose, what is written down. The page and the terminal share it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.feedback.agreement import Agreement, agreement
+from agentgym_envs.feedback.record import Comparisons, Pair, standing, undo
+from agentgym_envs.tasks import stable_hash
+
+Choice = Literal["left", "right", "tie", "neither"]
+SHOWN: tuple[Choice, ...] = ("left", "right", "tie", "neither")
+LONGEST = 80  # characters of a name
+
+
+@dataclass(frozen=True)
+class Question:
+    """A pair as an annotator sees it: neither whose sides these are, nor how the environment scored them."""
+
+    number: int
+    env_id: str
+    task_id: str
+    instructions: str
+    left: Row
+    """end, last, turns; a turn has observation, response, action, invalid, and agent if it has one."""
+    right: Row
+    choice: Choice | None = None
+    """What the annotator chose before it was taken back."""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where an annotator stands."""
+
+    annotator: str
+    done: int
+    total: int
+    question: Question | None
+    """None: all is done."""
+    agreement: str
+    """Of everybody, in a sentence."""
+
+
+class Session:
+    """Pairs to judge, and the file of what was judged. Calls must not overlap.
+
+    Args:
+        pairs: comparisons without a choice.
+        file: of the judgements so far, by anybody; gets the new ones.
+        seed: decides which side is on the left.
+    """
+
+    def __init__(self, pairs: Sequence[Row], file: Comparisons, *, seed: int):
+        self.pairs, self._file = pairs, file
+        self._keys = [Pair.of(row) for row in pairs]
+        self._turned = [bool(stable_hash(json.dumps([seed, *key])) % 2) for key in self._keys]
+        self._undone: dict[tuple[str, Pair], Row] = {}  # to show again what was chosen
+
+    def state(self, annotator: str) -> State:
+        """Returns where an annotator stands.
+
+        Raises:
+            ArgumentError: no name.
+        """
+        if not annotator.strip() or len(annotator) > LONGEST:
+            raise ArgumentError(f"annotator={annotator!r}: a name has from 1 to {LONGEST} characters")
+        judged = {Pair.of(row) for row in self._standing() if row["annotator"] == annotator}
+        left = [number for number, key in enumerate(self._keys) if key not in judged]
+        question = self._question(left[0], annotator) if left else None
+        return State(annotator, len(self.pairs) - len(left), len(self.pairs), question, str(self.agreement()))
+
+    def judge(self, annotator: str, number: int, choice: str, comment: str) -> State:
+        """Writes down a judgement of the pair that is next; a late one, of a pair that is not, changes nothing.
+
+        Args:
+            annotator: whose.
+            number: of the question.
+            choice: "left", "right", "tie" or "neither".
+            comment: any text.
+
+        Raises:
+            ArgumentError: another choice.
+        """
+        if choice not in SHOWN:
+            raise ArgumentError(f"choice={choice!r}: must be one of {', '.join(SHOWN)}")
+        question = self.state(annotator).question
+        if question is not None and question.number == number:
+            chosen = {"choice": self._recorded(number, choice), "comment": comment, "annotator": annotator}
+            self._file.add({"row": "comparison", **self.pairs[number], **chosen})
+        return self.state(annotator)
+
+    def undo(self, annotator: str) -> State:
+        """Takes the annotator's last judgement back; it comes again."""
+        mine = [row for row in self._standing() if row["annotator"] == annotator]
+        if mine:
+            self._undone[annotator, Pair.of(mine[-1])] = mine[-1]
+            self._file.add(undo(mine[-1]))
+        return self.state(annotator)
+
+    def agreement(self) -> Agreement:
+        """Returns the agreement of all annotators on these pairs."""
+        return agreement(self._standing())
+
+    def _standing(self) -> list[Row]:
+        keys = set(self._keys)
+        return [row for row in standing(self._file.rows) if Pair.of(row) in keys]
+
+    def _recorded(self, number: int, choice: str) -> str:
+        """Returns a choice between left and right as one between a and b."""
+        sides = {"left": "a", "right": "b"} if not self._turned[number] else {"left": "b", "right": "a"}
+        return sides.get(choice, choice)
+
+    def _question(self, number: int, annotator: str) -> Question:
+        row = self.pairs[number]
+        sides = [_shown(row[side]) for side in ("a", "b")]
+        left, right = reversed(sides) if self._turned[number] else sides
+        before = self._undone.get((annotator, self._keys[number]), {"choice": None, "comment": ""})
+        chosen = next((shown for shown in SHOWN if self._recorded(number, shown) == before["choice"]), None)
+        named = {key: row[key] for key in ("env_id", "task_id", "instructions")}
+        return Question(number=number, **named, left=left, right=right, choice=chosen, comment=before["comment"])
+
+
+def _shown(episode: Row) -> dict[str, Any]:
+    turns = [{key: value for key, value in turn.items() if key != "reward"} for turn in episode["turns"]]
+    return {"end": episode["end"], "last": episode["last"], "turns": turns}

@@ -1,0 +1,11 @@
+import pytest
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real one, for pages of ours; its host names lead nowhere."""
+    from agentgym_envs.envs.web import chromium
+
+    taken = chromium.process.take(chromium.Setting())
+    yield taken.browser
+    chromium.process.give_back(taken)

@@ -1,0 +1,57 @@
+"""Against hand-worked and published numbers."""
+
+import pytest
+from compared import comparison
+
+from agentgym_envs.feedback.agreement import agreement
+
+
+def judged(**choices):
+    """Comparisons of as many tasks as each annotator has choices; a space is a task that one left out."""
+    words = {"a": "a", "b": "b", "t": "tie", "n": "neither"}
+    rows = [(f"t-{i}", words[c], who) for who, made in choices.items() for i, c in enumerate(made) if c != " "]
+    return [comparison(*row) for row in rows]
+
+
+def test_cohens_kappa_is_the_hand_worked_one():
+    """Fifty pairs: 20 both a, 5 kim a and lee b, 10 kim b and lee a, 15 both b; 0.7 agree, by chance 0.5 · 0.6 + 0.5 · 0.4."""
+    found = agreement(judged(kim="a" * 25 + "b" * 25, lee="a" * 20 + "b" * 5 + "a" * 10 + "b" * 15))
+    assert (found.annotators, found.pairs) == (("kim", "lee"), 50)
+    assert found.raw == pytest.approx(0.7)
+    assert found.kappa == pytest.approx(0.4)
+    assert str(found) == "agreement of kim, lee on 50 pairs: 70 %, Cohen's κ 0.40"
+
+
+def test_cohens_kappa_keeps_to_each_ones_own_shares():
+    """Kim always says a: chance is lee's share of a, 3 of 4, so that kappa is 0; with common shares it would be negative."""
+    found = agreement(judged(kim="aaaa", lee="aaat"))
+    assert (found.raw, found.kappa) == (pytest.approx(0.75), pytest.approx(0))
+
+
+def test_fleiss_kappa_is_the_hand_worked_one():
+    """Three annotators, four pairs: aaa, aab, abn, ttt.
+
+    Agreement within the pairs: 1, 1/3, 0, 1; mean 7/12. Shares of a, b, tie, neither: 6, 2, 3, 1 of 12; squares: 50/144.
+    """
+    found = agreement(judged(kim="aaat", lee="aabt", max="abnt"))
+    assert found.raw == pytest.approx(7 / 12)
+    assert found.kappa == pytest.approx((7 / 12 - 50 / 144) / (1 - 50 / 144))
+    assert "Fleiss' κ 0.36" in str(found)
+
+
+def test_only_pairs_that_all_have_judged_count():
+    found = agreement(judged(kim="ab n", lee="aa b"))
+    assert (found.pairs, found.raw) == (3, pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize("choices", [{}, {"kim": "aab"}, {"kim": "a ", "lee": " a"}])
+def test_one_annotator_agrees_with_nobody(choices):
+    found = agreement(judged(**choices))
+    assert (found.raw, found.kappa) == (None, None)
+    assert str(found) == "agreement: no pair was judged by several annotators"
+
+
+def test_kappa_is_unknown_where_only_one_choice_was_made():
+    found = agreement(judged(kim="aa", lee="aa"))
+    assert (found.raw, found.kappa) == (1, None)
+    assert str(found).endswith("100 %, Cohen's κ –, as only one choice was made")

@@ -1,0 +1,128 @@
+"""Comparisons in the forms of TRL's trainers; that TRL takes them is tested in test_trl.py."""
+
+import json
+
+import pytest
+from compared import comparison, side, turn, write
+from typer.testing import CliRunner
+
+from agentgym_envs.cli import app
+from agentgym_envs.feedback.export import exported
+from agentgym_envs.feedback.record import undo
+
+
+def said(*turns):
+    return side(turns=[turn(i, observation=seen, response=did) for i, (seen, did) in enumerate(turns)])
+
+
+A = said(("start", "go 1"), ("room 1", "so: go 2"), ("room 2", "take lamp"))
+B = said(("start", "go 1"), ("room 1", "go 3"))
+RULES = {"role": "system", "content": "Find the lamp."}
+
+
+def user(text):
+    return {"role": "user", "content": text}
+
+
+def assistant(text):
+    return {"role": "assistant", "content": text}
+
+
+A_SAID = [user("start"), assistant("go 1"), user("room 1"), assistant("so: go 2"), user("room 2"), assistant("take lamp")]
+B_SAID = [user("start"), assistant("go 1"), user("room 1"), assistant("go 3")]
+
+
+def only(form, **changes):
+    rows, left_out = exported([comparison(a=A, b=B, **changes)], form)
+    assert not left_out
+    return rows
+
+
+def test_rewards_have_whole_conversations_the_better_one_chosen():
+    assert only("rewards", choice="a") == [{"chosen": [RULES, *A_SAID], "rejected": [RULES, *B_SAID]}]
+    assert only("rewards", choice="b") == [{"chosen": [RULES, *B_SAID], "rejected": [RULES, *A_SAID]}]
+
+
+def test_dpo_has_what_both_have_in_common_as_its_prompt():
+    assert only("dpo", choice="b") == [{"prompt": [RULES, *A_SAID[:3]], "chosen": B_SAID[3:], "rejected": A_SAID[3:]}]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "prompt"),
+    [
+        ([("s", "x")], [("s", "y")], 2),
+        ([("s", "x"), ("one", "y")], [("s", "x"), ("other", "y")], 2),  # an environment of chance: both completions begin alike
+        ([("s", "x")], [("s", "x"), ("t", "y")], 2),  # one goes on where the other ends
+        ([("s", "x"), ("t", "y")], [("s", "x"), ("t", "z")], 4),
+    ],
+)
+def test_dpos_prompt_ends_with_an_observation_and_leaves_both_a_response(a, b, prompt):
+    (row,) = exported([comparison(a=said(*a), b=said(*b))], "dpo")[0]
+    assert len(row["prompt"]) == prompt
+    assert row["prompt"][-1]["role"] == "user"
+    for name, turns in (("chosen", a), ("rejected", b)):
+        assert row[name][0]["role"] == row[name][-1]["role"] == "assistant"
+        assert len(row["prompt"]) + len(row[name]) == 1 + 2 * len(turns)
+
+
+@pytest.mark.parametrize(
+    ("choice", "labels"), [("a", [True, False]), ("b", [False, True]), ("tie", [True, True]), ("neither", [False, False])]
+)
+def test_kto_says_of_each_episode_whether_it_is_good(choice, labels):
+    rows = only("kto", choice=choice)
+    assert [row["label"] for row in rows] == labels
+    assert [row["prompt"] for row in rows] == [[RULES, user("start")]] * 2
+    assert [row["completion"] for row in rows] == [A_SAID[1:], B_SAID[1:]]
+
+
+def test_without_rules_there_is_no_system_message():
+    assert only("rewards", instructions="")[0]["chosen"] == A_SAID
+
+
+def test_what_says_nothing_is_left_out_and_counted():
+    seats = side(turns=[turn(1, agent="player_0"), turn(2, agent="player_1")])
+    rows = [comparison(choice="tie"), comparison(choice="neither"), comparison(a=side(turns=0)), comparison(b=seats)]
+    rows += [comparison(a=A, b=said(("elsewhere", "go 1"))), comparison(a=A, b=side(turns=[turn(1, agent="player_0")]))]
+    for form, kept, kinds in (("rewards", 2, 4), ("dpo", 0, 5), ("kto", 8, 2)):
+        made, left_out = exported(rows, form)
+        assert (len(made), len(left_out)) == (kept, kinds)
+    assert exported(rows, "rewards")[1] == {
+        "both are equally good": 1,
+        "neither is good": 1,
+        "an episode has no turn": 1,
+        "several agents act in an episode": 1,
+    }
+
+
+def invoke(*args):
+    return CliRunner().invoke(app, ["export", *map(str, args)])
+
+
+def test_the_command_writes_what_stands(tmp_path):
+    odd = said(("half \ud800, whole \ud83d\ude00\u2028", "go"))
+    rows = [comparison("t"), comparison("u", a=odd), comparison("v"), comparison("w", "tie"), undo(comparison("t"))]
+    path, out = write(tmp_path / "c.jsonl", rows), tmp_path / "out.jsonl"
+    answer = invoke(path, out, "--to", "rewards")
+    assert (answer.exit_code, answer.output) == (0, f"wrote {out}: 2 rows; left out, as both are equally good: 1\n")
+    made = [json.loads(line) for line in out.read_bytes().decode("utf-8").split("\n")[:-1]]
+    assert made[0]["chosen"][1]["content"] == "half �, whole 😀\u2028"
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["c.jsonl", "out", "--to", "rewrds"], "unknown form 'rewrds'. Did you mean 'rewards'?"),
+        (["none", "out"], "none holds no comparisons"),
+        (["tie", "out"], "tie has no comparison for --to rewards; left out, as both are equally good: 1"),
+        (["c.jsonl", "no/out"], "cannot write no/out: No such file"),
+    ],
+)
+def test_what_cannot_be_exported_is_one_line(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "c.jsonl", [comparison()])
+    write(tmp_path / "tie", [comparison(choice="tie")])
+    answer = invoke(*arguments)
+    assert answer.exit_code == 2
+    assert message in answer.output
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,110 @@
+import pytest
+from compared import result, turn
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.record import Rows
+from agentgym_envs.feedback.pairs import pairs
+from agentgym_envs.feedback.record import standing
+from agentgym_envs.feedback.session import Session
+
+
+def session(tasks=3, seed=0, file=None):
+    one = [result(f"t-{i}", [turn(1, response="of one")]) for i in range(tasks)]
+    two = [result(f"t-{i}", [turn(1, response="of two")]) for i in range(tasks)]
+    return Session(pairs([("one", one), ("two", two)], str), file or Rows(), seed=seed)
+
+
+def first(side):
+    return side["turns"][0]["response"]
+
+
+def test_whatever_side_it_is_on_the_better_one_is_recorded_for_its_run():
+    file, on_left = Rows(), []
+    going = session(40, file=file)
+    state = going.state("kim")
+    while state.question:
+        better = "left" if first(state.question.left) == "of two" else "right"
+        on_left.append(better == "left")
+        state = going.judge("kim", state.question.number, better, "")
+    assert 10 < sum(on_left) < 30  # of 40
+    assert [row["choice"] for row in file.rows] == ["b"] * 40
+    assert {first(row["b"]) for row in file.rows} == {"of two"}
+
+
+def test_sides_follow_from_the_seed_and_the_pair():
+    def on_the_left(seed):
+        going, found = session(20, seed), []
+        while question := going.state("kim").question:
+            found.append(first(question.left))
+            going.judge("kim", question.number, "tie", "")
+        return found
+
+    assert on_the_left(0) == on_the_left(0)
+    assert on_the_left(0) != on_the_left(1)
+
+
+def test_nothing_shown_tells_the_run_or_the_result():
+    question = session().state("kim").question
+    assert question.left.keys() == question.right.keys() == {"end", "last", "turns"}
+    assert question.left["turns"][0].keys() == {"observation", "response", "action", "invalid"}
+
+
+def test_each_annotator_judges_all_and_goes_on_where_they_stopped():
+    file = Rows()
+    for number in (0, 1):
+        session(file=file).judge("kim", number, "tie", "")
+    again = session(file=file, seed=1)
+    assert [(s.done, s.total, s.question.number) for s in (again.state("kim"), again.state("lee"))] == [(2, 3, 2), (0, 3, 0)]
+    done = again.judge("kim", 2, "neither", "both lost")
+    assert (done.done, done.question) == (3, None)
+    assert (file.rows[-1]["choice"], file.rows[-1]["comment"]) == ("neither", "both lost")
+
+
+def test_a_judgement_that_comes_twice_or_late_counts_once():
+    file = Rows()
+    going = session(file=file)
+    going.judge("kim", 0, "tie", "")
+    assert going.judge("kim", 0, "left", "").question.number == 1
+    assert going.judge("kim", 2, "left", "").question.number == 1
+    assert [row["choice"] for row in file.rows] == ["tie"]
+
+
+def test_undo_brings_the_pair_back_with_what_was_said_and_only_ones_own():
+    file = Rows()
+    going = session(file=file)
+    going.judge("kim", 0, "left", "")
+    going.judge("kim", 1, "right", "closer")
+    going.judge("lee", 0, "tie", "")
+    question = going.undo("kim").question
+    assert (question.number, question.choice, question.comment) == (1, "right", "closer")
+    assert going.undo("kim").question.choice == "left"
+    assert going.undo("kim").done == 0
+    assert [row["annotator"] for row in standing(file.rows)] == ["lee"]
+    assert going.state("lee").done == 1
+
+
+def test_comparisons_of_other_pairs_in_the_file_are_let_be():
+    file = Rows()
+    other = session(9, file=file)
+    for number in range(9):
+        other.judge("kim", number, "left" if number % 2 else "right", "")
+    going = session(3, file=file)
+    assert (going.state("kim").done, going.state("kim").question) == (3, None)
+    assert going.undo("kim").question.number == 2
+    assert len(standing(file.rows)) == 8
+
+
+def test_agreement_is_of_these_pairs():
+    going = session()
+    for name in ("kim", "lee"):
+        assert going.judge(name, 0, "tie", "").agreement.startswith(
+            "agreement: no pair" if name == "kim" else "agreement of kim, lee on 1"
+        )
+
+
+@pytest.mark.parametrize(("name", "choice"), [("", "tie"), (" ", "tie"), ("k" * 81, "tie"), ("kim", "a"), ("kim", "")])
+def test_what_is_no_judgement_is_refused(name, choice):
+    file = Rows()
+    with pytest.raises(ArgumentError, match=r"annotator=|choice="):
+        session(file=file).judge(name, 0, choice, "")
+    assert file.rows == []
