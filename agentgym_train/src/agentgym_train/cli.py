@@ -39,7 +39,7 @@ def run(
         Path | None, typer.Option(exists=True, dir_okay=False, help="DeepSpeed's list of machines that share the run folder.")
     ] = None,
 ) -> None:
-    """Trains a policy, or a reward model from [comparisons]; run again, it goes on from the newest checkpoint."""
+    """Trains a policy, or a reward model where the file has comparisons; run again, it goes on from the newest checkpoint."""
     from agentgym_train import checkpoint, report
     from agentgym_train.run.prepare import prepare
 
