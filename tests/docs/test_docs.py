@@ -32,6 +32,9 @@ ELSEWHERE = (
     "agentgym play",
     "agentgym eval agentgym-rl",
     "agentgym report results/qwen",
+    "agentgym compare",  # and what needs its comparisons
+    "agentgym report results/first",
+    "agentgym export comparisons.jsonl",
     "export",
 )
 

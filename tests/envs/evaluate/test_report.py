@@ -564,6 +564,7 @@ def test_two_runs_side_by_side(opened):
         "two, attempt 0: ⚠ fault, try 1",
         "two, attempt 0: ✗ truncated, 4 turns",
         "one, attempt 1: ✓ solved, 3 turns",
+        "all 2 attempts of one",
     ]
     page.select_option("#beside", label="two, attempt 0: ✗ truncated, 4 turns")
     page.wait_for_selector("#sides.two")
@@ -650,7 +651,9 @@ def test_who_of_several_agents_says_what_has_a_name_and_a_colour(opened):
 
 def test_all_attempts_at_a_task_are_beside_each_other(opened):
     one = [episode(task, attempt + 1, attempt > 0, attempt=attempt) for task in "ab" for attempt in (2, 0, 1)]
-    page = opened(Run("one", {}, [*one, episode("c")]), Run("two", {}, [episode("a")]))
+    page = opened(
+        Run("one", {}, [*one, episode("c")]), Run("two", {}, [episode("a")]), Run("three", {}, [fault("a"), episode("a")])
+    )
     read(page, 1)
     page.select_option("#beside", label="all 3 attempts of one")
     page.wait_for_selector("#sides.two .head >> nth=2")
@@ -669,6 +672,9 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
         page.keyboard.press("j")
     page.wait_for_selector("#sides[data-episode='6']")
     assert texts(page, ".head h3") == ["c"]
+    page.evaluate("open(8, false)")  # a fault, and the attempt once it was tried again
+    page.wait_for_selector("#sides[data-episode='8']")
+    assert "attempts of" not in page.inner_text("#beside")
     page.goto(address)
     page.reload()
     page.wait_for_selector("#sides[data-episode='1'].two")
@@ -704,13 +710,13 @@ def test_comparisons_lead_to_both_episodes_and_say_who_chose_what(opened, tmp_pa
     page.click("#comparisons button >> nth=1")
     page.wait_for_selector("#sides[data-episode='1'].two")
     assert texts(page, ".head .dot") == ["one", "two"]
-    assert texts(page, ".judgement") == [f"A and B. kim: B is better – {HOSTILE[0]}lee: neither is good"]
+    assert texts(page, ".judgement") == [f"Left is A, right is B.kim: B is better – {HOSTILE[0]}lee: neither is good"]
     page.keyboard.press("Escape")
     page.wait_for_selector("#overview", state="visible")
     read(page, 2)
     page.select_option("#beside", index=1)
     page.wait_for_selector("#sides.two")
-    assert texts(page, ".judgement") == ["B and A. kim: A is better – nearerlee: equally good"]
+    assert texts(page, ".judgement") == ["Left is B, right is A.kim: A is better – nearerlee: equally good"]
     assert page.evaluate("window.ran") is None
 
 

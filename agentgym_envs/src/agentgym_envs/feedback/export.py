@@ -41,7 +41,7 @@ def dpo(comparison: Row) -> Rows:
         LeftOut: there is no better one, or both begin with different observations.
     """
     chosen, rejected = _ranked(comparison)
-    same = sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(chosen[:-1], rejected[:-1], strict=False)))
+    same = sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(chosen, rejected, strict=False)))
     users = [place for place in range(same) if chosen[place]["role"] == "user"]
     if not users:
         raise LeftOut("they begin with different observations")

@@ -47,7 +47,7 @@ function judgements(left, right) {
   const both = [left.number, right.number];
   const fits = ({ a, b }) => both.includes(a.number) && both.includes(b.number) && a.number !== b.number;
   return data.comparisons.pairs.filter(fits).map((pair) => {
-    const letters = both.map((number) => (number === pair.a.number ? "A" : "B")).join(" and ");
-    return make("div", { class: "judgement" }, make("b", {}, `${letters}. `), ...choiceList(pair));
+    const [here, there] = left.number === pair.a.number ? "AB" : "BA";
+    return make("div", { class: "judgement" }, make("b", {}, `Left is ${here}, right is ${there}.`), ...choiceList(pair));
   });
 }

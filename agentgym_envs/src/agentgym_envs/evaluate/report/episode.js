@@ -55,10 +55,10 @@ function showBeside(entry) {
   byId("beside").parentElement.hidden = !others.length;
 }
 
-/* All attempts of an episode's run at its task. */
+/* All attempts of an episode's run at its task that came to an end. */
 function attempts(entry) {
-  const found = data.entries.filter((e) => e.run === entry.run && same(e, entry));
-  return found.sort((a, b) => a.attempt - b.attempt || a.number - b.number);
+  const found = data.entries.filter((e) => e.run === entry.run && !e.fault && same(e, entry));
+  return [...new Map(found.map((e) => [e.attempt, e])).values()].sort((a, b) => a.attempt - b.attempt);
 }
 
 /* Keeps a run beside while moving on: the same attempt of it. */
