@@ -13,6 +13,7 @@ import pytest
 
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.reward import config as reward
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "agentgym_envs/README.md", ROOT / "agentgym_train/README.md"]
@@ -57,7 +58,7 @@ def test_toml_is_a_valid_configuration(text, monkeypatch):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
     raw = tomllib.loads(text)
     if "run" in raw or "env" in raw:
-        configuration.of({"run": {"folder": "x", "steps": 1}} | raw)
+        reward.of({"run": {"folder": "x", "steps": 1}} | raw)
     else:
         kinds = {kind.section: kind for kind in plugins.KINDS}
         tables = {f.name: type(f.default) for f in fields(configuration.Config) if is_dataclass(f.default)}

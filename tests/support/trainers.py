@@ -4,8 +4,8 @@ import small_run
 import tiny
 
 from agentgym_train import config as configuration
-from agentgym_train import models
 from agentgym_train.lanes import make_lanes
+from agentgym_train.models import load_tokenizer
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.trainer import Trainer
@@ -18,6 +18,6 @@ def make(home, options):
     config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))
     prepare.check(config)
     folder = claim_folder(config)
-    tokenizer = models.load_tokenizer(model)
+    tokenizer = load_tokenizer(model)
     lanes = make_lanes(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
     return Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)

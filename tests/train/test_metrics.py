@@ -47,7 +47,7 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(tmp_path, 
     training = Description("", [*LEVELS], difficulties, {}, text_env=True)
     config = configuration.load(small_run.write(tmp_path))
     trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
-    row = trainer.summarise(0, [GROUPS], [[]])
+    row = trainer.summarise(0, [GROUPS], [[]], given=[GROUPS])
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
@@ -60,7 +60,7 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     config = configuration.load(small_run.write(tmp_path))
     training = Description("", [*LEVELS], None, {}, text_env=True)
     trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
-    assert trainer.summarise(0, [dropped], [[]])["episodes"] == 4
+    assert trainer.summarise(0, [dropped], [[]], given=[dropped])["episodes"] == 4
 
 
 def test_memory_is_the_peak_that_linux_tells():

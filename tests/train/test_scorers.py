@@ -8,23 +8,20 @@ import pytest
 import small_run
 import tiny
 import torch
+from scoring import by_transformers, stage
 from trainers import make
-from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 from typer.testing import CliRunner
 
 from agentgym_envs.errors import BrokenPlugin
-from agentgym_envs.pool import Description
 from agentgym_train import checkpoint, cli, metrics, plugins
 from agentgym_train import config as configuration
-from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
-from agentgym_train.errors import ModelError, RunFolderError, TemplateError, TrainingError
+from agentgym_train.config import EnvConfig
+from agentgym_train.errors import ConfigError, ModelError, RunFolderError, TemplateError, TrainingError
 from agentgym_train.lanes import Lane
-from agentgym_train.protocols import Stage
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.types import Group, Trajectory, Turn
 from agentgym_train.world import World
-
-RULES = "Find the lamp."
 
 
 def played():
@@ -43,17 +40,6 @@ def played():
 
 def rewards(groups):
     return [[[turn.reward for turn in t.turns] for t in g.trajectories] for g in groups]
-
-
-def stage(**engine):
-    config = Config(
-        run=RunConfig(folder="x", steps=1),
-        envs=(EnvConfig(id="m:e"),),
-        model=ModelConfig(max_context=256),
-        engine=EngineConfig(**engine),
-    )
-    training = Description(RULES, None, None, {}, text_env=True)
-    return Stage(config, World(), None, None, training, range(8), difficulties=lambda step: None)
 
 
 def build(options, **engine):
@@ -91,17 +77,6 @@ def classifier(folder, *, kind="qwen2", template=tiny.CHATML, labels=1, pad=True
     AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
-
-
-def by_transformers(folder, turns):
-    """The score of a conversation, alone, as transformers' documentation has it."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    messages = [{"role": "system", "content": RULES}]
-    for turn in turns:
-        messages += [{"role": "user", "content": turn.observation}, {"role": "assistant", "content": turn.action}]
-    ids = tokenizer.apply_chat_template(messages, return_tensors="pt", return_dict=False)
-    with torch.no_grad():
-        return AutoModelForSequenceClassification.from_pretrained(folder)(ids).logits.item()
 
 
 @pytest.mark.parametrize(
@@ -213,6 +188,38 @@ def test_what_is_no_reward_model_is_refused(tmp_path, made, error, message):
         check(classifier(tmp_path / "wrong", **made))
 
 
+def test_scores_are_clipped_before_they_are_weighed(tmp_path):
+    folder = classifier(tmp_path)
+    raw = [by_transformers(folder, t.turns) for g in played() for t in g.trajectories if t.turns]
+    limit = sorted(map(abs, raw))[1]
+    options = {"name": "reward_model", "path": folder, "replace": True, "weight": 2.0, "limit": limit}
+    scored = [t.total_reward for g in build(options).score(played()) for t in g.trajectories if t.turns]
+    assert scored == pytest.approx([2 * max(-limit, min(score, limit)) for score in raw], abs=1e-5)
+    assert [abs(score) > limit for score in raw].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "fine"),
+    [
+        ({"name": "grpo"}, False),
+        ({"name": "ppo", "gamma": 0.9}, False),
+        ({"name": "grpo", "kl_coef": 0.01}, True),
+        ({"name": "grpo", "kl_coef": 0.0}, True),
+        ({"name": "dpo"}, True),
+    ],
+)
+def test_a_policy_follows_a_learned_score_alone_only_where_it_is_held_or_said_to_be_free(tmp_path, algorithm, fine):
+    options = {"name": "reward_model", "path": classifier(tmp_path)}
+    config = replace(stage().config, algorithm=algorithm)
+    plugins.make(plugins.SCORER, options).check(config, stage().training)
+    alone = plugins.make(plugins.SCORER, options | {"replace": True})
+    if fine:
+        alone.check(config, stage().training)
+    else:
+        with pytest.raises(ConfigError, match=r"set algorithm\.kl_coef above 0, .* or to 0\.0 if it is to be free"):
+            alone.check(config, stage().training)
+
+
 def test_a_policy_is_no_reward_model(tmp_path):
     """Transformers would load it with a head of random numbers."""
     folder = tiny.save(tmp_path, template=tiny.CHATML)
@@ -265,6 +272,8 @@ def test_a_run_with_scorers_learns_from_them_and_goes_on_as_if_nothing_had_happe
     assert not torch.allclose(credited, by_hand(lambda t: t.score), atol=0.01), "without them it would be this"
     assert whole[0]["score"] == pytest.approx(sum(t.score for g in groups for t in g.trajectories) / 6)
     assert whole[0]["return"] == pytest.approx(sum(t.total_reward for g in groups for t in g.trajectories) / 6)
+    assert whole[0]["env_return"] == pytest.approx(whole[0]["score"]) != whole[0]["return"], "Hash-v0's rewards add up to its score"
+    assert abs(whole[0]["kl"]) < 1e-6 < whole[1]["kl"], "it is watched, though nothing asks for a divergence"
     shutil.rmtree(checkpoint.latest(tmp_path / "whole" / "run"))
     assert run(tmp_path / "whole", monkeypatch, 2, scorer)[0] == whole, "from the first step on"
 

@@ -6,12 +6,15 @@ import sys
 import tomllib
 from pathlib import Path
 
+import judged
 import pytest
 import tiny
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.run.prepare import check
+from agentgym_train.reward import config as reward
+from agentgym_train.run.prepare import check, check_reward
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "benchmarks").rglob("*.toml"))
@@ -36,8 +39,23 @@ def teacher(tmp_path_factory):
     return out
 
 
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Comparisons."""
+    return str(judged.write(tmp_path_factory.mktemp("said") / "comparisons.jsonl", judged.lines(20)))
+
+
+@pytest.fixture(scope="module")
+def judge(model, tmp_path_factory):
+    """A reward model with as many positions."""
+    folder = tmp_path_factory.mktemp("judge")
+    AutoModelForSequenceClassification.from_pretrained(model, num_labels=1).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(model).save_pretrained(folder)
+    return str(folder)
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_it_passes_every_check(file, model, teacher):
+def test_it_passes_every_check(file, model, teacher, said, judge):
     raw = tomllib.loads(file.read_text())
     for own in ("title", "test_horizon", "points"):  # of benchmarks/compare.py
         raw.pop(own, None)
@@ -45,15 +63,19 @@ def test_it_passes_every_check(file, model, teacher):
         raw["model"]["path"] = model
     if "source" in raw:
         raw["source"]["folders"] = [teacher]
-    first, *others = (configuration.of(raw | sections) for sections in raw.pop("methods", {"": {}}).values())
-    check(first)
+    if "comparisons" in raw:
+        raw["comparisons"]["files"] = [said]
+    for table in raw.get("scorer", []):
+        table["path"] = judge
+    first, *others = (reward.of(raw | sections) for sections in raw.pop("methods", {"": {}}).values())
+    (check if isinstance(first, configuration.Config) else check_reward)(first, processes=1)
     for config in others:
         plugins.resolved(config)
 
 
 def test_the_files_are_found():
     names = {file.name for file in FILES}
-    assert {"quickstart.toml", "pretrained.toml", "scaling_inter_maze.toml"} <= names
+    assert {"quickstart.toml", "pretrained.toml", "scaling_inter_maze.toml", "reward_model.toml", "learned_reward.toml"} <= names
 
 
 def test_the_one_for_pretrained_models_does_not_have_the_small_models_settings():

@@ -15,7 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,6 +137,19 @@ def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_sta
             f"{folder} was written with zero_stage={state.zero_stage} and {state.processes} processes, this run has "
             f"zero_stage={zero_stage} and {processes}: go on as before, or start from {folder / 'model'} with model.path"
         )
+
+
+def restore(folder: Path, engines: "Sequence[Engine]", *, model: Mapping[str, Any], zero_stage: int) -> State:
+    """Loads a checkpoint's part of each engine and returns the rest.
+
+    Raises:
+        CheckpointError: see :func:`check_fits`.
+    """
+    state = read_state(folder)
+    check_fits(state, folder, model=model, zero_stage=zero_stage, processes=engines[0].world.size)
+    for engine in engines:
+        engine.load(folder)
+    return state
 
 
 def is_universal(folder: Path) -> bool:

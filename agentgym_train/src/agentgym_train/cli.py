@@ -16,6 +16,7 @@ from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_train import config as configuration
 from agentgym_train.plugins import KINDS, culprit, resolved
+from agentgym_train.reward.config import load
 from agentgym_train.run.launch import launch_command, process_count
 
 app = typer.Typer(help="Multi-turn reinforcement learning for language-model agents.", no_args_is_help=True, add_completion=False)
@@ -38,11 +39,11 @@ def run(
         Path | None, typer.Option(exists=True, dir_okay=False, help="DeepSpeed's list of machines that share the run folder.")
     ] = None,
 ) -> None:
-    """Trains; run again, it goes on from the newest checkpoint."""
+    """Trains a policy, or a reward model where the file has comparisons; run again, it goes on from the newest checkpoint."""
     from agentgym_train import checkpoint, report
     from agentgym_train.run.prepare import prepare
 
-    config = configuration.load(config_file, set_ or [])
+    config = load(config_file, set_ or [])
     count = process_count(processes, hostfile)
     with report.Display(out) as display:
         lock = prepare(config, display, processes=count)
@@ -121,7 +122,7 @@ def list_plugins() -> None:
 @user_errors
 def show(config_file: ConfigFile, set_: Overrides = None) -> None:
     """Prints a configuration with every default written out, those of its plugins too."""
-    out.print(configuration.dumps(resolved(configuration.load(config_file, set_ or []))), markup=False, highlight=False)
+    out.print(configuration.dumps(resolved(load(config_file, set_ or []))), markup=False, highlight=False)
 
 
 if __name__ == "__main__":

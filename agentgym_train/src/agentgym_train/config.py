@@ -7,7 +7,6 @@ Sections ``algorithm``, ``curriculum``, ``generator`` and ``source``, and each o
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import tomli_w
 from pydantic import Field
 
 from agentgym_envs.errors import UnknownName
+from agentgym_train import tables
 from agentgym_train.errors import ConfigError
 from agentgym_train.limits import Count, Name, NonNegative, Positive, Seconds, Seed, Temperature, Wait, Whole
 
@@ -171,16 +171,24 @@ class RunConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
-    """Everything a run is made of."""
+class Settings:
+    """What every run has."""
 
     run: RunConfig
+    model: ModelConfig = ModelConfig()
+    engine: EngineConfig = EngineConfig()
+    tracker: list[dict[str, Any]] = field(default_factory=list)
+    """``[[tracker]]`` tables; ``metrics.jsonl`` is written in any case."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Settings):
+    """Everything the run of a policy is made of."""
+
     envs: Annotated[tuple[EnvConfig, ...], Field(min_length=1)]
     """``[env]``, or each ``[[env]]``."""
-    model: ModelConfig = ModelConfig()
     scratch: ScratchConfig = ScratchConfig()
     rollout: RolloutConfig = RolloutConfig()
-    engine: EngineConfig = EngineConfig()
     critic: CriticConfig = CriticConfig()
     eval: EvalConfig = EvalConfig()
     algorithm: dict[str, Any] = field(default_factory=lambda: {"name": "grpo"})
@@ -189,8 +197,6 @@ class Config:
     source: dict[str, Any] = field(default_factory=lambda: {"name": "rollout"})
     scorer: list[dict[str, Any]] = field(default_factory=list)
     """``[[scorer]]`` tables: each changes the rewards that the one before it left."""
-    tracker: list[dict[str, Any]] = field(default_factory=list)
-    """``[[tracker]]`` tables; ``metrics.jsonl`` is written in any case."""
 
     def __post_init__(self) -> None:
         answer, context = self.rollout.max_new_tokens, self.model.max_context
@@ -222,15 +228,7 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     Raises:
         ConfigError: an unreadable file, an unknown key, or a value of the wrong type.
     """
-    try:
-        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read configuration {str(path)!r}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}") from error
-    for item in overrides:
-        _override(raw, item)
-    return of(raw)
+    return of(tables.read(path, overrides))
 
 
 def of(raw: Mapping[str, Any]) -> Config:
@@ -269,19 +267,20 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Nam
         raise _refusal(error, section, named) from error
 
 
-def dumps(config: Config) -> str:
+def dumps(config: Settings) -> str:
     """Returns the configuration as TOML, every default written out; TOML has no word for None, which is left out."""
     return tomli_w.dumps(without_none(tree(config)))
 
 
-def tree(config: Config) -> dict[str, Any]:
+def tree(config: Settings) -> dict[str, Any]:
     """Returns the configuration as nested plain data, as a file has it."""
     plain = asdict(config)
-    envs = plain.pop("envs")
-    return {"run": plain.pop("run"), "env": envs[0] if len(envs) == 1 else list(envs), **plain}
+    envs = plain.pop("envs", None)
+    env = {} if envs is None else {"env": envs[0] if len(envs) == 1 else list(envs)}
+    return {"run": plain.pop("run"), **env, **plain}
 
 
-def difference(old: Config, new: Config, *, ignore: Collection[str] = ()) -> str | None:
+def difference(old: Settings, new: Settings, *, ignore: Collection[str] = ()) -> str | None:
     """Returns the keys in which two configurations differ, each with both values, or None."""
     a, b = _flat(tree(old)), _flat(tree(new))
     every = (key for key in a.keys() | b.keys() if re.sub(r"^env\.\d+\.", "env.", key) not in ignore)
@@ -348,34 +347,6 @@ def _check_section(cls: type, value: Any, full: str, named: Named) -> None:
     if not isinstance(value, Mapping):
         raise ConfigError(f"configuration key {named(full)!r} is a section, not {value!r}")
     _check_keys(cls, value, full, named)
-
-
-def _override(raw: dict[str, Any], item: str) -> None:
-    key, equals, text = item.partition("=")
-    if not equals or not all(key.split(".")):
-        raise ConfigError(f"--set takes a.b=c, not {item!r}")
-    *path, last = key.split(".")
-    table: Any = raw
-    for part in path:
-        if isinstance(table, list):
-            if not part.isdecimal() or int(part) >= len(table):
-                raise ConfigError(f"--set {item}: there are tables 0 to {len(table) - 1}, and no {part!r}")
-            table = table[int(part)]
-        else:
-            table = table.setdefault(part, {})
-        if not isinstance(table, dict | list):
-            raise ConfigError(f"--set {item}: {part!r} is not a section")
-    if isinstance(table, list):
-        raise ConfigError(f"--set {item}: there are {len(table)} such tables: name one by its number, such as {path[-1]}.0.{last}")
-    table[last] = _value(text)
-
-
-def _value(text: str) -> Any:
-    """Reads a value as TOML; what is no TOML value is a string."""
-    try:
-        return tomllib.loads(f"x = {text}")["x"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _flat(tree: Mapping[str, Any], head: str = "") -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Losses, per token: pure functions; an algorithm weighs and sums them over action tokens.
+"""Losses, per token or pair: pure functions; an algorithm weighs and sums them over action tokens.
 
-Shapes: B trajectories, T tokens.
+Shapes: B trajectories, T tokens, P pairs.
 """
 
 import math
@@ -99,6 +99,19 @@ def clipped_value_loss(value_BT: Tensor, old_BT: Tensor, return_BT: Tensor, *, c
         return error_BT / 2, torch.zeros_like(error_BT, dtype=torch.bool)
     bounded_BT = (old_BT + (value_BT - old_BT).clamp(-clip, clip) - return_BT) ** 2
     return error_BT.maximum(bounded_BT) / 2, bounded_BT > error_BT
+
+
+def bradley_terry(margin_P: Tensor, preference_P: Tensor) -> Tensor:
+    """The loss of a reward model (Bradley & Terry, 1952; Christiano et al., 2017): minus the log-probability of a choice.
+
+    Args:
+        margin_P: the first episode's score less the second's; the first is the better one with probability σ(margin).
+        preference_P: 1 where it was chosen, 0 where the other was, 0.5 for a tie, which is half of each.
+
+    Returns:
+        In nats, shape (P,).
+    """
+    return torch.nn.functional.binary_cross_entropy_with_logits(margin_P, preference_P, reduction="none")
 
 
 def token_weights(action_BT: Tensor, normaliser: Literal["token", "sequence", "constant"]) -> Tensor:

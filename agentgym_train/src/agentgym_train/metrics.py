@@ -37,7 +37,13 @@ def memory() -> dict[str, float]:
     return peaks
 
 
-def totals(groups: Sequence[Group], world: World, levels: Mapping[str, int] | None = None) -> dict[str, float]:
+def totals(
+    groups: Sequence[Group],
+    world: World,
+    levels: Mapping[str, int] | None = None,
+    *,
+    given: Sequence[Group] | None = None,
+) -> dict[str, float]:
     """Returns what the means of :func:`means` are made of, summed over the groups of all processes.
 
     Args:
@@ -45,6 +51,7 @@ def totals(groups: Sequence[Group], world: World, levels: Mapping[str, int] | No
         world: the processes.
         levels: how difficult each task is, where the environment lists them. Some draw tasks beyond those that they list: a step
             with such a task has no mean.
+        given: the groups before scorers changed what they earned, where there are scorers.
     """
     episodes = [t for g in groups for t in g.played]
     turns = [turn for t in episodes for turn in t.turns]
@@ -65,6 +72,8 @@ def totals(groups: Sequence[Group], world: World, levels: Mapping[str, int] | No
         "action_tokens": sum(len(turn.action_ids) for turn in turns),
         "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns),
     }
+    if given is not None:
+        here["env_return"] = sum(t.total_reward for g in given for t in g.played)
     return dict(zip(here, world.total(*here.values()), strict=True))
 
 
@@ -88,6 +97,8 @@ def means(sums: Mapping[str, float]) -> dict[str, float]:
     if not sums["episodes"]:
         return counts
     rates = {name: sums[name] / sums["episodes"] for name in PER_EPISODE}
+    if "env_return" in sums:
+        rates["env_return"] = sums["env_return"] / sums["episodes"]
     if sums["graded"] == sums["episodes"]:
         rates["difficulty"] = sums["difficulty"] / sums["episodes"]
     turns, groups = (max(sums[name], 1.0) for name in ("turns", "groups"))

@@ -1,4 +1,4 @@
-"""Loading the policy and its tokenizer, and where models run; a model with a value head.
+"""Loading policies, reward models and tokenizers, and where they run; a model with a value head.
 
 Shapes: B trajectories, T tokens, D hidden units.
 """
@@ -7,8 +7,15 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
+from agentgym_train.config import ModelConfig
 from agentgym_train.errors import ModelError
 
 
@@ -24,6 +31,41 @@ def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedMode
     if last_layers:
         _learn_last(model, last_layers)
     return model
+
+
+def load_reward_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, *, seed: int) -> PreTrainedModel:
+    """Loads the trunk of a causal LM with a head of one number, read at the last token; a reward model with the head that it has.
+
+    Args:
+        config: which model, in which precision, and how much of it is to learn besides the head.
+        tokenizer: its padding token becomes the model's; without one, the token that ends texts becomes both's.
+        seed: of a new head.
+    """
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_pretrained(
+            config.path, num_labels=1, dtype=getattr(torch, config.dtype)
+        ).eval()
+    model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
+    if config.last_layers:
+        _learn_last(model, config.last_layers)
+        for name, weight in model.named_parameters():
+            weight.requires_grad_(weight.requires_grad or not name.startswith(f"{model.base_model_prefix}."))
+    return model
+
+
+def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
+    """Loads a tokenizer.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        return AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"model.path={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
 
 
 def _learn_last(model: PreTrainedModel, layers: int) -> None:

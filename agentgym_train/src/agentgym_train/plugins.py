@@ -10,13 +10,14 @@ import pydantic
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, load
-from agentgym_train.config import Config, build, without_none
+from agentgym_train.config import Config, Settings, build, without_none
 from agentgym_train.errors import ConfigError
 
 if TYPE_CHECKING:
     from agentgym_train import protocols
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Settings)
 OURS = "agentgym-train"
 
 
@@ -129,8 +130,11 @@ def verify(made: object, protocol: type, who: str) -> None:
         raise BrokenPlugin(f"{who}: {type(made).__name__} lacks {', '.join(missing)} of the protocol {protocol.__name__}")
 
 
-def resolved(config: Config) -> Config:
+def resolved(config: S) -> S:
     """Returns the configuration with every option of its plugins written out."""
+    config = replace(config, tracker=[options(table, make(TRACKER, table)) for table in config.tracker])
+    if not isinstance(config, Config):
+        return config
     return replace(
         config,
         algorithm=options(config.algorithm, make_algorithm(config.algorithm)),
@@ -139,7 +143,6 @@ def resolved(config: Config) -> Config:
         generator=options(config.generator, make(GENERATOR, config.generator)),
         source=options(config.source, make(SOURCE, config.source)),
         scorer=[options(table, make(SCORER, table)) for table in config.scorer],
-        tracker=[options(table, make(TRACKER, table)) for table in config.tracker],
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_train import checkpoint, critic, metrics, plugins, streams
+from agentgym_train import checkpoint, critic, metrics, plugins, scorers, streams
 from agentgym_train.batching import pack
 from agentgym_train.config import Config
 from agentgym_train.engine.logps import token_logps
@@ -54,6 +54,7 @@ class Trainer:
     ):
         self.config, self.folder, self.tokenizer, self.lanes = config, folder, tokenizer, lanes
         self.algorithm = plugins.make_algorithm(config.algorithm)
+        self.needs = {*self.algorithm.needs, *scorers.watched(config.scorer)}
         model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
         kind = critic.kind(config, self.algorithm.needs)
         self.shape = checkpoint.shape(model, kind)
@@ -100,7 +101,8 @@ class Trainer:
                 stack.enter_context(closing(lane.open(self.world, self.generator)))
             for step in range(self.start, run.steps):
                 began = time.monotonic()
-                played = [lane.score(lane.source.next(step, lane.horizon(step))) for lane in self.lanes]
+                given = [lane.source.next(step, lane.horizon(step)) for lane in self.lanes]
+                played = [lane.score(part) for lane, part in zip(self.lanes, given, strict=True)]
                 groups = [group for part in played for group in part]
                 self.generator.sleep()
                 failures = [self.note_failures(step + 1, lane, lane.source.failures) for lane in self.lanes]
@@ -109,7 +111,7 @@ class Trainer:
                 learned = self.update(step, groups)
                 self.generator.wake()
                 self.generator.load(self.engine.weights(), self.engine.steps)
-                means = self.summarise(step, played, failures)
+                means = self.summarise(step, played, failures, given=given)
                 self.observe(learned, means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
                 row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
@@ -122,23 +124,31 @@ class Trainer:
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""
-        config, needs = self.config.engine, self.algorithm.needs
-        batch = streams.fill(pack(groups), needs, self.producers, world=self.world, max_tokens=config.micro_batch_tokens)
+        config = self.config.engine
+        batch = streams.fill(pack(groups), self.needs, self.producers, world=self.world, max_tokens=config.micro_batch_tokens)
         batch = self.algorithm.credit(batch, groups, self.world)
         try:
             return update(self.engine, self.algorithm, batch, groups=self.config.groups, config=config, critic=self.critic)
         except NotFiniteError as error:
             raise TrainingError(self._write_blamed(step, error, groups)) from error
 
-    def summarise(self, step: int, played: list[list[Group]], failures: list[list[Failure]]) -> dict[str, Any]:
+    def summarise(
+        self, step: int, played: list[list[Group]], failures: list[list[Failure]], *, given: list[list[Group]]
+    ) -> dict[str, Any]:
         """Returns the step's episode metrics over all processes, and under "env" those of each of several environments.
+
+        Args:
+            step: which.
+            played: each environment's groups, with the rewards that are learned from.
+            failures: of each environment.
+            given: the groups with the environments' own rewards.
 
         Raises:
             ConfigError: not one episode has room for an action.
         """
         totals = [
-            metrics.totals(part, self.world, lane.levels) | metrics.failed(lost)
-            for lane, part, lost in zip(self.lanes, played, failures, strict=True)
+            metrics.totals(part, self.world, lane.levels, given=own if lane.config.scorer else None) | metrics.failed(lost)
+            for lane, part, own, lost in zip(self.lanes, played, given, failures, strict=True)
         ]
         means = metrics.means(metrics.summed(totals))
         if not means["action_tokens"] and means.get("truncated_context") and not any(failures):
@@ -201,10 +211,7 @@ class Trainer:
 
     def _resume(self, folder: Path) -> int:
         """Restores a checkpoint; returns the steps done."""
-        state = checkpoint.read_state(folder)
-        checkpoint.check_fits(state, folder, model=self.shape, zero_stage=self.config.engine.zero_stage, processes=self.world.size)
-        for engine in self.engines:
-            engine.load(folder)
+        state = checkpoint.restore(folder, self.engines, model=self.shape, zero_stage=self.config.engine.zero_stage)
         for lane in self.lanes:
             lane.curriculum.load_state_dict(state.curricula[lane.name])
         return state.step
@@ -217,7 +224,7 @@ class Trainer:
             "old": lambda micro: self.engine.forward(micro.to(device)).logp_BT,
             "value": lambda micro: values(micro.to(device)),
         }
-        if "reference" in self.algorithm.needs:
+        if "reference" in self.needs:
             reference = load_model(model_path, self.config.model.dtype).to(device).requires_grad_(False)
             temperature = self.config.rollout.temperature
             producers["reference"] = lambda micro: token_logps(reference, micro.to(device), temperature).logp_BT

@@ -87,10 +87,11 @@ class PolicyGradient:
             loss_BT = loss_BT * (old_BT - micro.logp_BT).where(action_BT, 0.0).exp().clamp(max=self.importance_cap)
         sums = {"clip_fraction": (bounded_BT & action_BT).sum(), "ratio": log_ratio_BT.detach().exp().where(action_BT, 0.0).sum()}
         sums["advantage_size"] = advantage_BT.abs().where(action_BT, 0.0).sum()
-        if self.kl_coef:
+        if "reference" in micro.streams:
             kl_BT = divergence(logp_BT, micro.streams["reference"], self.kl_estimator)
             sums["kl"] = kl_BT.detach().where(action_BT, 0.0).sum()
-            loss_BT = loss_BT + (self.kl_coef * kl_BT if self.kl_in == "loss" else 0.0)
+            if self.kl_coef and self.kl_in == "loss":
+                loss_BT = loss_BT + self.kl_coef * kl_BT
         if forward.bonus_BT is not None:
             loss_BT = loss_BT - self.entropy_coef * forward.bonus_BT
         return (loss_BT.where(action_BT, 0.0) * token_weights(action_BT, self.normaliser)).sum(), sums

@@ -27,7 +27,7 @@ from transformers import PreTrainedModel
 
 from agentgym_train.batching import Batch
 from agentgym_train.config import EngineConfig
-from agentgym_train.engine.logps import Forward, token_logps, token_values
+from agentgym_train.engine.logps import Forward, episode_scores, token_logps, token_values
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.errors import ConfigError
@@ -96,11 +96,11 @@ def check_zero(config: EngineConfig) -> None:
 
 
 class Engine:
-    """A policy that learns, or a critic.
+    """A policy that learns, a critic or a reward model.
 
     Args:
-        model: a causal LM with all weights on this process, in evaluation mode: dropout would train another policy than sampled.
-            Of one with a value head, :meth:`weights` and :meth:`save_model` give the language model.
+        model: a causal LM with all weights on this process, in evaluation mode: dropout would train another policy than sampled;
+            or a sequence classifier. Of one with a value head, :meth:`weights` and :meth:`save_model` give the language model.
         config: the optimizer and ZeRO settings.
         dtype: "float32" or "bfloat16".
         temperature: of sampling; log-probabilities are taken at it.
@@ -115,7 +115,7 @@ class Engine:
         config: EngineConfig,
         *,
         dtype: str,
-        temperature: float,
+        temperature: float = 1.0,
         head_lr: float | None = None,
         name: str = "engine",
         universal: bool = False,
@@ -146,6 +146,10 @@ class Engine:
     def values(self, micro: Batch) -> Tensor:
         """Returns a critic's estimates; see :func:`token_values`."""
         return token_values(self._engine, micro)
+
+    def scores(self, micro: Batch) -> Tensor:
+        """Returns a reward model's scores; see :func:`episode_scores`."""
+        return episode_scores(self._engine, micro, self._model.config.get_text_config().pad_token_id)
 
     def backward(self, loss: Tensor) -> None:
         """Accumulates gradients."""

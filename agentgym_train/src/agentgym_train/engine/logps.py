@@ -1,4 +1,4 @@
-"""The training forward: log-probabilities of the tokens that were sampled, as the sampler saw them, and a critic's values.
+"""The training forward: log-probabilities of sampled tokens as the sampler saw them, a critic's values, a reward model's scores.
 
 Shapes: B trajectories, T tokens, N tokens of actions, V vocabulary.
 """
@@ -96,6 +96,22 @@ def token_values(model: Callable[..., Any], micro: Batch) -> Tensor:
         float32, shape (B, T): column t is what is expected from before token t on; column 0 is zero.
     """
     return _shifted(_run(model, micro).value[:, :-1])
+
+
+def episode_scores(model: Callable[..., Any], micro: Batch, pad: int) -> Tensor:
+    """Runs a reward model over a micro-batch.
+
+    Args:
+        model: a sequence classifier with one label, which finds a row's last token by what follows it.
+        micro: see :func:`token_logps`.
+        pad: its padding token.
+
+    Returns:
+        float32, shape (B,).
+    """
+    id_BT = micro.id_BT.where(micro.valid_BT, pad)
+    scores_B1: Tensor = model(input_ids=id_BT, attention_mask=micro.valid_BT.long(), use_cache=False).logits
+    return scores_B1[:, 0].float()
 
 
 def entropy_that_matters(logp_NV: Tensor) -> Tensor:

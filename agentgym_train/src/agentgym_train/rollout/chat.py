@@ -46,6 +46,10 @@ class Template:
                 out += self._user(observation)
         return out
 
+    def episode(self, observations: Sequence[str], actions: Sequence[str]) -> list[int]:
+        """Returns the tokens of an episode that is over, rules and all, as a reward model reads it."""
+        return self.ids(self.render(self.messages(observations, actions)))
+
     def render(self, messages: list[Message], *, prompt: bool = False) -> str:
         """Returns the template's text; ``prompt`` opens the assistant's next message."""
         return str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=prompt))

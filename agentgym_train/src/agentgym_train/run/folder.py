@@ -4,9 +4,10 @@ from pathlib import Path
 
 from agentgym_train import checkpoint, metrics
 from agentgym_train import config as configuration
-from agentgym_train.config import Config
+from agentgym_train.config import Settings
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import write_whole, writing
+from agentgym_train.reward import config as reward
 
 CHANGEABLE = frozenset(
     {
@@ -21,13 +22,14 @@ CHANGEABLE = frozenset(
         "rollout.batch_wait",
         "engine.micro_batch_tokens",
         "eval.every",
+        "comparisons.every",
     }
 )
 """Keys that do not change what a run computes: a resumed run may have other values."""
 UNFINISHED = {".lock", ".config.toml-draft"}  # all that a start leaves which was interrupted before it wrote config.toml
 
 
-def claim_folder(config: Config) -> Path:
+def claim_folder(config: Settings) -> Path:
     """Makes the run folder, or recognises it as this run's, and writes the configuration into it.
 
     Raises:
@@ -41,7 +43,7 @@ def claim_folder(config: Config) -> Path:
     return folder
 
 
-def recognise(folder: Path, config: Config) -> None:
+def recognise(folder: Path, config: Settings) -> None:
     """Refuses a folder that holds something else than this run; touches nothing.
 
     Raises:
@@ -49,14 +51,14 @@ def recognise(folder: Path, config: Config) -> None:
     """
     saved = folder / "config.toml"
     if saved.exists():
-        changed = configuration.difference(configuration.load(saved), config, ignore=CHANGEABLE)
+        changed = configuration.difference(reward.load(saved), config, ignore=CHANGEABLE)
         if changed:
             raise RunFolderError(f"{folder} holds a run with another configuration: {changed}. Choose another run.folder")
     elif folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED):
         raise RunFolderError(f"{folder} exists and is not a run folder. Choose another run.folder")
 
 
-def check_progress(config: Config, folder: Path) -> None:
+def check_progress(config: Settings, folder: Path) -> None:
     """Refuses to go on from results that cannot be read, or to stop before where the run already is.
 
     Raises:

@@ -10,17 +10,19 @@ from transformers.utils import logging as transformers_logging
 from agentgym_envs import pool, registry
 from agentgym_envs.pool import Description
 from agentgym_train import checkpoint, curricula, evaluate, plugins, report, tasks
-from agentgym_train.config import SCRATCH, Config
+from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.files import Lock, publish, writing
 from agentgym_train.models import load_tokenizer
+from agentgym_train.reward import comparisons
+from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.run.folder import check_progress, claim_folder, recognise
 
 POOL_KEYWORDS = {"max_episode_steps", "num_envs", "workers", "timeout", "start_timeout", "action_format", "render_mode"}
 
 
-def prepare(config: Config, display: report.Display, *, processes: int = 1) -> Lock:
+def prepare(config: Config | RewardConfig, display: report.Display, *, processes: int = 1) -> Lock:
     """Checks everything, makes or recognises the run folder, and makes the small model where one is asked for.
 
     Args:
@@ -35,7 +37,10 @@ def prepare(config: Config, display: report.Display, *, processes: int = 1) -> L
         AgentGymError: what is wrong, before any work.
     """
     transformers_logging.disable_progress_bar()
-    check(config, processes=processes)
+    if isinstance(config, RewardConfig):
+        check_reward(config, processes=processes)
+    else:
+        check(config, processes=processes)
     config = plugins.resolved(config)
     folder = Path(config.run.folder)
     recognise(folder, config)
@@ -49,7 +54,7 @@ def prepare(config: Config, display: report.Display, *, processes: int = 1) -> L
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
             checkpoint.convert(newest, processes=processes)
-        if config.model.path == SCRATCH and not (folder / "init").exists():
+        if isinstance(config, Config) and config.model.path == SCRATCH and not (folder / "init").exists():
             make_init(config, folder, display)
     except BaseException:
         lock.release()
@@ -78,10 +83,7 @@ def check(config: Config, *, processes: int = 1) -> None:
         raise ConfigError(
             f"engine.minibatches={config.engine.minibatches} cannot split env.groups={config.groups}: groups stay whole"
         )
-    if config.engine.zero:
-        from agentgym_train.engine.deepspeed import check_zero
-
-        check_zero(config.engine)
+    check_engine(config)
     trainings = [check_env(one) for one in config.each()]
     if config.model.path == SCRATCH:
         check_layers(config, config.scratch.layers)
@@ -90,6 +92,28 @@ def check(config: Config, *, processes: int = 1) -> None:
         tokenizer = load_tokenizer(config.model.path)
         for training in trainings:
             Chat(tokenizer, training.instructions)
+
+
+def check_reward(config: RewardConfig, *, processes: int) -> None:
+    """Refuses what cannot work for a reward model: trackers, model, chat template, files of comparisons."""
+    plugins.resolved(config)
+    if config.model.path == SCRATCH:
+        raise ModelError("a reward model is made of a trained model: set model.path to a policy's folder or to a hub name")
+    if config.engine.minibatches != 1:
+        raise ConfigError(f"engine.minibatches={config.engine.minibatches}: a step is one update here; set comparisons.pairs")
+    if config.comparisons.pairs < processes:
+        raise ConfigError(f"comparisons.pairs={config.comparisons.pairs} leaves some of the {processes} processes without any")
+    check_engine(config)
+    check_model(config)
+    comparisons.load(config, load_tokenizer(config.model.path))
+
+
+def check_engine(config: Settings) -> None:
+    """Refuses what DeepSpeed would not take."""
+    if config.engine.zero:
+        from agentgym_train.engine.deepspeed import check_zero
+
+        check_zero(config.engine)
 
 
 def check_env(config: Config) -> Description:
@@ -150,7 +174,7 @@ def held_out_keywords(config: Config) -> dict[str, Any]:
     return config.env.kwargs | config.eval.kwargs
 
 
-def check_model(config: Config) -> None:
+def check_model(config: Settings) -> None:
     """Refuses what is no model, episodes that are longer than its positions reach, and more layers than it has."""
     path = config.model.path
     try:
@@ -164,7 +188,7 @@ def check_model(config: Config) -> None:
         check_layers(config, shape.get_text_config().num_hidden_layers)
 
 
-def check_layers(config: Config, layers: int) -> None:
+def check_layers(config: Settings, layers: int) -> None:
     """Refuses to train more layers than there are."""
     if config.model.last_layers > layers:
         path = config.model.path

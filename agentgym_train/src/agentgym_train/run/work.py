@@ -9,11 +9,13 @@ from transformers.utils import logging as transformers_logging
 
 from agentgym_train import checkpoint, evaluate, metrics, plugins, report
 from agentgym_train import config as configuration
-from agentgym_train.config import SCRATCH
+from agentgym_train.config import SCRATCH, Config
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.files import Lock, writing
 from agentgym_train.lanes import make_lanes
 from agentgym_train.models import device, load_tokenizer
+from agentgym_train.reward import config as reward_config
+from agentgym_train.reward import work as reward
 from agentgym_train.run.held_out import HeldOut, add_baselines
 from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
@@ -24,10 +26,19 @@ SAMPLES = 2  # a step, for trackers
 
 
 def work(folder: Path, console: Console) -> None:
-    """Trains, evaluates and reports in a prepared folder; goes on from the newest checkpoint. One process's share."""
+    """Does what a prepared folder is for; goes on from the newest checkpoint. One process's share."""
     transformers_logging.disable_progress_bar()
     lock = Lock(folder, shared=True)
-    config = configuration.load(folder / "config.toml")
+    config = reward_config.load(folder / "config.toml")
+    if isinstance(config, Config):
+        work_on_policy(config, folder, console)
+    else:
+        reward.work(config, folder, console)
+    lock.release()
+
+
+def work_on_policy(config: Config, folder: Path, console: Console) -> None:
+    """Trains, evaluates and reports."""
     model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
     tokenizer = load_tokenizer(model_path)
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
@@ -57,7 +68,6 @@ def work(folder: Path, console: Console) -> None:
     if first:
         leave(folder, shown, tests.notes, console)
     trainer.close()
-    lock.release()
 
 
 def leave(folder: Path, shown: list[Trajectory], notes: metrics.Notes, console: Console) -> None:

@@ -1,9 +1,16 @@
 """Scorers: what changes the rewards of episodes before anything learns from them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from agentgym_train import plugins
 from agentgym_train.types import Group, Trajectory
+
+
+def watched(tables: Sequence[Mapping[str, Any]]) -> Collection[str]:
+    """Returns the streams that metrics need with these scorers: a learned one can be played for, which divergence shows."""
+    return {"reference"} if any(getattr(plugins.make(plugins.SCORER, table), "learned", False) for table in tables) else ()
 
 
 def rewarded(groups: Sequence[Group], rewards: Callable[[Trajectory], Iterable[float]]) -> list[Group]:

@@ -1,4 +1,4 @@
-"""A reward model: a Hugging Face sequence classifier with one label, such as TRL's RewardTrainer leaves behind.
+"""A reward model: a Hugging Face sequence classifier with one label, from a run with ``[comparisons]`` or from TRL's RewardTrainer.
 
 It reads a whole conversation through its own chat template, with the rules that the policy has been told. Shapes: B conversations,
 T tokens.
@@ -8,15 +8,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from agentgym_envs.pool import Description
+from agentgym_train import plugins
 from agentgym_train.config import Config
-from agentgym_train.errors import ModelError, TrainingError
-from agentgym_train.limits import Name, Positive
+from agentgym_train.errors import ConfigError, ModelError, TrainingError
+from agentgym_train.limits import Name, NonNegative, Positive
 from agentgym_train.models import device
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.chat import Template
@@ -34,6 +35,10 @@ class RewardModel:
     """What a score is multiplied by."""
     replace: bool = False
     """The score is all the reward there is: what the environment gave does not count."""
+    limit: NonNegative = 0.0
+    """Scores beyond ± this count as this, before ``weight``; 0: no limit."""
+    learned: ClassVar[bool] = True
+    """See ``scorers.watched``."""
 
     def check(self, config: Config, training: Description) -> None:
         """Refuses what is no reward model, or cannot read an episode of the run's length.
@@ -41,7 +46,9 @@ class RewardModel:
         Raises:
             ModelError: says what is wrong with it.
             TemplateError: its tokenizer has no chat template.
+            ConfigError: its score is all the reward there is, and nothing is said of a divergence from the start.
         """
+        self._check_tether(config)
         told, tokenizer = self.load()
         Template(tokenizer, training.instructions)
         kinds = ", ".join(told.architectures or ["nothing"])
@@ -53,6 +60,15 @@ class RewardModel:
         if reach is not None and reach < config.model.max_context:
             raise ModelError(
                 f"scorer.path={self.path!r} reads {reach} tokens, fewer than model.max_context={config.model.max_context}"
+            )
+
+    def _check_tether(self, config: Config) -> None:
+        """Lets a policy follow a learned score alone, as far as it likes, only where the file says ``kl_coef = 0``."""
+        silent = "kl_coef" not in config.algorithm and getattr(plugins.make_algorithm(config.algorithm), "kl_coef", None) == 0
+        if self.replace and silent:
+            raise ConfigError(
+                "scorer.replace=true leaves a learned score as the only reward, which a policy can raise without doing better: set "
+                "algorithm.kl_coef above 0, to hold it to where it started, or to 0.0 if it is to be free"
             )
 
     def load(self) -> tuple[Any, PreTrainedTokenizerBase]:
@@ -100,13 +116,14 @@ class ModelScorer:
         return rewarded(groups, lambda t: self._rewards(t, next(left)) if t.turns else [])
 
     def _rewards(self, t: Trajectory, score: float) -> list[float]:
+        if self._options.limit:
+            score = max(-self._options.limit, min(score, self._options.limit))
         kept = [0.0 if self._options.replace else turn.reward for turn in t.turns]
         return [*kept[:-1], kept[-1] + self._options.weight * score]
 
     def _read(self, t: Trajectory) -> list[int]:
         """Returns an episode's tokens."""
-        messages = self._template.messages([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
-        ids = self._template.ids(self._template.render(messages))
+        ids = self._template.episode([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
         if len(ids) > self._reach:
             raise TrainingError(
                 f"{self._options.path} reads {self._reach} tokens, and {_named(t)} has {len(ids)}: lower model.max_context"

@@ -14,13 +14,13 @@ from pathlib import Path
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
-from agentgym_envs.tasks import stable_hash
 from agentgym_envs.wrappers import FORMATS, Format, FormatError
 from agentgym_train.config import Config
 from agentgym_train.errors import ConfigError
 from agentgym_train.limits import Name, Share
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.chat import Chat
+from agentgym_train.sources.deck import Deck
 from agentgym_train.types import Failure, Group, Trajectory, Turn
 
 log = logging.getLogger(__name__)
@@ -85,21 +85,12 @@ class DatasetSource:
     failures: tuple[Failure, ...] = ()
 
     def __init__(self, stage: Stage, units: Sequence[list[Trajectory]]):
-        self._units, self._stage = units, stage
-        self._order: tuple[int, list[int]] = (-1, [])  # of a pass
+        self._units, self._stage, self._deck = units, stage, Deck(len(units), seed=stage.config.run.seed)
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's units of a step; whatever the horizon, episodes are whole."""
         first = step * len(self._stage.groups)
-        return [Group(number, self._units[self._place(first + place)]) for number, place in self._stage.mine.items()]
-
-    def _place(self, number: int) -> int:
-        """Returns which unit is the ``number``-th to be dealt: each once a pass."""
-        turn, place = divmod(number, len(self._units))
-        if self._order[0] != turn:
-            seed = self._stage.config.run.seed
-            self._order = turn, sorted(range(len(self._units)), key=lambda unit: stable_hash(f"deal {seed} {turn} {unit}"))
-        return self._order[1][place]
+        return [Group(number, self._units[self._deck.place(first + place)]) for number, place in self._stage.mine.items()]
 
     def close(self) -> None:
         """Has nothing to end."""

@@ -1,0 +1,90 @@
+"""Comparisons from files, as tokens: those to learn from, and those of held-out tasks."""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from transformers import PreTrainedTokenizerBase
+
+from agentgym_envs.feedback import record
+from agentgym_envs.lines import Row
+from agentgym_envs.tasks import stable_hash
+from agentgym_train.errors import ConfigError
+from agentgym_train.reward.config import RewardConfig
+from agentgym_train.rollout.chat import Template
+from agentgym_train.types import Group, Trajectory, Turn
+
+log = logging.getLogger(__name__)
+PREFERENCES = {"a": 1.0, "b": 0.0, "tie": 0.5}
+"""What a choice says of how probable it is that the first episode is the better one; "neither" says nothing of that."""
+
+
+class Pair(NamedTuple):
+    """Two episodes of a task, as the reward model reads them, and which is better."""
+
+    task_id: str
+    a: list[int]
+    b: list[int]
+    preference: float
+    """1.0: the first, 0.0: the second, 0.5: neither more than the other."""
+
+    def group(self, number: int) -> Group:
+        """Returns the pair as two trajectories. What is read is their last token, whose reward is their share of the choice."""
+        sides = ((self.a, self.preference), (self.b, 1.0 - self.preference))
+        turns = [Turn("", ids[:-1], ids[-1:], [0.0], reward=share) for ids, share in sides]
+        return Group(number, [Trajectory(self.task_id, 0, [turn]) for turn in turns])
+
+
+class Split(NamedTuple):
+    """Comparisons of different tasks."""
+
+    learn: list[Pair]
+    held_out: list[Pair]
+
+
+def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
+    """Reads the files; no task has comparisons on both sides.
+
+    Raises:
+        ArgumentError: a file that holds no comparisons.
+        ConfigError: a side on which no comparison has a winner.
+        TemplateError: the tokenizer has no chat template.
+    """
+    own = config.comparisons
+    rows = [row for file in own.files for row in record.standing(record.read(Path(file))[0]) if row["choice"] in PREFERENCES]
+    template = cache(lambda instructions: Template(tokenizer, instructions))
+    sides = Split([], [])
+    for row in rows:
+        if (pair := _pair(row, template, config.model.max_context)) is not None:
+            sides[_held_out(row, own.held_out)].append(pair)
+    if left := len(rows) - len(sides.learn) - len(sides.held_out):
+        log.warning(
+            "%d of %d comparisons are left out: an episode has no action, or is longer than model.max_context", left, len(rows)
+        )
+    for side, what in zip(sides, ("to learn from", "of held-out tasks"), strict=True):
+        if all(pair.preference == PREFERENCES["tie"] for pair in side):
+            raise ConfigError(
+                f"comparisons.files={list(own.files)}: among {len(side)} comparisons {what} not one has a better episode: "
+                "compare more tasks, or change comparisons.held_out or model.max_context"
+            )
+    return sides
+
+
+def _pair(row: Row, template: Callable[[str], Template], most: int) -> Pair | None:
+    """Returns a comparison as tokens, or None if an episode has no action or does not fit."""
+    if not all(row[side]["turns"] for side in ("a", "b")):
+        return None
+    reader = template(row["instructions"])
+    a, b = (_ids(row[side]["turns"], reader) for side in ("a", "b"))
+    return Pair(row["task_id"], a, b, PREFERENCES[row["choice"]]) if max(len(a), len(b)) <= most else None
+
+
+def _ids(turns: Sequence[Row], template: Template) -> list[int]:
+    return template.episode([turn["observation"] for turn in turns], [turn["response"] for turn in turns])
+
+
+def _held_out(row: Row, share: float) -> bool:
+    """Says on which side a task is: more comparisons of other tasks change nothing."""
+    return stable_hash(f"held out {row['env_id']} {row['task_id']}") < share * 2**63

@@ -1,0 +1,43 @@
+"""The configuration of a reward model's run: the file has a table ``[comparisons]`` and no environment."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from agentgym_train import config, tables
+from agentgym_train.config import Config, Settings, build
+from agentgym_train.limits import Count, Name, Whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonsConfig:
+    """What a reward model learns from."""
+
+    files: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Files of comparisons, as ``agentgym compare`` writes them."""
+    pairs: Count = 32
+    """Comparisons a step."""
+    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    """Share of the tasks whose comparisons are kept apart; which ones they are is a function of their names alone."""
+    every: Whole = 0
+    """Steps between looks at those during training; 0: only before and after."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardConfig(Settings):
+    """Everything the run of a reward model is made of; ``model`` is what it starts from."""
+
+    comparisons: ComparisonsConfig
+
+
+def load(path: str | Path, overrides: Iterable[str] = ()) -> Config | RewardConfig:
+    """Reads the TOML file of either kind of run; see :func:`agentgym_train.config.load`."""
+    return of(tables.read(path, overrides))
+
+
+def of(raw: Mapping[str, Any]) -> Config | RewardConfig:
+    """Makes a configuration of either kind from the tables of a file; see :func:`agentgym_train.config.of`."""
+    return build(RewardConfig, raw) if "comparisons" in raw else config.of(raw)

@@ -1,0 +1,64 @@
+"""A reward model's run, one process's share: learning between two looks at held-out comparisons, and what is left behind.
+
+RUN/config.toml, metrics.jsonl, checkpoints/   as of a policy's run (see ``run``)
+RUN/evaluation.json                            what it says of held-out tasks: before, during and after
+RUN/model/                                     a sequence classifier with one label: for transformers, TRL, the scorer reward_model
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from agentgym_train import checkpoint, metrics, plugins, report
+from agentgym_train import config as configuration
+from agentgym_train.models import load_tokenizer
+from agentgym_train.reward import comparisons
+from agentgym_train.reward.config import RewardConfig
+from agentgym_train.reward.trainer import RewardTrainer
+
+SHOWN = {"log_loss": "log loss", "accuracy": "accuracy", "calibration_error": "calibration error", "margin": "margin"}
+
+
+def work(config: RewardConfig, folder: Path, console: Console) -> None:
+    """Learns between two looks at held-out comparisons; goes on from the newest checkpoint. One process's share."""
+    tokenizer = load_tokenizer(config.model.path)
+    pairs = comparisons.load(config, tokenizer)
+    trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
+    first, steps = trainer.world.first, config.run.steps
+    notes = metrics.Notes(folder / "evaluation.json", write=first)
+    trackers = [plugins.make(plugins.TRACKER, options) for options in config.tracker] if first else []
+    for tracker in trackers:
+        tracker.start(configuration.tree(config), folder)
+
+    def look(key: str, step: int) -> None:
+        notes.add(key, trainer.judge(pairs.held_out) | {"step": step})
+
+    with report.Display(console, quiet=not first) as display:
+
+        def log(row: dict[str, Any]) -> None:
+            display.advance("reward model", row["step"], steps, f"log loss {row['log_loss']:.3f} · accuracy {row['accuracy']:.2f}")
+            for tracker in trackers:
+                tracker.log(row["step"], row, [])
+
+        if "before" not in notes.rows and not trainer.start:
+            look("before", 0)
+        trainer.train(log, lambda step: look(f"step {step}", step))
+        look("after", steps)
+    for tracker in trackers:
+        tracker.finish()
+    checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
+    if first:
+        console.print(table(notes.rows))
+        console.print(f"wrote {folder}/: metrics.jsonl, evaluation.json, model/", highlight=False)
+    trainer.engine.close()
+
+
+def table(notes: Mapping[str, Mapping[str, float]]) -> Table:
+    """Returns what the model says of held-out comparisons, before, during and after."""
+    shown = Table("", *SHOWN.values(), title=f"{notes['after']['pairs']} comparisons of held-out tasks")
+    for key, row in notes.items():
+        shown.add_row(key, *(f"{row[name]:.3f}" for name in SHOWN))
+    return shown

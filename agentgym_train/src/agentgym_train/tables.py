@@ -1,0 +1,53 @@
+"""The tables of a TOML file, with what the command line replaces in them."""
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from agentgym_train.errors import ConfigError
+
+
+def read(path: str | Path, overrides: Iterable[str] = ()) -> dict[str, Any]:
+    """Reads a TOML file and applies ``a.b=c`` overrides.
+
+    Raises:
+        ConfigError: an unreadable file, or an override that fits nowhere.
+    """
+    try:
+        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read configuration {str(path)!r}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from error
+    for item in overrides:
+        _override(raw, item)
+    return raw
+
+
+def _override(raw: dict[str, Any], item: str) -> None:
+    key, equals, text = item.partition("=")
+    if not equals or not all(key.split(".")):
+        raise ConfigError(f"--set takes a.b=c, not {item!r}")
+    *path, last = key.split(".")
+    table: Any = raw
+    for part in path:
+        if isinstance(table, list):
+            if not part.isdecimal() or int(part) >= len(table):
+                raise ConfigError(f"--set {item}: there are tables 0 to {len(table) - 1}, and no {part!r}")
+            table = table[int(part)]
+        else:
+            table = table.setdefault(part, {})
+        if not isinstance(table, dict | list):
+            raise ConfigError(f"--set {item}: {part!r} is not a section")
+    if isinstance(table, list):
+        raise ConfigError(f"--set {item}: there are {len(table)} such tables: name one by its number, such as {path[-1]}.0.{last}")
+    table[last] = _value(text)
+
+
+def _value(text: str) -> Any:
+    """Reads a value as TOML; what is no TOML value is a string."""
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text

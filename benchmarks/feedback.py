@@ -1,0 +1,170 @@
+"""From comparisons to a policy, with a scripted annotator in place of a person.
+
+    python benchmarks/feedback.py --seeds 3 --work runs/feedback
+
+Of each seed: a policy is trained half-way (the quickstart, 80 of its steps) and plays two episodes of each of 400 training
+mazes. A script says which is better: the one that succeeds, and of two that do the one with fewer turns; two as long as each other
+tie, and of two failures it says "neither". A reward model learns from that (``configs/reward_model.toml``), and the policy goes on
+twice (``configs/learned_reward.toml``): with the environment's reward plus the learned one, and with the environment's alone.
+Writes ``benchmarks/results/feedback.md``. Interrupted, it goes on where it was.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import torch
+import typer
+
+from agentgym_envs import pool
+from agentgym_envs.evaluate.record import Row
+from agentgym_envs.feedback import record
+from agentgym_train import config as configuration
+from agentgym_train import episodes, evaluate, plugins
+from agentgym_train.config import Config
+from agentgym_train.files import write_whole
+from agentgym_train.lanes import make_lanes
+from agentgym_train.models import device, load_tokenizer
+
+HERE = Path(__file__).parent
+MAZES, CHUNK = 400, 200  # compared, and played at a time
+SIDES, CHOICES = ("a", "b"), ("a", "b", "tie", "neither")
+TOLD, PLAYED = ("accuracy", "log_loss", "calibration_error"), ("success", "turns", "invalid")
+POLICIES = {"start": "half-trained", "alone": "environment's reward", "learned": "environment's and learned"}
+REPORT = """# A learned reward from comparisons
+
+`{command}`
+
+**The annotator is a script**, not a person: of two episodes of a maze, both played by the same half-trained policy, it
+prefers the one that succeeds, and of two that do the one with fewer turns. Equal ones tie; of two failures it says neither,
+from which nothing is learned. Mazes of 6 to 14 rooms, at most 30 turns. One thread, beside other work.
+
+What it said of 400 training mazes:
+
+{choices}
+
+The reward model on comparisons of mazes that it did not learn from (a coin: accuracy 0.5, log loss 0.693):
+
+{judges}
+
+Policies on 200 held-out mazes, one episode each; turns are means over all episodes, 30 for one that fails. Both runs start
+from the half-trained policy and differ in the learned reward alone. Neither has a discount, so that the environment's own
+reward says nothing of turns.
+
+{policies}
+"""
+START = {"run.steps": 80, "eval.every": 0}
+ONE = {"env.workers": 1}  # environment process: the machine may be shared
+
+
+def main(
+    seeds: Annotated[int, typer.Option(min=1, help="How many, from 0.")] = 3,
+    work: Annotated[Path, typer.Option(help="For what lies in between.")] = Path("runs/feedback"),
+) -> None:
+    results = [one(seed, work / f"seed{seed}") for seed in range(seeds)]
+    command = f"python benchmarks/feedback.py --seeds {seeds} --work {work}"
+    write_whole(HERE / "results" / "feedback.md", text(command, results))
+
+
+def one(seed: int, home: Path) -> dict[str, Any]:
+    """Plays a seed; returns the choices, and the notes of each run."""
+    home.mkdir(parents=True, exist_ok=True)
+    said = home / "comparisons.jsonl"
+    start = train(HERE / "quickstart.toml", home / "start", {**START, **ONE, "run.seed": seed})
+    if not said.exists():
+        write_whole(said, "".join(json.dumps(row) + "\n" for row in compared(home / "start")))
+    model = {"run.seed": seed, "model.path": home / "start" / "model"}
+    judge = train(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(said)]})
+    policy, score = HERE / "configs" / "learned_reward.toml", {"scorer.0.path": home / "judge" / "model"}
+    learned = train(policy, home / "learned", {**model, **score, **ONE})
+    alone = train(policy, home / "alone", {**model, "scorer": [], **ONE})
+    choices = [row["choice"] for row in record.read(said)[0]]
+    return {"choices": choices, "start": start, "judge": judge, "learned": learned, "alone": alone}
+
+
+def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """Runs a configuration to its end; returns its ``evaluation.json``."""
+    if not (folder / "model").exists():
+        sets = [part for key, value in (values | {"run.folder": folder}).items() for part in ("--set", f"{key}={value}")]
+        command = [sys.executable, "-m", "agentgym_train.cli", "run", str(config), *sets]
+        print(shlex.join(command), flush=True)
+        subprocess.run(command, check=True)
+    notes: dict[str, Any] = json.loads((folder / "evaluation.json").read_text())
+    return notes
+
+
+def compared(run: Path) -> list[Row]:
+    """Plays two episodes of each maze with a run's policy and lets the script compare them."""
+    config = configuration.load(run / "config.toml", [f"eval.episodes={MAZES}", "eval.kwargs={split='train'}", "eval.horizon=30"])
+    described = pool.describe(config.env.id, **config.env.kwargs)
+    first, second = (played(config, run, described, take) for take in ("first", "second"))
+    assert [row["task_id"] for row in first] == [row["task_id"] for row in second]
+    pairs = [
+        dict(zip(SIDES, map(record.episode, ("first", "second"), pair), strict=True)) for pair in zip(first, second, strict=True)
+    ]
+    return [
+        {
+            **{"row": "comparison", "env_id": config.env.id, "task_id": row["task_id"], "instructions": described.instructions},
+            **{**pair, "choice": preferred(**pair), "comment": "", "annotator": "script"},
+        }
+        for row, pair in zip(first, pairs, strict=True)
+    ]
+
+
+def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
+    """Plays an episode of each maze."""
+    (lane,) = make_lanes(config, [described], load_tokenizer(str(run / "model")))
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(run / "model"), device(), torch.float32)
+    parts = [
+        evaluate.evaluate(config, generator, lane.chat, described.task_ids, share=slice(n, n + CHUNK), key=f"{take} {n}")
+        for n in range(0, MAZES, CHUNK)
+    ]
+    return episodes.rows(config, [t for part in parts for t in part.trajectories], step=0, tools=described.tools)
+
+
+def preferred(a: Row, b: Row) -> str:
+    """The scripted annotator."""
+    if a["success"] != b["success"]:
+        return "a" if a["success"] else "b"
+    if not a["success"]:
+        return "neither"
+    turns = len(a["turns"]) - len(b["turns"])
+    return "tie" if not turns else "a" if turns < 0 else "b"
+
+
+def text(command: str, results: list[dict[str, Any]]) -> str:
+    """Returns the report."""
+    choices = [[seed, *(result["choices"].count(choice) for choice in CHOICES)] for seed, result in enumerate(results)]
+    judges = [
+        [f"{seed}, {key}", row["pairs"], row["ties"], *(f"{row[name]:.3f}" for name in TOLD)]
+        for seed, result in enumerate(results)
+        for key, row in result["judge"].items()
+    ]
+    policies = [
+        [f"{seed}, {label}", *(f"{result[run]['after'][name]:.3f}" for name in PLAYED)]
+        for seed, result in enumerate(results)
+        for run, label in POLICIES.items()
+    ]
+    means = [
+        [f"mean, {label}", *(f"{fmean(result[run]['after'][name] for result in results):.3f}" for name in PLAYED)]
+        for run, label in POLICIES.items()
+    ]
+    return REPORT.format(
+        command=command,
+        choices=table(["seed", *CHOICES], choices),
+        judges=table(["seed, when", "comparisons", "of them ties", "accuracy", "log loss", "calibration error"], judges),
+        policies=table(["seed, policy", *PLAYED], policies + (means if len(results) > 1 else [])),
+    )
+
+
+def table(head: list[str], rows: list[list[Any]]) -> str:
+    """Returns a Markdown table."""
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,33 @@
+"""What scorers are built from, and what a reward model says by transformers alone."""
+
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from agentgym_envs.pool import Description
+from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
+from agentgym_train.protocols import Stage
+from agentgym_train.world import World
+
+RULES = "Find the lamp."
+
+
+def stage(**engine):
+    config = Config(
+        run=RunConfig(folder="x", steps=1),
+        envs=(EnvConfig(id="m:e"),),
+        model=ModelConfig(max_context=256),
+        engine=EngineConfig(**engine),
+    )
+    training = Description(RULES, None, None, {}, text_env=True)
+    return Stage(config, World(), None, None, training, range(8), difficulties=lambda step: None)
+
+
+def by_transformers(folder, turns):
+    """The score of a conversation, alone, as transformers' documentation has it."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    messages = [{"role": "system", "content": RULES}]
+    for turn in turns:
+        messages += [{"role": "user", "content": turn.observation}, {"role": "assistant", "content": turn.action}]
+    ids = tokenizer.apply_chat_template(messages, return_tensors="pt", return_dict=False)
+    with torch.no_grad():
+        return AutoModelForSequenceClassification.from_pretrained(folder)(ids).logits.item()
