@@ -115,18 +115,6 @@ class Valued(nn.Module):
         return output
 
 
-def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
-    """Loads a tokenizer.
-
-    Raises:
-        ModelError: there is none.
-    """
-    try:
-        return AutoTokenizer.from_pretrained(path)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
-
-
 def device() -> torch.device:
     """Returns where this process's models run: its accelerator, or the CPU where there is none, whatever torch was built for."""
     accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None

@@ -12,6 +12,8 @@ from agentgym_envs.multi.players import make_player
 from agentgym_envs.registry import ENV_KEYWORDS, make_game
 from agentgym_envs.tasks import Task, TaskSet
 
+PASS = "pass"
+
 
 class SeatsEnv(TextEnv):
     """One or more seats of a game.
