@@ -31,7 +31,12 @@ def unsolved(env_id, task_ids, **kwargs):
         ("agentgym/Search-v0", 4),
         ("agentgym/Debate-v0", 8),
         ("agentgym/Negotiation-v0", 8),
-        *[pytest.param(f"agentgym/{name}-v0", 1, marks=pytest.mark.full) for name in ("Search", "Debate", "Negotiation")],
+        ("agentgym/Connect4-v0", 5),
+        ("agentgym/TwentyQuestions-v0", 5),
+        *[
+            pytest.param(f"agentgym/{name}-v0", 1, marks=pytest.mark.full)
+            for name in ("Search", "Debate", "Negotiation", "Connect4", "TwentyQuestions")
+        ],
     ],
 )
 def test_tasks_are_solved(env_id, every):
