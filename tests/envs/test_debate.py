@@ -119,6 +119,7 @@ def test_most_votes_win_and_of_a_tie_the_first_debaters(answers, winner):
         ("Hanoi has 1,234 inhabitants.", True),
         ("1234: that is how many live in HANOI", True),
         ("Hanoi has 12345", False),
+        ("Hanoi has 51234", False),
         ("Hanoi has 1,2345", False),
         ("Hanoian: 1234", False),
         ("1234", False),
