@@ -677,7 +677,9 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
     page.evaluate("open(10, false)")  # an attempt that failed, one that did at first, and its last word
     page.wait_for_selector("#sides[data-episode='10']")
     assert "attempts of" not in page.inner_text("#beside")
+    page.wait_for_url("**episode=10*")
     page.goto(address)
+    page.wait_for_selector("#sides[data-episode='1'].two")
     page.reload()
     page.wait_for_selector("#sides[data-episode='1'].two")
     assert texts(page, ".head h3") == ["a"] * 3
