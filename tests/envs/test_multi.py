@@ -190,7 +190,7 @@ def test_a_model_that_is_not_understood_forfeits_even_before_anybody_else_acts(m
         env = gymnasium.make(NIM, seats="player_1", others="model:stub", admissible=True)
         observation, info = env.reset(seed=1)
         assert "player_0 was not understood 3 times in a row" in observation
-        assert info["admissible_actions"] == []
+        assert info["admissible_actions"] == ["pass"]
         assert env.step("1")[1:4] == (0.0, True, False)
 
 
