@@ -44,7 +44,10 @@ SCRIPTED = (
 
 @pytest.mark.parametrize(
     "env_id",
-    ["agentgym/Maze-v0", "agentgym/LockedMaze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"],
+    [
+        *("agentgym/Maze-v0", "agentgym/LockedMaze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"),
+        *("agentgym/Connect4-v0", "agentgym/TwentyQuestions-v0"),
+    ],
 )
 def test_environments_without_a_simulator_conform(env_id):
     assert check_text_env(env_id) == PROPERTIES

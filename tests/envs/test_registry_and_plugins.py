@@ -85,7 +85,7 @@ def test_the_entry_points_say_the_step_limits():
     named = {i.removeprefix("agentgym/").rpartition("-v")[0]: limit for i, limit in limits.items()}
     assert named == {
         **{"Maze": 40, "LockedMaze": 60, "TextCraft": 60, "BabyAI": 256, "ScienceWorld": 100, "Search": 10},
-        **{"Debate": 80, "Negotiation": 20, "Connect4": 60, "TwentyQuestions": 80},
+        **{"Connect4": 60, "TwentyQuestions": 80, "Debate": 80, "Negotiation": 20},
         **{"MiniWoB": 40, "WebSites": 40, "WebArena": 30},
         **dict.fromkeys(("TextWorld", "TWSimple", "TWCoinCollector", "TWTreasureHunter", "TWCooking"), 100),
     }

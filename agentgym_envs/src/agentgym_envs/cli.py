@@ -82,18 +82,26 @@ def play(
     try:
         over = False
         while not over:
-            action = input("> ")
+            action = input(f"{info['agent']}> " if "agent" in info else "> ")
             if not action.strip():
                 out.print(", ".join(world.actions()), style="dim", markup=False)
                 continue
             observation, _, terminated, truncated, info = env.step(action)
             over = terminated or truncated
             out.print(observation, markup=False)
-        out.print(f"{'Solved' if info['success'] else 'Not solved'} after {info['turn']} turns, score {info['score']:.2f}.")
+        out.print(_ending(info))
     except EOFError:
         out.print()
     finally:
         env.close()
+
+
+def _ending(info: dict[str, Any]) -> str:
+    if "scores" in info:
+        return (
+            f"Over after {info['turn']} turns, score: {', '.join(f'{seat} {score:.2f}' for seat, score in info['scores'].items())}."
+        )
+    return f"{'Solved' if info['success'] else 'Not solved'} after {info['turn']} turns, score {info['score']:.2f}."
 
 
 @app.command()

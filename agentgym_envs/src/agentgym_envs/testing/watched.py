@@ -1,6 +1,7 @@
-"""What the checks of games work on: a game that is made anew for each check, and an observer of its matches."""
+"""What the checks of games work on: a game, and an observer of its matches."""
 
 import random
+from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -8,7 +9,7 @@ from agentgym_envs import registry
 from agentgym_envs.core import Outcome
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
-from agentgym_envs.tasks import SPLITS, spread
+from agentgym_envs.tasks import SPLITS, TaskSet, spread
 from agentgym_envs.testing.subject import LONGEST_OBSERVATION, expect
 
 
@@ -29,14 +30,20 @@ class Played:
 
     def sample(self, count: int) -> list[str]:
         """Returns ``count`` tasks of each split, taking turns."""
-        tasks = self.make().make_tasks()
-        chosen = [spread(tasks.ids(split), count) for split in SPLITS]
+        chosen = [spread(self._tasks.ids(split), count) for split in SPLITS]
         return [task_id for task_id in chain(*zip_longest(*chosen)) if task_id is not None]
 
     def watch(self, task_id: str) -> "Watched":
-        """Returns a match of a task that has begun."""
-        game = self.make()
-        return Watched(game, game.make_tasks().get(task_id))
+        """Returns a match of a task that has begun; it ends the one before."""
+        return Watched(self._game, self._tasks.get(task_id))
+
+    @cached_property
+    def _game(self) -> TextGame:
+        return self.make()
+
+    @cached_property
+    def _tasks(self) -> TaskSet:
+        return self._game.make_tasks()
 
 
 class Watched:

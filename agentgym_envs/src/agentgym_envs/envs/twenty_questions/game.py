@@ -73,7 +73,7 @@ class TwentyQuestions(TextGame):
         """Returns questions and all guesses, or the true answer."""
         if self._open is not None:
             return [self._truth(self._open)]
-        return [*map(str, self.topic.offered(self.topic.things)), *(f"guess {thing.name}" for thing in self.topic.things)]
+        return list(_listed(self.topic.name))
 
     def oracle(self, seat: str) -> str:
         """Returns the truth, or the question that halves best what is left, or the guess if one thing is left."""
@@ -133,6 +133,13 @@ class TwentyQuestions(TextGame):
 
     def _refuse(self, seat: str, text: str) -> Mapping[str, Outcome]:
         return {s: Outcome(text if s == seat else "", 0.0, invalid=s == seat) for s in self.seats}
+
+
+@cache
+def _listed(topic: str) -> tuple[str, ...]:
+    """Returns questions about a topic, and all guesses."""
+    things = topics()[topic].things
+    return (*map(str, topics()[topic].offered(things)), *(f"guess {thing.name}" for thing in things))
 
 
 @cache

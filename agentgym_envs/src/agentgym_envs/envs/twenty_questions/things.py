@@ -12,6 +12,7 @@ Value = str | int | tuple[str, ...] | None
 """Of an attribute: a word, a number, several words, or unknown."""
 _QUESTION = re.compile(r"ask\s+([a-z]+)\s+(is|above|begins with)\s+(.{1,60}?)\??", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,12}")
+NAMES = ("name", "capital", "symbol")  # attributes in which each thing has a word of its own
 COMMON = 5  # a word is offered as a question if so many things have it
 
 
@@ -71,13 +72,14 @@ class Topic:
         return next((thing for thing in self.things if thing.name.casefold() == name.casefold()), None)
 
     def offered(self, things: Sequence[Thing]) -> list[Question]:
-        """Returns questions about all attributes: common words, first letters, and the middle of each number among some things."""
+        """Returns questions about all attributes: common words, first letters, quarters of each number among some things."""
         return [question for attribute in self.attributes for question in self._offered(attribute, things)]
 
     def _offered(self, attribute: str, things: Sequence[Thing]) -> list[Question]:
         if self._counts(attribute):
             numbers = sorted(n for thing in things if isinstance(n := thing.facts[attribute], int))
-            return [Question(attribute, "above", str(numbers[(len(numbers) - 1) // 2]))] if numbers else []
+            quarters = sorted({numbers[(len(numbers) - 1) * quarter // 4] for quarter in (1, 2, 3)}) if numbers else []
+            return [Question(attribute, "above", str(number)) for number in quarters]
         return [Question(attribute, relation, value) for relation, value in _common(self.name, attribute)]
 
     def _counts(self, attribute: str) -> bool:
@@ -95,13 +97,13 @@ def best_question(topic: str, left: tuple[str, ...]) -> Question | None:
 
 @cache
 def _common(topic: str, attribute: str) -> list[tuple[str, str]]:
-    """Returns the words and first letters that several things have, with how they are asked for."""
+    """Returns the words that several things have, or for a name its first letters, with how they are asked for."""
     found: dict[tuple[str, str], int] = {}
     for thing in topics()[topic].things:
         known = thing.facts[attribute]
         for word in known if isinstance(known, tuple) else (str(known),):
-            for key in (("is", word), ("begins with", word[0])):
-                found[key] = found.get(key, 0) + 1
+            key = ("begins with", word[0]) if attribute in NAMES else ("is", word)
+            found[key] = found.get(key, 0) + 1
     return sorted(key for key, count in found.items() if count >= COMMON)
 
 

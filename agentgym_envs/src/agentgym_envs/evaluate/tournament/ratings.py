@@ -55,7 +55,7 @@ def bradley_terry(wins_PP: Array) -> Array:
 
     i beats j with the chance ``p[i] / (p[i] + p[j])``. Every player needs a win and a loss against the others.
     """
-    p = np.ones(wins_PP.shape[:-1])
+    p: Array = np.ones(wins_PP.shape[:-1])
     for _ in range(MOST):
         before = p.copy()
         for i in range(p.shape[-1]):  # one after the other: two at once would swing for ever
