@@ -29,13 +29,13 @@ def unsolved(env_id, task_ids, **kwargs):
     [
         ("agentgym/TextCraft-v1", 1),
         ("agentgym/Search-v0", 4),
-        ("agentgym/Debate-v0", 8),
-        ("agentgym/Negotiation-v0", 8),
         ("agentgym/Connect4-v0", 5),
         ("agentgym/TwentyQuestions-v0", 5),
+        ("agentgym/Debate-v0", 8),
+        ("agentgym/Negotiation-v0", 8),
         *[
             pytest.param(f"agentgym/{name}-v0", 1, marks=pytest.mark.full)
-            for name in ("Search", "Debate", "Negotiation", "Connect4", "TwentyQuestions")
+            for name in ("Search", "Connect4", "TwentyQuestions", "Debate", "Negotiation")
         ],
     ],
 )
