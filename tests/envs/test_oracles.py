@@ -26,9 +26,12 @@ def unsolved(env_id, task_ids, **kwargs):
 
 @pytest.mark.parametrize(
     ("env_id", "every"),
-    [("agentgym/TextCraft-v1", 1), ("agentgym/Search-v0", 4), pytest.param("agentgym/Search-v0", 1, marks=pytest.mark.full)]
-    + [("agentgym/Connect4-v0", 5), pytest.param("agentgym/Connect4-v0", 1, marks=pytest.mark.full)]
-    + [("agentgym/TwentyQuestions-v0", 5), pytest.param("agentgym/TwentyQuestions-v0", 1, marks=pytest.mark.full)],
+    [
+        ("agentgym/TextCraft-v1", 1),
+        *(("agentgym/Search-v0", 4), pytest.param("agentgym/Search-v0", 1, marks=pytest.mark.full)),
+        *(("agentgym/Connect4-v0", 5), pytest.param("agentgym/Connect4-v0", 1, marks=pytest.mark.full)),
+        *(("agentgym/TwentyQuestions-v0", 5), pytest.param("agentgym/TwentyQuestions-v0", 1, marks=pytest.mark.full)),
+    ],
 )
 def test_tasks_are_solved(env_id, every):
     assert unsolved(env_id, [*chain(*listed(env_id))][::every]) == []
