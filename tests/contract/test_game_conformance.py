@@ -59,6 +59,13 @@ def test_every_breach_of_a_game_is_caught(cls, what):
     assert f"broken/{cls.__name__}-v0: " in str(caught.value)
 
 
+@pytest.mark.usefixtures("broken")
+@pytest.mark.filterwarnings("ignore")
+def test_a_warning_during_pettingzoos_tests_is_an_error_where_nobody_else_makes_it_one():
+    with pytest.raises(ConformanceError, match=r"PettingZoo's parallel_api_test and .*out of date"):
+        check_text_parallel_env("broken/Outdated-v0")
+
+
 def test_what_is_no_game_is_named():
     with pytest.raises(UnknownName, match="unknown game 'agentgym/Maze-v0'"):
         check_text_parallel_env("agentgym/Maze-v0")
