@@ -485,6 +485,13 @@ def test_a_run_of_the_trainer_stands_for_its_evaluations(tmp_path):
         expanded([tmp_path / "new"])
 
 
+def test_a_turn_of_a_game_says_who_spoke(opened):
+    turns = [turn(0, agent="player_0", player="oracle"), turn(1, agent="player_1")]
+    page = opened(Run("a", {}, [episode("t", turns)]))
+    read(page)
+    assert texts(page, ".turn header")[:2] == ["Turn 1player_0: oraclereward 0", "Turn 2player_1reward 0"]
+
+
 def test_an_episode_is_read_turn_by_turn(opened):
     env = gymnasium.make("agentgym/Maze-v0", split="test", max_episode_steps=-1)
     observation, info = env.reset(seed=3)
