@@ -61,7 +61,7 @@ def test_it_passes_every_check(file, model, teacher, said, judge):
         raw.pop(own, None)
     if raw.get("model", {}).get("path", "scratch") != "scratch":
         raw["model"]["path"] = model
-    if "source" in raw:
+    if "folders" in raw.get("source", {}):
         raw["source"]["folders"] = [teacher]
     if "comparisons" in raw:
         raw["comparisons"]["files"] = [said]
