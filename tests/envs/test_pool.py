@@ -329,10 +329,17 @@ def test_an_environment_is_described_as_it_says_itself():
     env = gymnasium.make("agentgym/Maze-v0", split="dev")
     described = describe("agentgym/Maze-v0", split="dev")
     difficulties = [env.unwrapped.task_set.get(i).difficulty for i in env.unwrapped.task_ids]
-    assert described == (env.unwrapped.instructions, list(env.unwrapped.task_ids), difficulties, dict(env.unwrapped.tools), True)
+    assert described == (
+        env.unwrapped.instructions,
+        list(env.unwrapped.task_ids),
+        difficulties,
+        dict(env.unwrapped.tools),
+        True,
+        [],
+    )
     react = describe("agentgym/Maze-v0", split="dev", action_format="react")
     assert react.instructions == ActionFormat(env, "react").instructions != described.instructions
-    assert describe(FAULTY) == ("", None, None, {}, False)
+    assert describe(FAULTY) == ("", None, None, {}, False, [])
 
 
 @pytest.mark.parametrize(

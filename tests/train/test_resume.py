@@ -176,6 +176,7 @@ def check_case(home, case, model):
         assert json.loads(state)["curricula"] == {"Hash": {"turns": 5}}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", FEW)
 def test_killed_while_it_collects_learns_and_saves(interrupt, model, case):
     check_case(interrupt(*FEW), case, Path(model))

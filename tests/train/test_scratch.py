@@ -42,7 +42,7 @@ def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, 
         return [[{"role": "user", "content": f"In {env.name}."}, {"role": "assistant", "content": "go"}]] * config.episodes
 
     monkeypatch.setattr(scratch, "random_play", random_play)
-    monkeypatch.setattr(scratch, "describe", lambda env_id, **kwargs: Description("", None, None, {}, [], False))
+    monkeypatch.setattr(scratch, "describe", lambda env_id, **kwargs: Description("", None, None, {}, False))
     monkeypatch.setattr(scratch, "language_model", lambda model, tokenizer, episodes, *args, **kwargs: modelled.extend(episodes))
     envs = [EnvConfig(id=f"a/{name}-v0") for name in ("One", "Two")]
     sizes = ScratchConfig(episodes=5, hidden=16, layers=1)

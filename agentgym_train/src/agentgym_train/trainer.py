@@ -54,7 +54,6 @@ class Trainer:
     ):
         self.config, self.folder, self.tokenizer, self.lanes = config, folder, tokenizer, lanes
         self.algorithm = plugins.make_algorithm(config.algorithm)
-        self.needs = {*self.algorithm.needs, *scorers.watched(config.scorer)}
         model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
         kind = critic.kind(config, self.algorithm.needs)
         self.shape = checkpoint.shape(model, kind)
@@ -82,6 +81,11 @@ class Trainer:
             length=probe_length(model.config),
             dtype=config.model.dtype,
         )
+
+    @property
+    def needs(self) -> set[str]:
+        """Names of the streams that are filled: what the algorithm needs, and what is watched beside a learned score."""
+        return {*self.algorithm.needs, *scorers.watched(self.config.scorer)}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.

@@ -1,5 +1,6 @@
 """What an environment says of itself, asked in a worker: a constructor that hangs or exits is an error like any other."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from agentgym_envs.pool.pool import EnvPool
@@ -16,15 +17,15 @@ class Description(NamedTuple):
     """Of each of them."""
     tools: dict[str, str]
     """Functions that write an action: see :class:`agentgym_envs.TextEnv`."""
-    agents: list[str]
-    """That its actions are for, in the games that it is a seat or several of; empty where there is no other agent."""
     text_env: bool
     """It keeps our contract, and so has an oracle; otherwise it is a plain Gymnasium environment."""
+    agents: Sequence[str] = ()
+    """That its actions are for, in the games that it is a seat or several of; empty where there is no other agent."""
 
     @property
-    def several(self) -> list[str]:
+    def several(self) -> Sequence[str]:
         """Returns the agents that are asked one after the other; none where there is one."""
-        return self.agents if len(self.agents) > 1 else []
+        return self.agents if len(self.agents) > 1 else ()
 
 
 def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) -> Description:
