@@ -18,8 +18,6 @@ from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import select
 
-Actions = dict[str, str]
-
 
 class _Table:
     """What both forms share: the game, its tasks, spaces and seeds.
@@ -36,9 +34,7 @@ class _Table:
         self.game, self.task_set, self.filtered = game, game.make_tasks(), tasks is not None
         self.task_ids = select(self.task_set, split, tasks)
         self.metadata = {"name": game_id, "render_modes": ["ansi"], "is_parallelizable": True}
-        self.render_mode, self.agents = render_mode, list[str]()
-        self.possible_agents = list(game.seats)
-        self.infos: dict[str, dict[str, Any]] = {}
+        self.render_mode, self.possible_agents = render_mode, list(game.seats)
         self._random, _ = seeding.np_random(0)
         self._log: list[str] = []
 
@@ -49,7 +45,7 @@ class _Table:
         named = (options or {}).get("task_id")
         drawn = (seed or 0) if named is not None else int(self._random.integers(2**63))
         self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self.filtered)
-        self.agents, self._log = list(self.possible_agents), []
+        self._log = []
         self.match = Match(self.game, self.task, rng)
         return self.match
 
@@ -82,9 +78,6 @@ class _Table:
         """Returns what was seen and said in this episode, in mode "ansi"."""
         return "\n".join(self._log) if self.render_mode == "ansi" else None
 
-    def close(self) -> None:
-        """Has nothing to close."""
-
 
 class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
     """All agents act at every step; the actions of those that are not to speak now are ignored (``info["acts"]``).
@@ -95,7 +88,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
     def __init__(self, table: _Table):
         self._table = table
         self.metadata, self.render_mode = table.metadata, table.render_mode
-        self.possible_agents, self.agents = table.possible_agents, table.agents
+        self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {agent: (Unicode(), Unicode()) for agent in table.possible_agents}
         self.game = table.game
 
@@ -110,7 +103,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, str], dict[str, Any]]:
         """Starts an episode; ``options={"task_id": ...}`` names its task."""
         self._table.start(seed, options)
-        self.agents = list(self._table.agents)
+        self.agents = list(self.possible_agents)
         return {a: self._table.see(a) for a in self.agents}, {a: self._table.told(a) for a in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[Any, ...]:
@@ -168,7 +161,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts an episode; ``options={"task_id": ...}`` names its task."""
         self._table.start(seed, options)
-        self.agents = list(self._table.agents)
+        self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)

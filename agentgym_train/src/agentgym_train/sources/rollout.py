@@ -1,6 +1,8 @@
 """Fresh episodes of the current policy in the run's environment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agentgym_envs.pool import Description
 from agentgym_train import tasks
@@ -34,14 +36,21 @@ class Rollout:
 
 
 class RolloutSource:
-    """Plays this process's groups."""
+    """Plays this process's groups.
 
-    def __init__(self, stage: Stage):
+    Args:
+        stage: the run.
+        numbers: of the groups to play; None: all that are this process's.
+        **seats: of the environment's agents, for :class:`agentgym_train.rollout.collector.Collector`.
+    """
+
+    def __init__(self, stage: Stage, *, numbers: Sequence[int] | None = None, **seats: Any):
         env = stage.config.env
         self._stage, self._levels = stage, tasks.levels(stage.training)
+        self._numbers = list(stage.mine) if numbers is None else numbers
         # A process without a group has an environment that it never resets.
-        self._pool = make_pool(stage.config, max(len(stage.mine), 1) * env.group_size, env.kwargs)
-        self._collector = make_collector(stage.config, self._pool, stage.generator, stage.chat)
+        self._pool = make_pool(stage.config, max(len(self._numbers), 1) * env.group_size, env.kwargs)
+        self._collector = make_collector(stage.config, self._pool, stage.generator, stage.chat, **seats)
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the groups of a step; sampling noise is a function of seed, step and episode alone."""
@@ -62,7 +71,7 @@ class RolloutSource:
         bounds = self._stage.difficulties(step)
         task_ids = None if bounds is None else tasks.within(self._levels, bounds, step)
         seed, size = self._stage.config.run.seed, self._stage.config.env.group_size
-        return [start for group in self._stage.mine for start in [tasks.start(seed, step, group, task_ids)] * size]
+        return [start for group in self._numbers for start in [tasks.start(seed, step, group, task_ids)] * size]
 
     @property
     def failures(self) -> list[Failure]:

@@ -12,14 +12,14 @@ from itertools import cycle
 import torch
 
 from agentgym_envs.pool import Description
-from agentgym_train import plugins, tasks
+from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.errors import ConfigError
 from agentgym_train.limits import Name
 from agentgym_train.models import device, load_tokenizer
 from agentgym_train.protocols import Generator, Stage
-from agentgym_train.rollout.build import make_collector, make_pool, sampling
-from agentgym_train.types import Failure, Group
+from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.types import Group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,58 +64,36 @@ class SelfPlay:
         return SelfPlaySource(self, stage)
 
 
-class SelfPlaySource:
+class SelfPlaySource(RolloutSource):
     """Plays this process's tasks."""
 
     def __init__(self, options: SelfPlay, stage: Stage):
-        config = stage.config
-        self._stage, self._learners = stage, options.learners(stage.training)
-        self._levels = tasks.levels(stage.training)
-        self._pool = make_pool(config, max(len(self._mine()), 1) * config.env.group_size, config.env.kwargs)
-        loaded = {path: self._load(path) for path in set(options.frozen.values())}
+        self._learners = options.learners(stage.training)
+        firsts = stage.groups[:: len(self._learners)]  # of each task, the number of its first group
+        mine = [number for place, number in enumerate(firsts) if place % stage.world.size == stage.world.rank]
+        loaded = {path: _load(path, stage) for path in set(options.frozen.values())}
         others = {agent: loaded[path] for agent, path in options.frozen.items()}
-        self._collector = make_collector(
-            config, self._pool, stage.generator, stage.chat, agents=stage.training.agents, others=others
-        )
+        super().__init__(stage, numbers=mine, agents=stage.training.agents, others=others)
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the tasks of a step; returns one group a task and agent that learns."""
-        stage, config = self._stage, self._stage.config
-        bounds = stage.difficulties(step)
-        ids = None if bounds is None else tasks.within(self._levels, bounds, step)
-        starts = [tasks.start(config.run.seed, step, n, ids) for n in self._mine() for _ in range(config.env.group_size)]
-        noise = f"train {config.run.seed} {step}"
-        played = self._collector.collect(starts, max_turns=horizon, sampling=sampling(config, stage.chat), noise=noise)
-        seated = zip(played, cycle(stage.training.agents), strict=False)
+        seated = zip(super().next(step, horizon), cycle(self._stage.training.agents), strict=False)
         return [replace(g, number=self._number(g.number, agent)) for g, agent in seated if agent in self._learners]
-
-    def _mine(self) -> list[int]:
-        """Returns this process's tasks in a step: the number of the first group of each."""
-        world, firsts = self._stage.world, self._stage.groups[:: len(self._learners)]
-        return [number for place, number in enumerate(firsts) if place % world.size == world.rank]
 
     def _number(self, first: int, agent: str) -> int:
         """Returns the number of an agent's group of a task, of which the first group's is known."""
         return self._stage.groups[self._stage.groups.index(first) + self._learners.index(agent)]
 
-    def _load(self, path: str) -> Generator:
-        """Returns what samples from a frozen model.
 
-        Raises:
-            ConfigError: it reads other tokens than the policy.
-        """
-        config, tokenizer = self._stage.config, self._stage.chat.tokenizer
-        if load_tokenizer(path).get_vocab() != tokenizer.get_vocab():
-            raise ConfigError(f"source.frozen: {path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}")
-        options = plugins.make(plugins.GENERATOR, config.generator)
-        made: Generator = options.build(path, device(), getattr(torch, config.model.dtype))
-        return made
+def _load(path: str, stage: Stage) -> Generator:
+    """Returns what samples from a frozen model.
 
-    @property
-    def failures(self) -> list[Failure]:
-        """Of the environments, in the latest step."""
-        return self._collector.failures
-
-    def close(self) -> None:
-        """Ends the environments."""
-        self._pool.close()
+    Raises:
+        ConfigError: it reads other tokens than the policy.
+    """
+    config, tokenizer = stage.config, stage.chat.tokenizer
+    if load_tokenizer(path).get_vocab() != tokenizer.get_vocab():
+        raise ConfigError(f"source.frozen: {path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}")
+    options = plugins.make(plugins.GENERATOR, config.generator)
+    made: Generator = options.build(path, device(), getattr(torch, config.model.dtype))
+    return made
