@@ -77,3 +77,13 @@ def test_what_cannot_be_is_refused(keywords, message):
 @pytest.mark.parametrize("keywords", [{"rooms": [4]}, {"of": "agentgym/TextCraft-v1", "tasks": "depth1-*"}])
 def test_it_keeps_the_contract(keywords):
     assert check_text_env(ID, **keywords)
+
+
+@pytest.mark.parametrize("name", ["LockedMaze-v0", "TextCraft-v1", "BabyAI-v1", "Search-v0", "Negotiation-v0", "Connect4-v0"])
+def test_the_oracle_solves_both_attempts_of_other_families(name):
+    env = gymnasium.make(ID, of=f"agentgym/{name}", split="test")
+    env.reset(seed=3)
+    for action in env.unwrapped.oracle():
+        *_, over, _, info = env.step(action)
+    assert (over, info["success"], info["attempt"]) == (True, True, 2)
+    assert info["first_score"] == info["score"] > 0

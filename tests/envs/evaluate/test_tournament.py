@@ -2,6 +2,7 @@
 
 from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import stub_model
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate.record import EPISODES, episodes, read
+from agentgym_envs.evaluate.tournament.play import _settle
 
 NEGOTIATION, NIM = "agentgym/Negotiation-v0", "foreign/Nim-v0"
 TRIO = ("random", "fair", "oracle")
@@ -218,3 +220,14 @@ def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypa
 def test_results_of_other_settings_are_refused():
     call(NEGOTIATION, "random", "fair", "--episodes", 1, "--out", "out")
     assert "split is 'test' there" in call(NEGOTIATION, "random", "fair", "--split", "dev", "--out", "out", status=2)
+
+
+def test_what_a_seat_earns_in_several_steps_is_the_reward_of_its_last_turn():
+    """Half of a point in its own step, a quarter in the other's: 0.75, worked out by hand."""
+    turns = [{"agent": seat, "reward": 0.0, "invalid": False} for seat in ("player_0", "player_1")]
+    earned = iter([0.5, 0.0, 0.25, 0.0])
+    understood = SimpleNamespace(invalid=False)
+    match = SimpleNamespace(earned=lambda seat: next(earned), outcomes={"player_0": understood, "player_1": understood})
+    for _ in range(2):
+        _settle(match, turns)
+    assert [turn["reward"] for turn in turns] == [0.75, 0.0]
