@@ -10,28 +10,23 @@ Writes ``benchmarks/results/feedback.md``. Interrupted, it goes on where it was.
 """
 
 import json
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
 
-import torch
+import runs
 import typer
 
 from agentgym_envs import pool
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.feedback import record
 from agentgym_train import config as configuration
-from agentgym_train import episodes, evaluate, plugins
+from agentgym_train import episodes
 from agentgym_train.config import Config
 from agentgym_train.files import write_whole
-from agentgym_train.lanes import make_lanes
-from agentgym_train.models import device, load_tokenizer
 
 HERE = Path(__file__).parent
-MAZES, CHUNK = 400, 200  # compared, and played at a time
+MAZES = 400  # compared
 SIDES, CHOICES = ("a", "b"), ("a", "b", "tie", "neither")
 TOLD, PLAYED = ("accuracy", "log_loss", "calibration_error"), ("success", "turns", "invalid")
 POLICIES = {"start": "half-trained", "alone": "environment's reward", "learned": "environment's and learned"}
@@ -74,25 +69,21 @@ def one(seed: int, home: Path) -> dict[str, Any]:
     """Plays a seed; returns the choices, and the notes of each run."""
     home.mkdir(parents=True, exist_ok=True)
     said = home / "comparisons.jsonl"
-    start = train(HERE / "quickstart.toml", home / "start", {**START, **ONE, "run.seed": seed})
+    start = trained(HERE / "quickstart.toml", home / "start", {**START, **ONE, "run.seed": seed})
     if not said.exists():
         write_whole(said, "".join(json.dumps(row) + "\n" for row in compared(home / "start")))
     model = {"run.seed": seed, "model.path": home / "start" / "model"}
-    judge = train(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(said)]})
+    judge = trained(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(said)]})
     policy, score = HERE / "configs" / "learned_reward.toml", {"scorer.0.path": home / "judge" / "model"}
-    learned = train(policy, home / "learned", {**model, **score, **ONE})
-    alone = train(policy, home / "alone", {**model, "scorer": [], **ONE})
+    learned = trained(policy, home / "learned", {**model, **score, **ONE})
+    alone = trained(policy, home / "alone", {**model, "scorer": [], **ONE})
     choices = [row["choice"] for row in record.read(said)[0]]
     return {"choices": choices, "start": start, "judge": judge, "learned": learned, "alone": alone}
 
 
-def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
+def trained(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
     """Runs a configuration to its end; returns its ``evaluation.json``."""
-    if not (folder / "model").exists():
-        sets = [part for key, value in (values | {"run.folder": folder}).items() for part in ("--set", f"{key}={value}")]
-        command = [sys.executable, "-m", "agentgym_train.cli", "run", str(config), *sets]
-        print(shlex.join(command), flush=True)
-        subprocess.run(command, check=True)
+    runs.train(config, folder, values)
     notes: dict[str, Any] = json.loads((folder / "evaluation.json").read_text())
     return notes
 
@@ -117,13 +108,7 @@ def compared(run: Path) -> list[Row]:
 
 def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
     """Plays an episode of each maze."""
-    (lane,) = make_lanes(config, [described], load_tokenizer(str(run / "model")))
-    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(run / "model"), device(), torch.float32)
-    parts = [
-        evaluate.evaluate(config, generator, lane.chat, described.task_ids, share=slice(n, n + CHUNK), key=f"{take} {n}")
-        for n in range(0, MAZES, CHUNK)
-    ]
-    return episodes.rows(config, [t for part in parts for t in part.trajectories], step=0, tools=described.tools)
+    return episodes.rows(config, runs.play(config, described, run / "model", take), step=0, tools=described.tools)
 
 
 def preferred(a: Row, b: Row) -> str:
@@ -155,15 +140,10 @@ def text(command: str, results: list[dict[str, Any]]) -> str:
     ]
     return REPORT.format(
         command=command,
-        choices=table(["seed", *CHOICES], choices),
-        judges=table(["seed, when", "comparisons", "of them ties", "accuracy", "log loss", "calibration error"], judges),
-        policies=table(["seed, policy", *PLAYED], policies + (means if len(results) > 1 else [])),
+        choices=runs.table(["seed", *CHOICES], choices),
+        judges=runs.table(["seed, when", "comparisons", "of them ties", "accuracy", "log loss", "calibration error"], judges),
+        policies=runs.table(["seed, policy", *PLAYED], policies + (means if len(results) > 1 else [])),
     )
-
-
-def table(head: list[str], rows: list[list[Any]]) -> str:
-    """Returns a Markdown table."""
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def play_missing(env_id: str, split: str, ids: Sequence[str], workers: int, kept
         world: Any = registry.make(env_id, split=split, tasks=chunk).unwrapped
         if hasattr(world, "prepare"):
             world.prepare(workers=workers, on_item=lambda: None)
-        played = play(env_id, "oracle", task_ids=chunk, workers=workers, timeout=600, split=split, horizon=-1)
+        played = play(env_id, "oracle", task_ids=chunk, workers=workers, timeout=600, horizon=-1, kwargs={"split": split})
         with kept.open("a") as file:
             file.writelines(json.dumps(episode) + "\n" for episode in played)
         episodes.update({e.task_id: e for e in played})

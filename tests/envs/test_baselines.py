@@ -30,8 +30,10 @@ def played(env_id, agent, task_ids, **kwargs):
 @pytest.mark.parametrize(("agent", "workers"), [("random", 1), ("random", 3), ("oracle", 2)])
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
     ids = spread(gymnasium.make(env_id, split="test").unwrapped.task_ids, 7)
-    assert baselines.play(env_id, agent, split="test", episodes=7, workers=workers) == played(env_id, agent, ids, split="test")
-    assert baselines.play(env_id, agent, split="test", task_ids=ids[:2], horizon=2) == played(
+    assert baselines.play(env_id, agent, kwargs={"split": "test"}, episodes=7, workers=workers) == played(
+        env_id, agent, ids, split="test"
+    )
+    assert baselines.play(env_id, agent, kwargs={"split": "test"}, task_ids=ids[:2], horizon=2) == played(
         env_id, agent, ids[:2], split="test", max_episode_steps=2
     )
 
@@ -62,7 +64,7 @@ def test_an_oracle_that_gives_up_ends_the_episode():
 @pytest.mark.parametrize("agent", ["random", "oracle"])
 def test_trouble_is_an_error_with_the_environments_name(trouble, error, agent):
     with pytest.raises(error, match="support/Trouble-v0"):
-        baselines.play(TROUBLE, agent, trouble=trouble, episodes=2, timeout=1.0)
+        baselines.play(TROUBLE, agent, kwargs={"trouble": trouble}, episodes=2, timeout=1.0)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_no_random_episodes_are_the_callers_error():
 
 def test_random_episodes_depend_on_the_seed_alone():
     def episodes(**kwargs):
-        return baselines.random_episodes("agentgym/Maze-v0", 6, turns=5, action_format="tags", rooms=[8], **kwargs)
+        return baselines.random_episodes("agentgym/Maze-v0", 6, turns=5, action_format="tags", kwargs={"rooms": [8]}, **kwargs)
 
     first = episodes(seed=1)
     assert first == episodes(seed=1, workers=3)
@@ -112,6 +114,14 @@ def test_random_episodes_depend_on_the_seed_alone():
 def test_random_episodes_may_be_longer_than_the_registered_limit():
     (texts,) = baselines.random_episodes(TROUBLE, 1, seed=0, turns=8)
     assert texts == ["go", "on", *["on", "on"] * 7]
+
+
+def test_keywords_of_an_environment_may_have_the_names_of_ours():
+    of_its_own = {"of": "agentgym/Maze-v0", "turns": 3}
+    (texts,) = baselines.random_episodes("agentgym/TwoAttempts-v0", 1, seed=0, turns=4, kwargs=of_its_own)
+    assert ["Second attempt" in text for text in texts[::2]] == [False, False, False, True]
+    (episode,) = baselines.play("agentgym/TwoAttempts-v0", lambda *_: "look", episodes=1, kwargs=of_its_own)
+    assert episode.turns == 6
 
 
 def test_random_play_says_what_an_environment_lacks():

@@ -20,7 +20,7 @@ def listed(env_id, **kwargs):
 
 def unsolved(env_id, task_ids, **kwargs):
     """One worker plays all, of whatever split: the suite uses the other cores."""
-    played = play(env_id, "oracle", task_ids=task_ids, timeout=600, horizon=-1, **kwargs)
+    played = play(env_id, "oracle", task_ids=task_ids, timeout=600, horizon=-1, kwargs=kwargs)
     return [(e.task_id, e.score) for e in played if not e.success]
 
 

@@ -7,8 +7,9 @@ name.
 import asyncio
 import os
 import random
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agentgym_envs import registry
@@ -44,7 +45,7 @@ def play(
     workers: int | None = 1,
     timeout: float = 60.0,
     on_episode: Callable[[], None] | None = None,
-    **kwargs: Any,
+    kwargs: Mapping[str, Any] = MappingProxyType({}),
 ) -> list[Episode]:
     """Plays named tasks, or tasks spread evenly over a split.
 
@@ -57,7 +58,7 @@ def play(
         workers: processes, each playing one episode at a time; None takes one a core.
         timeout: seconds that one call of the environment may take.
         on_episode: called after each.
-        **kwargs: for the environment, JSON-able.
+        kwargs: for the environment, JSON-able.
 
     Returns:
         The episodes, in the order of the tasks.
@@ -75,7 +76,7 @@ def play(
     if ids is None:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
     chosen = spread(ids, len(ids) if episodes is None else episodes)
-    world = World(env_id, kwargs, told.instructions, told.tools)
+    world = World(env_id, dict(kwargs), told.instructions, told.tools)
     items = [Item("", "", env_id, task_id, 0, 0, world) for task_id in chosen]
     slots = _slots(workers, len(chosen))
     runner = Runner(
@@ -112,7 +113,7 @@ def random_episodes(
     workers: int | None = 1,
     timeout: float = 60.0,
     on_episode: Callable[[], None] | None = None,
-    **kwargs: Any,
+    kwargs: Mapping[str, Any] = MappingProxyType({}),
 ) -> list[list[str]]:
     """Plays uniformly random admissible actions; the same whatever the number of workers and the order of their answers.
 
@@ -125,7 +126,7 @@ def random_episodes(
         workers: processes, each playing one episode at a time; None takes one a core.
         timeout: seconds that one call of the environment may take.
         on_episode: called after each.
-        **kwargs: for the environment, JSON-able.
+        kwargs: for the environment, JSON-able.
 
     Returns:
         Episodes as texts: an observation, the action that was written, an observation, and so on to the last action.
@@ -195,7 +196,7 @@ def _slots(workers: int | None, episodes: int) -> int:
     return max(min(workers or os.cpu_count() or 1, episodes), 1)
 
 
-def _listing(env_id: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+def _listing(env_id: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the keywords that make an environment list its admissible actions."""
     if not registry.takes(env_id, "admissible"):
         raise ArgumentError(f"{registry.named(env_id)} has no keyword 'admissible', and random play needs its admissible actions")

@@ -98,7 +98,7 @@ def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: P
         workers=env.workers or None,
         timeout=env.timeout,
         on_episode=lambda: progress(label, next(done), config.episodes),
-        **env.kwargs,
+        kwargs=env.kwargs,
     )
     return [[{"role": role, "content": text} for role, text in zip(cycle(ROLES), texts, strict=False)] for texts in episodes]
 

@@ -73,7 +73,7 @@ def baseline(config: Config, agent: str) -> dict[str, float]:
         horizon=evaluate.horizon(config),
         workers=config.env.workers or None,
         timeout=config.env.timeout,
-        **held_out_keywords(config),
+        kwargs=held_out_keywords(config),
     )
     means = [sum(values) / len(episodes) for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)]
     return dict(zip(BASELINE, means, strict=True)) | {"episodes": len(episodes)}

@@ -1,0 +1,161 @@
+"""What small policies learn from each other, and from a second attempt: before and after training, several seeds.
+
+    python benchmarks/before_after.py self_play --seeds 3 --work runs/self_play
+    python benchmarks/before_after.py debaters --seeds 3 --work runs/debaters
+    python benchmarks/before_after.py two_attempts --seeds 3 --work runs/two_attempts
+
+Each is a configuration (``configs/<name>.toml``), the ways to train it, and the tests that the model plays before and after, on
+held-out tasks. All ways of a seed begin with the same model. Writes ``benchmarks/results/<name>.md``. Interrupted, the same
+command goes on where it was.
+"""
+
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, NamedTuple
+
+import runs
+import typer
+
+from agentgym_envs import pool
+from agentgym_envs.evaluate.metrics import wilson
+from agentgym_train import config as configuration
+from agentgym_train.files import write_whole
+
+HERE = Path(__file__).parent
+
+
+class Experiment(NamedTuple):
+    """A page of ``benchmarks/results``.
+
+    Attributes:
+        title: of the page.
+        says: what is done, in a paragraph.
+        ways: values that each way to train sets.
+        tests: keywords of the environment for each test.
+    """
+
+    title: str
+    says: str
+    ways: dict[str, dict[str, Any]]
+    tests: dict[str, dict[str, Any]]
+
+
+def against(seat: str, player: str) -> dict[str, Any]:
+    return {"seats": seat, "others": player}
+
+
+EXPERIMENTS = {
+    "self_play": Experiment(
+        "Self-play in Connect4",
+        "One small policy learns in both seats, from the positions of the training split; it never meets another player. It is "
+        "tested in one seat against players that are scripts: `random`, and `greedy`, which wins and prevents a win where one move "
+        "does. The player whose turn it is at first can force a win in each of these positions, and `oracle` would.",
+        {"self-play": {}},
+        {
+            f"{seat}, against {player}": against(seat, player)
+            for player in ("random", "greedy")
+            for seat in ("player_0", "player_1")
+        },
+    ),
+    "debaters": Experiment(
+        "Debaters trained together",
+        "Questions of two hops (the internet domain of the country that a city is in). Each of three debaters has one passage, and "
+        "one of the three passages says nothing of use. All speak at once, twice; the second answers are votes.",
+        {"debate": {}, "alone": {"env.kwargs.debaters": 1, "env.kwargs.rounds": 1, "source.name": "rollout"}},
+        {
+            "a debate": {},
+            "a vote without a word": {"rounds": 1},
+            "alone, with every passage": {"debaters": 1, "rounds": 1},
+        },
+    ),
+    "two_attempts": Experiment(
+        "Gain of a second attempt",
+        "Two attempts at the same maze in one episode. The reward is the second attempt's plus α times its gain over the first.",
+        {"α = 1": {}, "α = 0": {"env.kwargs.alpha": 0.0}},
+        {"both attempts": {"alpha": 1.0}},
+    ),
+}
+
+
+def main(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPERIMENTS)}.")],
+    seeds: Annotated[int, typer.Option(min=1, help="How many, from 0.")] = 3,
+    work: Annotated[Path, typer.Option(help="For what lies in between.")] = Path("runs/before_after"),
+) -> None:
+    experiment, config = EXPERIMENTS[name], HERE / "configs" / f"{name}.toml"
+    rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work)]
+    command = f"python benchmarks/before_after.py {name} --seeds {seeds} --work {work}"
+    write_whole(HERE / "results" / f"{name}.md", page(experiment, command, rows))
+
+
+def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dict[str, Any]]:
+    """Trains a seed in each way; returns a row for each test of each model."""
+    start, rows = "scratch", []
+    for number, (way, values) in enumerate(experiment.ways.items()):
+        folder = work / f"{seed}-{number}"
+        runs.train(config, folder, {"run.seed": seed, "model.path": start, **values})
+        models = {way: folder / "model"}
+        if start == "scratch":
+            start = str(folder / "init")
+            models = {"before": folder / "init"} | models
+        for when, model in models.items():
+            for test, kwargs in experiment.tests.items():
+                kept = work / f"{seed}-{number}" / f"{when} {test}.json"
+                if not kept.exists():
+                    write_whole(kept, json.dumps(tested(folder, model, kwargs, test)))
+                rows.append({"seed": seed, "model": when, "test": test, **json.loads(kept.read_text())})
+    return rows
+
+
+def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[str, float]:
+    """Plays a test; returns means over episodes, and the first attempt's score where the return holds it."""
+    config = configuration.load(folder / "config.toml", [f"eval.kwargs.{name}={value}" for name, value in kwargs.items()])
+    held_out = config.env.kwargs | config.eval.kwargs
+    described = pool.describe(config.env.id, **held_out)
+    played = runs.play(config, described, model, key)
+    row = {name: fmean(getattr(t, name) for t in played) for name in ("success", "score")}
+    if alpha := held_out.get("alpha"):
+        row["first"] = fmean(t.score - (t.total_reward - t.score) / alpha for t in played)
+    agents = len(described.several) or 1  # each has a trajectory of the same episode
+    return row | {"turns": fmean(len(t.turns) for t in played), "episodes": len(played) // agents}
+
+
+def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> str:
+    """Returns the report: means over seeds, then each seed."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["test"], row["model"]), []).append(row)
+    keys = [key for key in ("first", "success", "score", "turns") if key in rows[0]]
+    means = [[*names, *(spread([row[key] for row in group]) for key in keys)] for names, group in groups.items()]
+    seeds = [[*names, *(interval(row) for row in group)] for names, group in groups.items()]
+    count = len(next(iter(groups.values())))
+    return f"""# {experiment.title}
+
+`{command}`
+
+{experiment.says}
+
+Means over {count} seeds (lowest and highest seed), {rows[0]["episodes"]} held-out episodes each:
+
+{runs.table(["test", "model", *keys], means)}
+
+Success of each seed, with its 95 % interval over episodes:
+
+{runs.table(["test", "model", *(f"seed {seed}" for seed in range(count))], seeds)}
+"""
+
+
+def spread(values: list[float]) -> str:
+    """Returns the mean with the lowest and the highest."""
+    return f"{fmean(values):.2f} ({min(values):.2f}–{max(values):.2f})"
+
+
+def interval(row: dict[str, Any]) -> str:
+    """Returns a seed's success with Wilson's interval."""
+    low, high = wilson(round(row["success"] * row["episodes"]), row["episodes"])
+    return f"{row['success']:.2f} ({low:.2f}–{high:.2f})"
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,52 @@
+"""What several benchmarks do with a training run: make it once, play with its model, write a table."""
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from agentgym_envs import pool
+from agentgym_train import evaluate, plugins
+from agentgym_train.config import Config
+from agentgym_train.lanes import make_lanes
+from agentgym_train.models import device, load_tokenizer
+from agentgym_train.types import Trajectory
+
+CHUNK = 200  # episodes at a time
+
+
+def train(config: Path, folder: Path, values: dict[str, Any]) -> None:
+    """Runs a configuration to its end, unless that has been done."""
+    if not (folder / "model").exists():
+        sets = [part for key, value in (values | {"run.folder": folder}).items() for part in ("--set", f"{key}={value}")]
+        command = [sys.executable, "-m", "agentgym_train.cli", "run", str(config), *sets]
+        print(shlex.join(command), flush=True)
+        subprocess.run(command, check=True)
+
+
+def play(config: Config, described: pool.Description, model: Path, key: str) -> list[Trajectory]:
+    """Plays ``eval.episodes`` episodes with a model.
+
+    Args:
+        config: says how.
+        described: the environment; if it has several agents, the model is all of them, and each has a trajectory.
+        model: its folder.
+        key: tells the noise of one evaluation from another's.
+    """
+    (lane,) = make_lanes(config, [described], load_tokenizer(str(model)))
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(model), device(), torch.float32)
+    shares = [slice(n, n + CHUNK) for n in range(0, config.eval.episodes, CHUNK)]
+    options: dict[str, Any] = {"agents": described.several}
+    parts = [
+        evaluate.evaluate(config, generator, lane.chat, described.task_ids, **options, share=share, key=f"{key} {share.start}")
+        for share in shares
+    ]
+    return [t for part in parts for t in part.trajectories]
+
+
+def table(head: list[str], rows: list[list[Any]]) -> str:
+    """Returns a Markdown table."""
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
