@@ -62,7 +62,7 @@ EXPERIMENTS = {
         "Debaters trained together",
         "Questions of two hops (the internet domain of the country that a city is in). Each of three debaters has one passage, and "
         "one of the three passages says nothing of use. All speak at once, twice; the second answers are votes.",
-        {"debate": {}, "alone": {"env.kwargs.debaters": 1, "env.kwargs.rounds": 1, "source.name": "rollout"}},
+        {"trained alone": {"env.kwargs.debaters": 1, "env.kwargs.rounds": 1, "source.name": "rollout"}, "trained together": {}},
         {
             "a debate": {},
             "a vote without a word": {"rounds": 1},

@@ -28,7 +28,7 @@ def train(config: Path, folder: Path, values: dict[str, Any]) -> None:
 
 
 def play(config: Config, described: pool.Description, model: Path, key: str) -> list[Trajectory]:
-    """Plays ``eval.episodes`` episodes with a model.
+    """Plays ``eval.episodes`` episodes with a model; again and again where there are fewer tasks.
 
     Args:
         config: says how.
@@ -38,11 +38,14 @@ def play(config: Config, described: pool.Description, model: Path, key: str) -> 
     """
     (lane,) = make_lanes(config, [described], load_tokenizer(str(model)))
     generator = plugins.make(plugins.GENERATOR, config.generator).build(str(model), device(), torch.float32)
-    shares = [slice(n, n + CHUNK) for n in range(0, config.eval.episodes, CHUNK)]
+    wanted, tasks = config.eval.episodes, len(described.task_ids or ()) or config.eval.episodes
     options: dict[str, Any] = {"agents": described.several}
     parts = [
-        evaluate.evaluate(config, generator, lane.chat, described.task_ids, **options, share=share, key=f"{key} {share.start}")
-        for share in shares
+        evaluate.evaluate(
+            config, generator, lane.chat, described.task_ids, **options, share=share, key=f"{key} {turn} {share.start}"
+        )
+        for turn in range(-(-wanted // tasks))
+        for share in (slice(n, n + CHUNK) for n in range(0, min(wanted, tasks), CHUNK))
     ]
     return [t for part in parts for t in part.trajectories]
 

@@ -15,21 +15,21 @@ from agentgym_envs.tasks import split_of
 
 FILE = Path(__file__).with_name("positions.json")
 NODES = 500  # of the solver, from an empty memory: some 20 ms
-EACH = 50  # positions of each difficulty
 
 
 class Wanted(NamedTuple):
-    """What is made of a board: stones at the start, moves to the win, tries."""
+    """What is made of a board: stones at the start, moves to the win, positions of each difficulty, tries."""
 
     stones: range
     difficulties: range
+    each: int
     tries: int
 
 
 WANTED = {
-    "4x4-3": Wanted(range(0, 9, 2), range(1, 4), 2000),
-    "6x5-4": Wanted(range(14, 19, 2), range(1, 7), 5000),
-    "7x6-4": Wanted(range(26, 31, 2), range(1, 7), 5000),
+    "4x4-3": Wanted(range(0, 9, 2), range(1, 4), 200, 20000),
+    "6x5-4": Wanted(range(14, 19, 2), range(1, 7), 50, 5000),
+    "7x6-4": Wanted(range(26, 31, 2), range(1, 7), 50, 5000),
 }
 
 
@@ -62,10 +62,10 @@ def positions(name: str) -> list[tuple[str, int, str]]:
             continue
         solver = Solver(board)
         difficulty = solver.moves_to_win(made[1])
-        if counts.get(difficulty, EACH) < EACH and solver.nodes <= NODES:
+        if counts.get(difficulty, wanted.each) < wanted.each and solver.nodes <= NODES:
             counts[difficulty] += 1
             found[seen] = (split_of(f"{name}\n{seen}", held_out=5), difficulty, made[0])
-        if min(counts.values()) == EACH:
+        if min(counts.values()) == wanted.each:
             break
     return sorted(found.values(), key=lambda row: (row[1], row[2]))
 
