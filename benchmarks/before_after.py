@@ -5,7 +5,7 @@
     python benchmarks/before_after.py two_attempts --seeds 3 --work runs/two_attempts
 
 Each is a configuration (``configs/<name>.toml``), the ways to train it, and the tests that the model plays before and after, on
-held-out tasks. All ways of a seed begin with the same model. Writes ``benchmarks/results/<name>.md``. Interrupted, the same
+held-out tasks. Writes ``benchmarks/results/<name>.md``. Interrupted, the same
 command goes on where it was.
 """
 
@@ -33,12 +33,14 @@ class Experiment(NamedTuple):
         says: what is done, in a paragraph.
         ways: values that each way to train sets.
         tests: keywords of the environment for each test.
+        onwards: each way begins where the one before has ended, not all with the same model.
     """
 
     title: str
     says: str
     ways: dict[str, dict[str, Any]]
     tests: dict[str, dict[str, Any]]
+    onwards: bool = False
 
 
 def against(seat: str, player: str) -> dict[str, Any]:
@@ -60,14 +62,19 @@ EXPERIMENTS = {
     ),
     "debaters": Experiment(
         "Debaters trained together",
-        "Questions of two hops (the internet domain of the country that a city is in). Each of three debaters has one passage, and "
-        "one of the three passages says nothing of use. All speak at once, twice; the second answers are votes.",
-        {"trained alone": {"env.kwargs.debaters": 1, "env.kwargs.rounds": 1, "source.name": "rollout"}, "trained together": {}},
+        "Questions of two hops (the internet domain of the country that a city is in). A model is trained alone first, with both "
+        "passages before it. Then two of it go on together: each sees one of the two passages, both speak at once, twice, and the "
+        "second answers are votes; if they differ, the first debater's counts, who often has the other passage.",
         {
-            "a debate": {},
-            "a vote without a word": {"rounds": 1},
-            "alone, with every passage": {"debaters": 1, "rounds": 1},
+            "trained alone": {"env.kwargs.debaters": 1, "env.kwargs.rounds": 1, "source.name": "rollout"},
+            "then together": {"run.steps": 80},
         },
+        {
+            "alone, both passages": {"debaters": 1, "rounds": 1},
+            "two, a passage each, without a word": {"debaters": 2, "rounds": 1},
+            "two, a passage each, a debate": {"debaters": 2, "rounds": 2},
+        },
+        onwards=True,
     ),
     "two_attempts": Experiment(
         "Gain of a second attempt",
@@ -97,8 +104,9 @@ def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dic
         runs.train(config, folder, {"run.seed": seed, "model.path": start, **values})
         models = {way: folder / "model"}
         if start == "scratch":
-            start = str(folder / "init")
             models = {"before": folder / "init"} | models
+        if start == "scratch" or experiment.onwards:
+            start = str(folder / ("model" if experiment.onwards else "init"))
         for when, model in models.items():
             for test, kwargs in experiment.tests.items():
                 kept = work / f"{seed}-{number}" / f"{when} {test}.json"
