@@ -18,6 +18,8 @@ import runs
 import typer
 
 from agentgym_envs import pool
+from agentgym_envs.envs.debate.tasks import tasks as debates
+from agentgym_envs.envs.debate.votes import canonical, read_answer
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train import config as configuration
 from agentgym_train.files import write_whole
@@ -64,16 +66,13 @@ EXPERIMENTS = {
         "Debaters trained together",
         "Questions of two hops (the internet domain of the country that a city is in). A model is trained alone first, with both "
         "passages before it. Then two of it go on together: each sees one of the two passages, both speak at once, twice, and the "
-        "second answers are votes; if they differ, the first debater's counts, who often has the other passage.",
+        "second answers are votes; if they differ, the first debater's counts. `first` is the share of first answers that are "
+        "right: what each can say alone, with its own passage.",
         {
-            "trained alone": {"env.kwargs.debaters": 1, "env.kwargs.rounds": 1, "source.name": "rollout"},
-            "then together": {"run.steps": 80},
+            "trained alone": {"env.kwargs.debaters": 1, "source.name": "rollout"},
+            "then together": {"run.steps": 80, "algorithm.kl_coef": 0.1},
         },
-        {
-            "alone, both passages": {"debaters": 1, "rounds": 1},
-            "two, a passage each, without a word": {"debaters": 2, "rounds": 1},
-            "two, a passage each, a debate": {"debaters": 2, "rounds": 2},
-        },
+        {"alone, both passages": {"debaters": 1}, "two, a passage each": {"debaters": 2}},
         onwards=True,
     ),
     "two_attempts": Experiment(
@@ -117,7 +116,7 @@ def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dic
 
 
 def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[str, float]:
-    """Plays a test; returns means over episodes, and the first attempt's score where the return holds it."""
+    """Plays a test; returns means over episodes, and how good first attempts, or first answers of debaters, were."""
     config = configuration.load(folder / "config.toml", [f"eval.kwargs.{name}={value}" for name, value in kwargs.items()])
     held_out = config.env.kwargs | config.eval.kwargs
     described = pool.describe(config.env.id, **held_out)
@@ -125,8 +124,15 @@ def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[
     row = {name: fmean(getattr(t, name) for t in played) for name in ("success", "score")}
     if alpha := held_out.get("alpha"):
         row["first"] = fmean(t.score - (t.total_reward - t.score) / alpha for t in played)
+    if "Debate" in config.env.id:
+        row["first"] = fmean(canonical(read_answer(t.turns[0].action) or "") == answer(t.task_id) for t in played)
     agents = len(described.several) or 1  # each has a trajectory of the same episode
     return row | {"turns": fmean(len(t.turns) for t in played), "episodes": len(played) // agents}
+
+
+def answer(task_id: str) -> str:
+    """Returns the right answer of a debate, as votes are compared."""
+    return canonical(debates().get(task_id).data["problem"].answer)
 
 
 def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> str:
