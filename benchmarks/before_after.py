@@ -108,7 +108,7 @@ def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dic
             start = str(folder / ("model" if experiment.onwards else "init"))
         for when, model in models.items():
             for test, kwargs in experiment.tests.items():
-                kept = work / f"{seed}-{number}" / f"{when} {test}.json"
+                kept = folder / f"{when} {test}.json"
                 if not kept.exists():
                     write_whole(kept, json.dumps(tested(folder, model, kwargs, test)))
                 rows.append({"seed": seed, "model": when, "test": test, **json.loads(kept.read_text())})
