@@ -1,8 +1,8 @@
 """What small policies learn from each other, and from a second attempt: before and after training, several seeds.
 
-    python benchmarks/before_after.py self_play --seeds 3 --work runs/self_play
-    python benchmarks/before_after.py debaters --seeds 3 --work runs/debaters
-    python benchmarks/before_after.py two_attempts --seeds 3 --work runs/two_attempts
+    python benchmarks/before_after.py self_play --seeds 3
+    python benchmarks/before_after.py debaters --seeds 3
+    python benchmarks/before_after.py two_attempts --seeds 3
 
 Each is a configuration (``configs/<name>.toml``), the ways to train it, and the tests that the model plays before and after, on
 held-out tasks. Writes ``benchmarks/results/<name>.md``. Interrupted, the same
@@ -90,8 +90,8 @@ def main(
     work: Annotated[Path, typer.Option(help="For what lies in between.")] = Path("runs/before_after"),
 ) -> None:
     experiment, config = EXPERIMENTS[name], HERE / "configs" / f"{name}.toml"
-    rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work)]
-    command = f"python benchmarks/before_after.py {name} --seeds {seeds} --work {work}"
+    rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work / name)]
+    command = f"python benchmarks/before_after.py {name} --seeds {seeds}"
     write_whole(HERE / "results" / f"{name}.md", page(experiment, command, rows))
 
 

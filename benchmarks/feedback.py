@@ -75,24 +75,17 @@ def one(seed: int, home: Path) -> dict[str, Any]:
     """Plays a seed; returns the choices, and the notes of each run."""
     home.mkdir(parents=True, exist_ok=True)
     said = home / "comparisons.jsonl"
-    start = trained(HERE / "quickstart.toml", home / "start", {**START, **ONE, "run.seed": seed})
+    start = runs.train(HERE / "quickstart.toml", home / "start", {**START, **ONE, "run.seed": seed})
     if not said.exists():
         write_whole(said, "".join(json.dumps(row) + "\n" for row in compared(home / "start")))
     model = {"run.seed": seed, "model.path": home / "start" / "model"}
-    judge = trained(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(said)]})
+    judge = runs.train(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(said)]})
     policy, score = HERE / "configs" / "learned_reward.toml", {"scorer.0.path": home / "judge" / "model"}
-    learned = trained(policy, home / "learned", {**model, **score, **ONE})
-    alone = trained(policy, home / "alone", {**model, "scorer": [], **ONE})
-    only = trained(policy, home / "only", {**model, **score, **ONE, **INSTEAD})
+    learned = runs.train(policy, home / "learned", {**model, **score, **ONE})
+    alone = runs.train(policy, home / "alone", {**model, "scorer": [], **ONE})
+    only = runs.train(policy, home / "only", {**model, **score, **ONE, **INSTEAD})
     choices = [row["choice"] for row in record.read(said)[0]]
     return {"choices": choices, "start": start, "judge": judge, "learned": learned, "alone": alone, "only": only}
-
-
-def trained(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """Runs a configuration to its end; returns its ``evaluation.json``."""
-    runs.train(config, folder, values)
-    notes: dict[str, Any] = json.loads((folder / "evaluation.json").read_text())
-    return notes
 
 
 def compared(run: Path) -> list[Row]:

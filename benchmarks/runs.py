@@ -1,5 +1,6 @@
 """What several benchmarks do with a training run: make it once, play with its model, write a table."""
 
+import json
 import shlex
 import subprocess
 import sys
@@ -18,13 +19,15 @@ from agentgym_train.types import Trajectory
 CHUNK = 200  # episodes at a time
 
 
-def train(config: Path, folder: Path, values: dict[str, Any]) -> None:
-    """Runs a configuration to its end, unless that has been done."""
+def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """Runs a configuration to its end, unless that has been done; returns its ``evaluation.json``."""
     if not (folder / "model").exists():
         sets = [part for key, value in (values | {"run.folder": folder}).items() for part in ("--set", f"{key}={value}")]
         command = [sys.executable, "-m", "agentgym_train.cli", "run", str(config), *sets]
         print(shlex.join(command), flush=True)
         subprocess.run(command, check=True)
+    notes: dict[str, Any] = json.loads((folder / "evaluation.json").read_text())
+    return notes
 
 
 def play(config: Config, described: pool.Description, model: Path, key: str) -> list[Trajectory]:

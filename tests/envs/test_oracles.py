@@ -70,8 +70,6 @@ def test_three_variations_of_each_scienceworld_task_are_solved():
     assert unsolved("agentgym/ScienceWorld-v1", sample) == []
 
 
-@pytest.mark.parametrize(("every", "count"), [(24, 1), pytest.param(1, 23, marks=pytest.mark.full)])
-def test_scienceworld_tasks_that_agentgym_keeps_are_solved(every, count):
-    sample = [f"{row.name}-{row.test}" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM][::every]
-    assert len(sample) == count
-    assert unsolved("agentgym/ScienceWorld-v1", sample) == []
+def test_a_scienceworld_task_that_agentgym_keeps_is_solved():
+    row = next(row for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM)
+    assert unsolved("agentgym/ScienceWorld-v1", [f"{row.name}-{row.test}"]) == []
