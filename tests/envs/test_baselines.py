@@ -26,8 +26,15 @@ def played(env_id, agent, task_ids, **kwargs):
     return episodes
 
 
-@pytest.mark.parametrize("env_id", ["agentgym/Maze-v0", "agentgym/TextCraft-v1"])
-@pytest.mark.parametrize(("agent", "workers"), [("random", 1), ("random", 3), ("oracle", 2)])
+@pytest.mark.parametrize(
+    ("env_id", "agent", "workers"),
+    [
+        ("agentgym/Maze-v0", "random", 3),
+        ("agentgym/Maze-v0", "oracle", 2),
+        ("agentgym/TextCraft-v1", "random", 1),
+        ("agentgym/TextCraft-v1", "oracle", 1),
+    ],
+)
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
     ids = spread(gymnasium.make(env_id, split="test").unwrapped.task_ids, 7)
     assert baselines.play(env_id, agent, kwargs={"split": "test"}, episodes=7, workers=workers) == played(

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import cache
 from types import SimpleNamespace
 
 from agentgym_envs.evaluate.agents import load
@@ -42,7 +43,7 @@ def evaluate(tmp_path, items, agent="chat", *, client=None, budget=None, horizon
     maker = agent if isinstance(agent, Maker) else load(agent, options)
     settings = Settings(agent=maker.name, format=maker.format, horizon=horizon, options=maker.options)
     opened = Record(tmp_path / "run", settings)
-    limits = Limits(**{"concurrency": 4, "workers": 2, **limits})
+    limits = Limits(**{"concurrency": 4, "workers": 1, **limits})
     runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget or Budget())
     try:
         asyncio.run(runner.run(items))
@@ -51,5 +52,11 @@ def evaluate(tmp_path, items, agent="chat", *, client=None, budget=None, horizon
     return runner
 
 
-def mazes(count, attempts=1, **options):
-    return plan(MAZE, episodes=count, attempts=attempts, **options)[0]
+def mazes(count, attempts=1, **kwargs):
+    """Items of mazes with keywords; the environment is asked once for each choice of these."""
+    return list(_planned(count, attempts, tuple(kwargs.items())))
+
+
+@cache
+def _planned(count, attempts, kwargs):
+    return plan(MAZE, episodes=count, attempts=attempts, kwargs=dict(kwargs))[0]

@@ -1,10 +1,12 @@
-"""``agentgym-train`` in forks of a process that has loaded it already, each of which leads a session of its own.
+"""``agentgym-train``, and scripts, in forks of a process that has loaded it already, each of which leads a session of its own.
 
-A line of JSON starts one: the file for its output, and its arguments. Answers with its process id, and at its end with its status.
+A line of JSON starts one: the file for its output, the script or null, and its arguments. Answers with its process id, and at its
+end with its status.
 """
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 
@@ -27,33 +29,43 @@ class Warm:
     def __exit__(self, *exc):
         self._process.communicate()
 
-    def start(self, output, *arguments):
-        """Starts a run; returns its process id."""
-        print(json.dumps([str(output), *map(str, arguments)]), file=self._process.stdin, flush=True)
+    def start(self, output, *arguments, script=None):
+        """Starts a command, or a script; returns its process id."""
+        print(json.dumps([str(output), script, *map(str, arguments)]), file=self._process.stdin, flush=True)
         return int(self._process.stdout.readline())
 
     def status(self):
-        """Waits for the run that was started last to end; returns its exit status, negative if a signal ended it."""
+        """Waits for what was started last to end; returns its exit status, negative if a signal ended it."""
         return int(self._process.stdout.readline())
 
     def finish(self, path, *more):
         """Runs a configuration file, with more arguments, to its end; returns what it wrote."""
-        output = path.with_suffix(".output")
-        self.start(output, "run", path, *more)
+        return self._finish(path.with_suffix(".output"), "run", path, *more)
+
+    def play(self, script, home, *arguments):
+        """Runs a script to its end."""
+        self._finish(home / "output", *arguments, script=script)
+
+    def _finish(self, output, *arguments, script=None):
+        self.start(output, *arguments, script=script)
         assert self.status() == 0, output.read_text()[-3000:]
         return output.read_text()
 
 
 def main():
     for line in sys.stdin:
-        output, *arguments = json.loads(line)
+        output, script, *arguments = json.loads(line)
         pid = os.fork()
         if pid == 0:
             os.setsid()
             file = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
             os.dup2(file, 1)
             os.dup2(file, 2)
-            cli.app(arguments)
+            if script is None:
+                cli.app(arguments)
+            sys.argv = [script, *arguments]
+            runpy.run_path(script, run_name="__main__")
+            sys.exit()
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
         sys.stdout.write(f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n")

@@ -1,4 +1,12 @@
 import pytest
+from warm import Warm
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """For runs that need no start of their own."""
+    with Warm() as process:
+        yield process
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,8 @@
 """ZeRO stages, precisions, mini-batches and process counts must not change the mathematics; a plain torch loop is the reference."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import one_step
-import processes
 import pytest
 import tiny
 import torch
@@ -65,11 +62,9 @@ def reference(model, dtype, minibatches, played, layers):
 
 
 @pytest.fixture(scope="module")
-def played(model, tmp_path_factory):
+def played(model, warm, tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
-    command = [sys.executable, one_step.__file__, model, str(out)]
-    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
-    assert done.returncode == 0, done.stderr[-3000:]
+    warm.play(one_step.__file__, out, model, out)
     return out
 
 

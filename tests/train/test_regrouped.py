@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import regrouped
 import safetensors.torch
 import tiny
 import torch
@@ -13,8 +13,6 @@ from fake_engine import STATE, save
 
 from agentgym_train import checkpoint
 from agentgym_train.errors import CheckpointError
-
-SUPPORT = Path(__file__).parents[1] / "support"
 
 
 @pytest.mark.slow
@@ -43,11 +41,9 @@ SUPPORT = Path(__file__).parents[1] / "support"
         ],
     ],
 )
-def test_it_ends_where_the_same_number_of_processes_ends(tmp_path, case, before, after):
+def test_it_ends_where_the_same_number_of_processes_ends(tmp_path, warm, case, before, after):
     model = tiny.save(tmp_path / "model", template=tiny.CHATML)
-    command = [sys.executable, str(SUPPORT / "regrouped.py"), model, str(tmp_path), case, str(before), str(after)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    warm.play(regrouped.__file__, tmp_path, model, tmp_path, case, before, after)
     first = safetensors.torch.load_file(tmp_path / "model" / "model.safetensors")
     same, other = (safetensors.torch.load_file(tmp_path / name / "model" / "model.safetensors") for name in ("same", "other"))
     tolerance = 1e-2 if "bfloat16" in case else 1e-5

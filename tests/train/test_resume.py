@@ -19,7 +19,6 @@ import tiny
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner
-from warm import Warm
 
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate import record
@@ -32,13 +31,6 @@ def finish(path, *more):
     command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), *more]
     done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stderr[-3000:]
-
-
-@pytest.fixture(scope="module")
-def warm():
-    """For the runs after the first."""
-    with Warm() as process:
-        yield process
 
 
 def kill_when(warm, path, condition):
@@ -143,15 +135,13 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def interrupt(model, tmp_path_factory):
+def interrupt(model, warm, tmp_path_factory):
     """Plays cases, once, and returns their home."""
 
     @cache
     def play(*cases):
         home = tmp_path_factory.mktemp("interrupted")
-        command = [sys.executable, interrupted.__file__, model, str(home), *cases]
-        done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
-        assert done.returncode == 0, done.stderr[-3000:]
+        warm.play(interrupted.__file__, home, model, home, *cases)
         return home
 
     return play
@@ -188,6 +178,9 @@ def test_killed_under_every_stage_precision_and_process_count(interrupt, model, 
     check_case(interrupt(case), case, Path(model))
 
 
+HASH = {"id": "hash_env:support/Hash-v0", "group_size": 3, "workers": 1}
+
+
 def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environments(model, tmp_path):
     path = small_run.write(
         tmp_path,
@@ -195,8 +188,8 @@ def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environm
         model={"path": model, "max_context": 256},
         engine={"lr": 1e-3, "zero_stage": 3, "micro_batch_tokens": 200, "zero": {"stage3_param_persistence_threshold": 0}},
         env=[
-            {"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 2, "group_size": 3},
-            {"id": "hash_env:support/Hash-v0", "name": "other", "kwargs": {"length": 2}, "groups": 1, "group_size": 3},
+            HASH | {"kwargs": {"length": 4}, "groups": 2},
+            HASH | {"name": "other", "kwargs": {"length": 2}, "groups": 1},
         ],
         eval={"kwargs": {}, "episodes": 3, "horizon": 6},
     )

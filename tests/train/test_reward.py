@@ -217,15 +217,13 @@ LAST = ("2-float32-1-last", "3-float32-2-last")
 
 
 @pytest.fixture(scope="module")
-def play(model, file, tmp_path_factory):
+def play(model, file, warm, tmp_path_factory):
     """Plays cases, once, and returns their home."""
 
     @cache
     def played(*cases):
         home = tmp_path_factory.mktemp("judged")
-        command = [sys.executable, judged.__file__, model, str(file), str(home), *cases]
-        done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
-        assert done.returncode == 0, done.stderr[-3000:]
+        warm.play(judged.__file__, home, model, file, home, *cases)
         return home
 
     return played

@@ -10,7 +10,6 @@ import tiny
 import tomli_w
 import trainers
 from typer.testing import CliRunner
-from warm import Warm
 
 from agentgym_envs.evaluate import record
 from agentgym_envs.pool import Description
@@ -97,12 +96,6 @@ def test_every_mini_batch_has_of_each_environment_in_proportion(tmp_path):
     for part in range(3):
         numbers = range(3 * part, 3 * part + 3)
         assert [len(set(lane.groups) & set(numbers)) for lane in lanes] == [2, 1]
-
-
-@pytest.fixture(scope="module")
-def warm():
-    with Warm() as process:
-        yield process
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, distributions
+from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin, DuplicateName, UnknownName
@@ -101,7 +101,7 @@ def _points(group: str) -> Iterator[EntryPoint]:
     for package in distributions():
         try:
             points = package.entry_points.select(group=group)
-            name = re.sub(r"[-_.]+", "-", package.name).lower() if points else ""
+            name = re.sub(r"[-_.]+", "-", _name(package)).lower() if points else ""
         except Exception as error:
             log.warning("%s is left out: its metadata cannot be read: %r", getattr(package, "_path", package), error)
             continue
@@ -111,4 +111,9 @@ def _points(group: str) -> Iterator[EntryPoint]:
 
 
 def _owner(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "an unknown distribution"
+    return _name(point.dist) if point.dist is not None else "an unknown distribution"
+
+
+@cache
+def _name(package: Distribution) -> str:
+    return package.name  # parses all of its metadata

@@ -173,7 +173,7 @@ def test_garbled_arguments_are_not_sent_back_and_words_beside_a_call_are_kept(tm
 
 
 def test_admissible_actions_are_shown_where_they_are_asked_for(tmp_path):
-    items = mazes(1, kwargs={"admissible": True})
+    items = mazes(1, admissible=True)
     _, asked = play(tmp_path, "chat", lambda m: "look", items)
     assert "Actions that are possible now: " in asked[0][1]["content"]
 

@@ -32,7 +32,7 @@ def workplace(tmp_path, monkeypatch):
 
 
 def call(*arguments, status=0):
-    few = ("--workers", 2) if arguments[0] == "eval" else ()  # each costs a start
+    few = ("--workers", 1) if arguments[0] == "eval" else ()  # each costs a start
     result = CliRunner().invoke(app, [str(a) for a in (*arguments, *few)])
     assert result.exit_code == status, result.output
     return result

@@ -71,7 +71,7 @@ def test_no_model_call_waits_for_another_nor_for_an_environment(tmp_path):
 
     calls = []
     items = plan(SLOW, episodes=2, kwargs={"delay": 1.0, "length": 3})[0]
-    evaluate(tmp_path / "slow", items, Maker("slowly", slowly, {}), horizon=None, concurrency=2)
+    evaluate(tmp_path / "slow", items, Maker("slowly", slowly, {}), horizon=None, concurrency=2, workers=2)
     steps = Counter(observation for _, observation in calls)
     assert steps == {"seed 0": 1, "seed 1": 1, "turn 1": 2, "turn 2": 2}
     first_done = sorted(at for at, seen in calls if seen == "turn 2")[0]

@@ -1,8 +1,21 @@
 """EnvPool: many environments in few processes, with failures kept apart from rewards."""
 
-from agentgym_envs.pool.asynchronous import AsyncEnvPool
+from typing import TYPE_CHECKING, Any
+
 from agentgym_envs.pool.description import Description, describe
 from agentgym_envs.pool.pool import EnvPool
 from agentgym_envs.pool.result import Result
 
+if TYPE_CHECKING:
+    from agentgym_envs.pool.asynchronous import AsyncEnvPool
+
 __all__ = ["AsyncEnvPool", "Description", "EnvPool", "Result", "describe"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what a worker does not need when it is asked for."""
+    if name == "AsyncEnvPool":
+        from agentgym_envs.pool.asynchronous import AsyncEnvPool
+
+        return AsyncEnvPool
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
