@@ -127,7 +127,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     def play(horizon: int) -> list[Any]:
         longer = replace(config, eval=replace(config.eval, horizon=horizon))
         key = f"benchmark {len(curve)}"
-        return evaluate.evaluate(longer, trainer.generator, lanes[0].chat, held_out.task_ids, key=key).trajectories
+        return evaluate.evaluate(longer, trainer.generator, tokenizer, held_out, key=key).trajectories
 
     def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}

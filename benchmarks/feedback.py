@@ -108,7 +108,7 @@ def compared(run: Path) -> list[Row]:
 
 def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
     """Plays an episode of each maze."""
-    return episodes.rows(config, runs.play(config, described, run / "model", take), step=0, tools=described.tools)
+    return episodes.rows(config, runs.play(config, described, run / "model", take), described, step=0)
 
 
 def preferred(a: Row, b: Row) -> str:

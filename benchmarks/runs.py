@@ -12,7 +12,6 @@ import torch
 from agentgym_envs import pool
 from agentgym_train import evaluate, plugins
 from agentgym_train.config import Config
-from agentgym_train.lanes import make_lanes
 from agentgym_train.models import device, load_tokenizer
 from agentgym_train.types import Trajectory
 
@@ -39,14 +38,11 @@ def play(config: Config, described: pool.Description, model: Path, key: str) -> 
         model: its folder.
         key: tells the noise of one evaluation from another's.
     """
-    (lane,) = make_lanes(config, [described], load_tokenizer(str(model)))
+    tokenizer = load_tokenizer(str(model))
     generator = plugins.make(plugins.GENERATOR, config.generator).build(str(model), device(), torch.float32)
     wanted, tasks = config.eval.episodes, len(described.task_ids or ()) or config.eval.episodes
-    options: dict[str, Any] = {"agents": described.several}
     parts = [
-        evaluate.evaluate(
-            config, generator, lane.chat, described.task_ids, **options, share=share, key=f"{key} {turn} {share.start}"
-        )
+        evaluate.evaluate(config, generator, tokenizer, described, share=share, key=f"{key} {turn} {share.start}")
         for turn in range(-(-wanted // tasks))
         for share in (slice(n, n + CHUNK) for n in range(0, min(wanted, tasks), CHUNK))
     ]

@@ -209,6 +209,7 @@ def test_dpo_by_hand():
     assert not logp.grad[~batch.action_BT].any()
     assert sums["pairs_right"] == 1
     assert (algorithm.weight(batch), algorithm.weight(batch.idle())) == (1, 0)
+    assert algorithm.per_weight == {"pairs_right"}
     assert [len(m.group_B) for m in batch.micro_batches(1, whole_groups=True)] == [2], "a pair stays together"
     idle = batch.idle()
     zero, _ = algorithm.loss(Forward(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)

@@ -210,6 +210,13 @@ def test_plugins_and_config_show(tmp_path):
     assert "max_grad_norm = 1.0" in shown
 
 
+def test_a_long_value_is_shown_whole_on_a_narrow_terminal(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = "one word after the other " * 6
+    path = small_run.write(tmp_path, env={"kwargs": {"words": words}})
+    assert tomllib.loads(invoke("config", "show", path).output)["env"]["kwargs"]["words"] == words
+
+
 def test_the_options_of_plugins_are_shown_with_their_defaults(tmp_path):
     shown = tomllib.loads(invoke("config", "show", small_run.write(tmp_path), "--set", "algorithm.clip_high=0.28").output)
     assert shown["algorithm"] == {"name": "grpo", **asdict(GRPO(clip_high=0.28))}

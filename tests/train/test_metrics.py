@@ -1,6 +1,7 @@
 """What a line of metrics.jsonl says of a step's episodes and of the machine."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from agentgym_envs.pool import Description
 from agentgym_train import config as configuration
 from agentgym_train import metrics
 from agentgym_train.lanes import Lane
+from agentgym_train.scorers.penalty import Penalty
 from agentgym_train.trainer import Trainer
 from agentgym_train.types import Group, Status, Trajectory, Turn
 from agentgym_train.world import World
@@ -53,14 +55,30 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(tmp_path, 
 
 def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     """A step in which no episode was good enough for its source is a step: with its tokens, its failures and its success of 0."""
-    dropped = [Group(g.number, [], dropped=g.trajectories) for g in GROUPS]
-    everything, nothing = (metrics.totals(groups, World(), LEVELS) for groups in (GROUPS, dropped))
-    assert everything == nothing
+    paid = [Trajectory("easy", 0, [replace(turn(3), reward=reward)]) for reward in (1.0, 0.0)]
+    played = [*GROUPS, Group(2, paid)]
+    dropped = [Group(g.number, g.trajectories[2:], dropped=g.trajectories[:2]) for g in played]
+    halves = [Group(g.number, g.trajectories[:1], dropped=g.trajectories[1:]) for g in played]
+    everything, nothing, half = (metrics.totals(groups, World(), LEVELS) for groups in (played, dropped, halves))
+    assert everything == nothing == half
+    assert everything["mixed_groups"] == 1
+    costly = [Penalty(turn=0.5).build(None).score(groups) for groups in (played, halves)]
+    assert metrics.totals(costly[0], World()) == metrics.totals(costly[1], World()), "scorers see them too"
     trainer = Trainer.__new__(Trainer)
     config = configuration.load(small_run.write(tmp_path))
     training = Description("", [*LEVELS], None, {}, text_env=True)
     trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
-    assert trainer.summarise(0, [dropped], [[]], given=[dropped])["episodes"] == 4
+    assert trainer.summarise(0, [dropped], [[]], given=[dropped])["episodes"] == 6
+
+
+def test_rates_are_of_what_the_policy_played():
+    """A teacher's episodes count, and their tokens; their success is not the policy's. Alone, there is nothing else to tell."""
+    taught = [Group(2, [Trajectory("easy", 0, [turn(6)], score=1.0, success=True)], recorded=True)]
+    alone, mixed, only = (metrics.means(metrics.totals(g, World()) | metrics.failed([])) for g in (GROUPS, GROUPS + taught, taught))
+    assert mixed == alone | {"episodes": 5, "tokens": 38, "action_tokens": 26}
+    assert (only["success"], only["episodes"]) == (1.0, 1)
+    lost = metrics.means(metrics.totals([Group(0, []), *taught], World()) | metrics.failed([]))
+    assert "success" not in lost, "what the policy played has failed, and says nothing of it"
 
 
 def test_memory_is_the_peak_that_linux_tells():

@@ -88,6 +88,11 @@ def test_calibration_by_hand():
     assert (seen["pairs"], seen["ties"]) == (6, 1)
 
 
+def test_where_all_tie_nothing_is_right_or_wrong():
+    seen = summary(torch.tensor([1.0, -2.0]), torch.tensor([0.5, 0.5]))
+    assert seen.keys() == {"log_loss", "calibration_error", "pairs", "ties"}
+
+
 def test_who_says_what_is_true_as_often_as_it_is_true_is_calibrated():
     generator = torch.Generator().manual_seed(0)
     margin_P = 2 * torch.randn(100_000, generator=generator)
@@ -153,9 +158,12 @@ def test_what_was_taken_back_or_says_nothing_is_not_learned_from(tmp_path, model
 
 def test_what_cannot_be_read_is_left_out_and_counted(tmp_path, model, caplog):
     rows = [*judged.lines(12), judged.comparison(20, "a", turns=(1, 60)), judged.comparison(21, "a", turns=(0, 2))]
+    rows.append(judged.comparison(22, "a", turns=(1, 2)))
+    for turn, agent in zip(rows[-1]["b"]["turns"], ("player_0", "player_1"), strict=True):
+        turn["agent"] = agent
     with caplog.at_level(logging.WARNING):
         assert len(every(load(tmp_path, model, rows))) == 12
-    assert "2 of 14 comparisons are left out" in caplog.text
+    assert "3 of 15 comparisons are left out" in caplog.text
 
 
 def test_comparisons_without_a_winner_are_refused(tmp_path, model):

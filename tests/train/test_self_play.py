@@ -7,17 +7,21 @@ from pathlib import Path
 import pytest
 import small_run
 import tiny
+from rich.console import Console
 from scripted import ScriptedGenerator, collect
 from trainers import make
 
+from agentgym_envs.evaluate import record
 from agentgym_envs.pool import Result, describe
 from agentgym_train import config as configuration
-from agentgym_train import plugins, scratch
+from agentgym_train import episodes, evaluate, plugins, scratch
 from agentgym_train.config import EnvConfig, ScratchConfig
-from agentgym_train.errors import ConfigError
+from agentgym_train.errors import ConfigError, ModelError
+from agentgym_train.lanes import make_lanes
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.collector import Collector, Start, _Episode, _Seat
 from agentgym_train.run.prepare import check
+from agentgym_train.run.work import evaluate_checkpoint
 from agentgym_train.testing import check_source
 from agentgym_train.types import Status, Trajectory, Turn
 from agentgym_train.world import World
@@ -25,6 +29,7 @@ from agentgym_train.world import World
 NIM = "foreign/Nim-v0"
 SEATS = ["player_0", "player_1"]
 NINE = Start(0, 5, "pile-9")
+TWO = {"id": NIM, "kwargs": {"seats": "all"}, "groups": 2, "group_size": 2, "workers": 1}
 
 
 def said(moves):
@@ -131,6 +136,11 @@ def config(tmp_path, **sections):
     [
         ({"source": {"name": "rollout"}}, "source.name=self_play"),
         ({"source": {"name": "kept"}}, "source.name=self_play"),
+        ({"source": {"name": "dataset", "folders": ["x"]}}, "source 'dataset' plays one agent"),
+        (
+            {"source": {"name": "mixture", "weights": [1.0, 1.0], "parts": [{"name": "self_play"}, {"name": "rollout"}]}},
+            "source 'rollout' plays one agent",
+        ),
         ({"source": {"name": "mixture", "weights": [1.0, 3.0], "parts": [{"name": "self_play"}] * 2}}, "env.groups=1"),
         ({"source": {"name": "self_play", "frozen": {"player_9": "x"}}}, "player_9"),
         ({"source": {"name": "self_play", "frozen": {"player_0": "x", "player_1": "x"}}}, "nobody is left to learn"),
@@ -176,16 +186,53 @@ def test_beside_a_frozen_model_one_agent_learns(tmp_path):
     assert {t.agent for g in seen for t in g.trajectories} == {"player_1"}
 
 
+def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
+    """Who always takes two, in four games: each agent sees its own turns alone; records, means and counts are of the same games."""
+    eval_ = {"kwargs": {"seats": "all", "split": "test"}, "episodes": 4, "horizon": 20}
+    made, held_out = config(tmp_path, eval=eval_), describe(NIM, seats="all", split="test")
+    held_out = held_out._replace(difficulties=[*range(1, 1 + len(held_out.task_ids))])
+    lanes = make_lanes(made, [held_out], tiny.tokenizer())
+    played = evaluate.evaluate(made, ScriptedGenerator(lambda row, turn: "2"), lanes[0].chat.tokenizer, held_out).trajectories
+    assert [t.agent for t in played] == SEATS * 4
+    assert all("You are player_1" not in turn.observation for t in played[::2] for turn in t.turns)
+    told = evaluate.summary(played)
+    assert told["episodes"] == 4
+    assert told["success"] == sum(t.success for t in played) / 8
+    rows = episodes.rows(made, played, held_out, step=3)
+    record.write(tmp_path / "after", {"agent": "policy"}, rows)
+    kept = record.episodes(record.read(tmp_path / "after")[0])
+    assert [row["success"] for row in kept] == [t.success for t in played], "none stands in for another"
+    assert {turn["agent"] for row in kept for turn in row["turns"]} == set(SEATS)
+    assert {row["family"] for row in kept} == {f"{NIM}/{agent}" for agent in SEATS}
+    levels = dict(zip(held_out.task_ids, held_out.difficulties, strict=True))
+    assert [row["difficulty"] for row in kept] == [levels[t.task_id] for t in played]
+    again = episodes.rows(made, played, held_out, step=3, part="other")
+    assert not {record.Key.of(row) for row in again} & {record.Key.of(row) for row in rows}
+
+
+def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
+    eval_ = {"kwargs": {"seats": "all", "split": "test"}, "episodes": 4, "horizon": 20}
+    model = tiny.save(tmp_path / "run" / "model", template=tiny.CHATML)
+    config(tmp_path, eval=eval_, model={"path": model, "max_context": 512})
+    seen, overall = [], evaluate.overall
+    monkeypatch.setattr(evaluate, "overall", lambda played: seen.extend(*played.values()) or overall(played))
+    evaluate_checkpoint(tmp_path / "run", tmp_path / "run.toml", [], Console(quiet=True))
+    assert [t.agent for t in seen] == SEATS * 4
+
+
+def test_a_frozen_model_that_is_none_is_refused_before_any_work(tmp_path):
+    with pytest.raises(ModelError, match=r"source\.frozen\.player_1='runs/not-there/model' is no model that can be loaded"):
+        check(config(tmp_path, source={"name": "self_play", "frozen": {"player_1": "runs/not-there/model"}}, env=TWO))
+
+
 def test_a_frozen_model_with_other_tokens_is_refused(tmp_path):
     other = tiny.save(tmp_path / "other", template=tiny.CHATML)
     told = json.loads((Path(other) / "tokenizer.json").read_text())
     told["added_tokens"].append({**told["added_tokens"][-1], "id": len(told["model"]["vocab"]) + 900, "content": "<|new|>"})
     (Path(other) / "tokenizer.json").write_text(json.dumps(told))
-    trainer = make(tmp_path, {"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 2, "group_size": 2, "workers": 1},
-                              "source": {"name": "self_play", "frozen": {"player_0": other}}, "run": {"steps": 2}})  # fmt: skip
-    with pytest.raises(ConfigError, match="another vocabulary"):
-        trainer.train(lambda row, groups: None, lambda step: None)
-    trainer.close()
+    source = {"name": "self_play", "frozen": {"player_0": other}}
+    with pytest.raises(ConfigError, match=r"source\.frozen\.player_0=.* has another vocabulary"):
+        make(tmp_path, {"env": TWO, "source": source, "run": {"steps": 2}})
 
 
 def test_random_play_for_a_small_model_is_one_agents_at_a_time():

@@ -81,6 +81,23 @@ def test_bad_tables_are_named_as_the_file_has_them(tmp_path, envs, override, mes
     assert "envs" not in str(caught.value)
 
 
+def test_a_refusal_says_of_which_table_it_speaks(tmp_path):
+    fixed = {"curriculum": {"name": "fixed", "turns": 0}}
+    penalties = [{"name": "penalty", "turn": 0.1}, {"name": "penalty", "turn": -1.0}]
+    for envs, sections, message in (
+        ([MAZE, COUNT | fixed], {}, "'env.1.curriculum.turns': "),
+        ([MAZE, COUNT], {"scorer": penalties}, "'scorer.1.turn': "),
+        (
+            [COUNT, MAZE | {"kwargs": {"workers": 2}}],
+            {"model": {"path": "x"}, "eval": {"kwargs": {}}},
+            "environment 'Maze': configuration key 'env.kw",
+        ),
+    ):
+        refused = invoke("run", write(tmp_path, *envs, **sections))
+        assert refused.exit_code == 2
+        assert message in refused.output
+
+
 def test_a_run_refuses_before_any_work_what_one_of_its_environments_cannot(tmp_path):
     path = write(tmp_path, MAZE, COUNT | {"kwargs": {"lenght": 4}}, model={"path": "x"})
     refused = invoke("run", path, "--set", "model.path=scratch")

@@ -68,6 +68,7 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
     chat = tiny.chat(instructions="Find it.")
     for group in source.next(0, 1):
         (t,) = group.trajectories
+        assert group.recorded
         row = by_task[t.task_id]
         assert (t.score, t.success, t.total_reward) == (1.0, True, 1.0)
         assert [turn.observation for turn in t.turns] == [turn["observation"] for turn in row["turns"]]
@@ -204,6 +205,12 @@ def test_actions_are_written_in_the_runs_format(folders, tmp_path):
         ({"folders": ["nowhere"]}, {}, ArgumentError, "nowhere holds no results"),
         ({"folders": ["still"]}, {}, ConfigError, "not one episode with a score of 1 or more"),
         ({"folders": ["oracle"], "pairs": True}, {}, ConfigError, "not one pair of a better and a worse episode of one task"),
+        (
+            {"folders": ["oracle"]},
+            {"id": "agentgym/LockedMaze-v0"},
+            ConfigError,
+            "is of agentgym/LockedMaze-v0; they are of agentgym/Maze-v0",
+        ),
         ({"folders": ["still"], "score": 0.0}, {"action_format": "function"}, ConfigError, "'look' is no response in"),
         ({"folders": ["oracle"]}, {"context": 32}, ConfigError, "not one episode fits into model.max_context=32"),
     ],

@@ -328,7 +328,7 @@ def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(t
 @pytest.mark.parametrize("special", [FAILING | {"eval": {"kwargs": {"fault": "raise"}, "episodes": 2}}], indirect=True)
 def test_failures_of_an_evaluation_are_told_and_not_charged_to_the_budget(special):
     lane = special.lanes[0]
-    played = evaluate.evaluate(lane.config, special.generator, lane.chat, None)
+    played = evaluate.evaluate(lane.config, special.generator, lane.chat.tokenizer, lane.training)
     assert played.trajectories == []
     special.note_failures(0, lane, played.failures, evaluation=True)
     rows = metrics.read(special.folder / "failures.jsonl")
@@ -337,6 +337,26 @@ def test_failures_of_an_evaluation_are_told_and_not_charged_to_the_budget(specia
     special.note_failures(1, lane, [Failure("", 5, 0, "while training", given_up=True)] * 10)
     with pytest.raises(FaultBudgetError, match=r"10 episodes of Faulty .*Most often: 10 × seed 5: while training\. All are in"):
         special.check_failures(0)
+
+
+def test_the_policy_is_told_the_rules_of_the_held_out_environment(tmp_path):
+    with closing(make(tmp_path, {"eval": {"kwargs": {"split": "test"}, "episodes": 1, "horizon": 1}})) as trainer:
+        lane = trainer.lanes[0]
+        held_out = lane.training._replace(instructions="Other rules.")
+        (t,) = evaluate.evaluate(lane.config, trainer.generator, lane.chat.tokenizer, held_out).trajectories
+        assert "Other rules." in lane.chat.text(t.turns[0].prompt_ids)
+
+
+def test_the_share_of_pairs_that_are_right_is_one_of_pairs(tmp_path):
+    """Of at most four pairs, so twelve times the share is a whole number; the same over tokens would be next to 0."""
+    env = small_run.HASH["env"] | {"groups": 4, "group_size": 2}
+    rows = []
+    options = {key: small_run.HASH[key] for key in ("engine", "curriculum", "eval")}
+    with closing(make(tmp_path, {**options, "env": env, "algorithm": {"name": "dpo"}, "run": {"steps": 4}})) as trainer:
+        trainer.train(lambda row, groups: rows.append(row), lambda step: None)
+    shares = [12 * row["pairs_right"] for row in rows]
+    assert any(shares)
+    assert shares == pytest.approx([round(share) for share in shares])
 
 
 def test_an_environment_that_cannot_be_played_is_no_success_of_zero():

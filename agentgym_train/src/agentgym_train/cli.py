@@ -122,7 +122,7 @@ def list_plugins() -> None:
 @user_errors
 def show(config_file: ConfigFile, set_: Overrides = None) -> None:
     """Prints a configuration with every default written out, those of its plugins too."""
-    out.print(configuration.dumps(resolved(load(config_file, set_ or []))), markup=False, highlight=False)
+    out.print(configuration.dumps(resolved(load(config_file, set_ or []))), markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

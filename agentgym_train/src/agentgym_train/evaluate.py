@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from transformers import PreTrainedTokenizerBase
+
 from agentgym_envs import registry
+from agentgym_envs.pool import Description
 from agentgym_envs.tasks import spread, stable_hash
 from agentgym_train.config import Config
 from agentgym_train.errors import ConfigError, FaultBudgetError
@@ -46,10 +49,9 @@ def starts(config: Config, task_ids: Sequence[str] | None) -> list[Start]:
 def evaluate(
     config: Config,
     generator: Generator,
-    chat: Chat,
-    task_ids: Sequence[str] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    held_out: Description,
     *,
-    agents: Sequence[str] = (),
     share: slice = slice(None),
     key: str = "eval",
 ) -> Played:
@@ -57,18 +59,18 @@ def evaluate(
 
     Args:
         config: the run.
-        generator: the policy.
-        chat: its chat template.
-        task_ids: of the held-out split; None where the environment lists none.
-        agents: that the policy plays, where there are several.
+        generator: the policy; where there are several agents it plays all of them.
+        tokenizer: its own.
+        held_out: the environment, whose rules may be other ones than those of training.
         share: which of the episodes.
         key: tells the noise of one evaluation from another's.
     """
-    mine = starts(config, task_ids)[share]
+    mine = starts(config, held_out.task_ids)[share]
     if not mine:
         return Played([], [])
+    chat = Chat(tokenizer, held_out.instructions)
     with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
-        collector = make_collector(config, pool, generator, chat, agents=agents)
+        collector = make_collector(config, pool, generator, chat, agents=held_out.several)
         noise = f"evaluation {config.run.seed} {key}"
         groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise)
         return Played([t for g in groups for t in g.trajectories], collector.failures)
@@ -76,6 +78,8 @@ def evaluate(
 
 def summary(trajectories: list[Trajectory]) -> dict[str, float]:
     """Returns success and score (means over episodes), turns an episode, and the share of actions that were not understood.
+
+    An episode of several agents has a trajectory of each: means are over these, and the episode counts once.
 
     Raises:
         FaultBudgetError: there are none: an environment that cannot be played is no success of 0.
@@ -88,7 +92,7 @@ def summary(trajectories: list[Trajectory]) -> dict[str, float]:
         "score": sum(t.score for t in trajectories) / count,
         "turns": len(turns) / count,
         "invalid": sum(turn.invalid for turn in turns) / max(len(turns), 1),
-        "episodes": len(trajectories),
+        "episodes": count // len({t.agent for t in trajectories}),
     }
 
 

@@ -46,6 +46,8 @@ def totals(
 ) -> dict[str, float]:
     """Returns what the means of :func:`means` are made of, summed over the groups of all processes.
 
+    All groups count; rates are of those that the policy played, if it played any: what is recorded says nothing of it.
+
     Args:
         groups: of a step.
         world: the processes.
@@ -53,13 +55,16 @@ def totals(
             with such a task has no mean.
         given: the groups before scorers changed what they earned, where there are scorers.
     """
-    episodes = [t for g in groups for t in g.played]
+    fresh = [g for g in groups if not g.recorded]
+    told = fresh if world.total(len(fresh))[0] else groups
+    episodes = [t for g in told for t in g.played]
     turns = [turn for t in episodes for turn in t.turns]
+    every = [turn for g in groups for t in g.played for turn in t.turns]
     graded = [levels[t.task_id] for t in episodes if t.task_id in levels] if levels is not None else []
     here = {
         "difficulty": sum(graded),
         "graded": len(graded),
-        "episodes": len(episodes),
+        "told": len(episodes),
         "success": sum(t.success for t in episodes),
         "score": sum(t.score for t in episodes),
         "return": sum(t.total_reward for t in episodes),
@@ -67,13 +72,16 @@ def totals(
         "invalid": sum(turn.invalid for turn in turns),
         "truncated_horizon": sum(t.status is Status.TRUNCATED_HORIZON for t in episodes),
         "truncated_context": sum(t.status is Status.TRUNCATED_CONTEXT for t in episodes),
-        "mixed_groups": sum(len({t.total_reward for t in g.trajectories}) > 1 for g in groups),
-        "groups": len(groups),
-        "action_tokens": sum(len(turn.action_ids) for turn in turns),
-        "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns),
+        "mixed_groups": sum(len({t.total_reward for t in g.played}) > 1 for g in told),
+        "groups": len(told),
+        "said": sum(len(turn.action_ids) for turn in turns),
+        "episodes": sum(len(g.played) for g in groups),
+        "action_tokens": sum(len(turn.action_ids) for turn in every),
+        "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in every),
     }
     if given is not None:
-        here["env_return"] = sum(t.total_reward for g in given for t in g.played)
+        numbers = {g.number for g in told}
+        here["env_return"] = sum(t.total_reward for g in given if g.number in numbers for t in g.played)
     return dict(zip(here, world.total(*here.values()), strict=True))
 
 
@@ -94,15 +102,15 @@ def means(sums: Mapping[str, float]) -> dict[str, float]:
     where it is known of each task. Where no episode could be played there are none: only the environment failed.
     """
     counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
-    if not sums["episodes"]:
+    if not sums["told"]:
         return counts
-    rates = {name: sums[name] / sums["episodes"] for name in PER_EPISODE}
+    rates = {name: sums[name] / sums["told"] for name in PER_EPISODE}
     if "env_return" in sums:
-        rates["env_return"] = sums["env_return"] / sums["episodes"]
-    if sums["graded"] == sums["episodes"]:
-        rates["difficulty"] = sums["difficulty"] / sums["episodes"]
+        rates["env_return"] = sums["env_return"] / sums["told"]
+    if sums["graded"] == sums["told"]:
+        rates["difficulty"] = sums["difficulty"] / sums["told"]
     turns, groups = (max(sums[name], 1.0) for name in ("turns", "groups"))
-    rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["action_tokens"] / turns}
+    rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["said"] / turns}
     return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import (
+    AutoConfig,
     AutoModelForCausalLM,
     AutoModelForSequenceClassification,
     AutoTokenizer,
+    PretrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -56,8 +58,28 @@ def load_reward_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, *
     return model
 
 
-def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
+def load_shape(path: str, *, key: str = "model.path") -> PretrainedConfig:
+    """Loads what a model says of itself.
+
+    Args:
+        path: a folder or hub name.
+        key: of the configuration, which says so.
+
+    Raises:
+        ModelError: there is no model.
+    """
+    try:
+        return AutoConfig.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{key}={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+
+
+def load_tokenizer(path: str, *, key: str = "model.path") -> PreTrainedTokenizerBase:
     """Loads a tokenizer.
+
+    Args:
+        path: a folder or hub name.
+        key: of the configuration, which says so.
 
     Raises:
         ModelError: there is none.
@@ -65,7 +87,7 @@ def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
     try:
         return AutoTokenizer.from_pretrained(path)
     except (OSError, ValueError) as error:
-        raise ModelError(f"model.path={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
+        raise ModelError(f"{key}={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
 
 
 def _learn_last(model: PreTrainedModel, layers: int) -> None:

@@ -132,22 +132,35 @@ def verify(made: object, protocol: type, who: str) -> None:
 
 def resolved(config: S) -> S:
     """Returns the configuration with every option of its plugins written out."""
-    config = replace(config, tracker=[options(table, make(TRACKER, table)) for table in config.tracker])
+    config = replace(config, tracker=_tables(TRACKER, config.tracker))
     if not isinstance(config, Config):
         return config
     return replace(
         config,
         algorithm=options(config.algorithm, make_algorithm(config.algorithm)),
         curriculum=_curriculum(config.curriculum) if config.curriculum or not all(e.curriculum for e in config.envs) else {},
-        envs=tuple(replace(env, curriculum=env.curriculum and _curriculum(env.curriculum)) for env in config.envs),
+        envs=tuple(
+            replace(env, curriculum=env.curriculum and _curriculum(env.curriculum, f"{table}.curriculum"))
+            for table, env in zip(_sections("env", len(config.envs)), config.envs, strict=True)
+        ),
         generator=options(config.generator, make(GENERATOR, config.generator)),
         source=options(config.source, make(SOURCE, config.source)),
-        scorer=[options(table, make(SCORER, table)) for table in config.scorer],
+        scorer=_tables(SCORER, config.scorer),
     )
 
 
-def _curriculum(section: Mapping[str, Any]) -> dict[str, Any]:
-    return options(section, make(CURRICULUM, section))
+def _curriculum(table: Mapping[str, Any], section: str = CURRICULUM.section) -> dict[str, Any]:
+    return options(table, make(replace(CURRICULUM, section=section), table))
+
+
+def _tables(kind: Kind[Any], tables: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    named = zip(_sections(kind.section, len(tables)), tables, strict=True)
+    return [options(table, make(replace(kind, section=section), table)) for section, table in named]
+
+
+def _sections(section: str, count: int) -> list[str]:
+    """Returns what messages call tables of a section: with their number where there are several."""
+    return [f"{section}.{number}" for number in range(count)] if count > 1 else [section] * count
 
 
 def options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:

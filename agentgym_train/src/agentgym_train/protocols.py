@@ -149,6 +149,7 @@ class Algorithm(Protocol):
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the summed loss of a micro-batch, and sums to log, which are divided by its action tokens.
 
+        Those that an algorithm names in ``per_weight``, if it has such a set, are divided by ``weight`` as the loss is.
         It depends on ``forward.logp_BT``, and on ``forward.value_BT`` if it needs "value", also where there is nothing to learn:
         every process runs as many micro-batches.
         """

@@ -99,6 +99,8 @@ class Group:
     trajectories: list[Trajectory]
     dropped: list[Trajectory] = field(default_factory=list)
     """What a source played and does not want to be learned from; metrics count it."""
+    recorded: bool = False
+    """It was not played by the policy, but comes from a file: rates are of what was played, where anything was."""
 
     @property
     def played(self) -> list[Trajectory]:

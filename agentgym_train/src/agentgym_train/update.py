@@ -43,7 +43,8 @@ def update(
         critic: a model of its own, which learns from the same loss.
 
     Returns:
-        The loss, over the algorithm's weight, and what the algorithm logs, over the action tokens of all processes; the mean
+        The loss, over the algorithm's weight, and what the algorithm logs, over the action tokens of all processes, or over the
+        weight where it is one of ``per_weight``; the mean
         ``grad_norm`` before clipping, ``critic_grad_norm`` with a critic, the learning rate ``lr`` of the last step, and the number
         of ``updates``.
 
@@ -69,7 +70,8 @@ def update(
             if not math.isfinite(norms[name][-1]):
                 raise NotFiniteError("gradient" if learner is engine else "critic's gradient", mini.episode_B.tolist())
     totals = zip(sums, engine.world.total(*sums.values()), strict=True)
-    means = {name: value / (weights if name == "loss" else max(tokens, 1.0)) for name, value in totals}
+    by_weight = {"loss", *getattr(algorithm, "per_weight", ())}
+    means = {name: value / (weights if name in by_weight else max(tokens, 1.0)) for name, value in totals}
     means |= {f"{name}grad_norm": sum(each) / max(len(each), 1) for name, each in norms.items()}
     return means | {"lr": engine.lr, "updates": float(len(norms[""]))}
 

@@ -27,6 +27,7 @@ class DPO:
     needs: ClassVar[frozenset[str]] = frozenset({"reference"})
     whole_groups: ClassVar[bool] = True
     group_size: ClassVar[int] = 2
+    per_weight: ClassVar[frozenset[str]] = frozenset({"pairs_right"})
 
     def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
         """Marks the better with 1, the worse with −1, and what teaches nothing with 0.

@@ -22,7 +22,8 @@ def summary(margin_P: Tensor, preference_P: Tensor) -> dict[str, float]:
         ``log_loss``: the mean loss, in nats; a coin has 0.693. ``accuracy``: how often the better one scores higher, where there is
         one; two equal scores are half right. ``calibration_error``: the expected calibration error (Naeini et al., 2015): how far
         confidence is from how often it is right, a tie being half right, in the mean over ten bins of confidence. ``margin``: the
-        better one's score less the other's. ``pairs``, and the ``ties`` among them.
+        better one's score less the other's. ``pairs``, and the ``ties`` among them. Where all tie there are no ``accuracy`` and no
+        ``margin``.
     """
     margin_P, preference_P = margin_P.double(), preference_P.double()
     decided_P = preference_P != 0.5
@@ -31,11 +32,11 @@ def summary(margin_P: Tensor, preference_P: Tensor) -> dict[str, float]:
     confidence_P = margin_P.abs().sigmoid()
     bin_P = ((2 * confidence_P - 1) * BINS).long().clamp(0, BINS - 1)  # from below: of a score that is no number
     gaps = torch.zeros(BINS, dtype=torch.float64).index_add(0, bin_P, confidence_P - right_P)
+    of_decided = {"accuracy": right_P, "margin": signed_P} if decided_P.any() else {}
     return {
         "log_loss": float(bradley_terry(margin_P, preference_P).mean()),
-        "accuracy": float(right_P[decided_P].sum() / decided_P.sum().clamp(min=1)),
         "calibration_error": float(gaps.abs().sum() / len(margin_P)),
-        "margin": float(signed_P[decided_P].sum() / decided_P.sum().clamp(min=1)),
+        **{name: float(value_P[decided_P].mean()) for name, value_P in of_decided.items()},
         "pairs": len(margin_P),
         "ties": int((~decided_P).sum()),
     }

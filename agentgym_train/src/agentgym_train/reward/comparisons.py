@@ -61,7 +61,9 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
             sides[_held_out(row, own.held_out)].append(pair)
     if left := len(rows) - len(sides.learn) - len(sides.held_out):
         log.warning(
-            "%d of %d comparisons are left out: an episode has no action, or is longer than model.max_context", left, len(rows)
+            "%d of %d comparisons are left out: an episode has no action, exceeds model.max_context, or several agents act in it",
+            left,
+            len(rows),
         )
     for side, what in zip(sides, ("to learn from", "of held-out tasks"), strict=True):
         if all(pair.preference == PREFERENCES["tie"] for pair in side):
@@ -73,8 +75,8 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
 
 
 def _pair(row: Row, template: Callable[[str], Template], most: int) -> Pair | None:
-    """Returns a comparison as tokens, or None if an episode has no action or does not fit."""
-    if not all(row[side]["turns"] for side in ("a", "b")):
+    """Returns a comparison as tokens, or None if an episode has no action, is of several agents, or does not fit."""
+    if any(len({turn.get("agent") for turn in row[side]["turns"]}) != 1 for side in ("a", "b")):
         return None
     reader = template(row["instructions"])
     a, b = (_ids(row[side]["turns"], reader) for side in ("a", "b"))

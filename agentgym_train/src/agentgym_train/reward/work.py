@@ -39,7 +39,8 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
     with report.Display(console, quiet=not first) as display:
 
         def log(row: dict[str, Any]) -> None:
-            display.advance("reward model", row["step"], steps, f"log loss {row['log_loss']:.3f} · accuracy {row['accuracy']:.2f}")
+            right = f" · accuracy {row['accuracy']:.2f}" if "accuracy" in row else ""
+            display.advance("reward model", row["step"], steps, f"log loss {row['log_loss']:.3f}{right}")
             for tracker in trackers:
                 tracker.log(row["step"], row, [])
 

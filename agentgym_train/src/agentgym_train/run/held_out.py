@@ -39,12 +39,14 @@ class HeldOut:
         share = slice(world.rank, None, world.size)
         played: dict[str, list[Trajectory]] = {}
         rows: list[Row] = []
+        ids = [lane.config.env.id for lane in trainer.lanes]
         for lane, described in zip(trainer.lanes, self.described, strict=True):
-            options: dict[str, Any] = {"agents": described.several, "share": share, "key": f"held-out {step}"}
-            mine = evaluate.evaluate(lane.config, trainer.generator, lane.chat, described.task_ids, **options)
+            options: dict[str, Any] = {"share": share, "key": f"held-out {step}"}
+            mine = evaluate.evaluate(lane.config, trainer.generator, lane.chat.tokenizer, described, **options)
             trainer.note_failures(step, lane, mine.failures, evaluation=True)
-            played[lane.name] = [t for part in world.gather(mine.trajectories) for t in part]
-            rows += episodes.rows(lane.config, played[lane.name], step=step, tools=described.tools)
+            played[lane.name] = [t for everyones in world.gather(mine.trajectories) for t in everyones]
+            part = lane.name if ids.count(lane.config.env.id) > 1 else ""
+            rows += episodes.rows(lane.config, played[lane.name], described, step=step, part=part)
         self.notes.add(key, evaluate.overall(played) | {"step": step})
         if world.first:
             with writing(self.folder):

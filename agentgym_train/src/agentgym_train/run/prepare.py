@@ -1,19 +1,20 @@
 """Before the run: everything is checked, the folder is made, and the small model where one is asked for."""
 
 import shutil
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoConfig
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import pool, registry
+from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
 from agentgym_train import checkpoint, curricula, evaluate, plugins, report, tasks
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.files import Lock, publish, writing
-from agentgym_train.models import load_tokenizer
+from agentgym_train.models import load_shape, load_tokenizer
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout.chat import Chat
@@ -84,14 +85,14 @@ def check(config: Config, *, processes: int = 1) -> None:
             f"engine.minibatches={config.engine.minibatches} cannot split env.groups={config.groups}: groups stay whole"
         )
     check_engine(config)
-    trainings = [check_env(one) for one in config.each()]
+    described = [check_one(one, several=len(config.envs) > 1) for one in config.each()]
     if config.model.path == SCRATCH:
         check_layers(config, config.scratch.layers)
     else:
         check_model(config)
         tokenizer = load_tokenizer(config.model.path)
-        for training in trainings:
-            Chat(tokenizer, training.instructions)
+        for environment in chain(*described):
+            Chat(tokenizer, environment.instructions)
 
 
 def check_reward(config: RewardConfig, *, processes: int) -> None:
@@ -116,8 +117,18 @@ def check_engine(config: Settings) -> None:
         check_zero(config.engine)
 
 
-def check_env(config: Config) -> Description:
-    """Refuses what cannot work in one environment; returns what it is."""
+def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
+    """Does :func:`check_env`; where there are several environments its errors say of which they speak."""
+    try:
+        return check_env(config)
+    except AgentGymError as error:
+        if several:
+            error.args = (f"environment {config.env.name!r}: {error}",)
+        raise
+
+
+def check_env(config: Config) -> tuple[Description, Description]:
+    """Refuses what cannot work in one environment; returns what it is, for training and as held out."""
     curricula.rehearse(config.curriculum, config.run.steps)
     if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
@@ -126,13 +137,13 @@ def check_env(config: Config) -> Description:
         )
     check_group_size(config)
     check_keywords(config)
-    training, _ = describe(config)
+    training, held_out = describe(config)
     curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
     for table in config.scorer:
         plugins.make(plugins.SCORER, table).check(config, training)
     evaluate.horizon(config)
-    return training
+    return training, held_out
 
 
 def check_group_size(config: Config) -> None:
@@ -177,10 +188,7 @@ def held_out_keywords(config: Config) -> dict[str, Any]:
 def check_model(config: Settings) -> None:
     """Refuses what is no model, episodes that are longer than its positions reach, and more layers than it has."""
     path = config.model.path
-    try:
-        shape = AutoConfig.from_pretrained(path)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"model.path={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+    shape = load_shape(path)
     reach = getattr(shape, "max_position_embeddings", None)
     if reach is not None and config.model.max_context > reach:
         raise ModelError(f"model.max_context={config.model.max_context} is more than the {reach} positions of {path!r}")

@@ -52,7 +52,7 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     with report.Display(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
-        if first and "oracle" not in tests.notes.rows and all(described.text_env for described in held_out):
+        if first and "oracle" not in tests.notes.rows and all(d.text_env and not d.several for d in held_out):
             add_baselines(config, tests.notes, console)
 
         def log(row: dict[str, Any], groups: list[Group]) -> None:
@@ -113,7 +113,7 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     dtype = getattr(torch, config.model.dtype)
     generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device(), dtype)
     played = {
-        lane.name: evaluate.evaluate(lane.config, generator, lane.chat, described.task_ids).trajectories
+        lane.name: evaluate.evaluate(lane.config, generator, lane.chat.tokenizer, described).trajectories
         for lane, described in zip(lanes, held_out, strict=True)
     }
     console.print(report.table({"checkpoint": evaluate.overall(played)}))

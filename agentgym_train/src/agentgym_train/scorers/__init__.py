@@ -24,4 +24,7 @@ def rewarded(groups: Sequence[Group], rewards: Callable[[Trajectory], Iterable[f
     def again(t: Trajectory) -> Trajectory:
         return replace(t, turns=[replace(turn, reward=reward) for turn, reward in zip(t.turns, rewards(t), strict=True)])
 
-    return [replace(group, trajectories=[again(t) for t in group.trajectories]) for group in groups]
+    return [
+        replace(group, trajectories=[again(t) for t in group.trajectories], dropped=[again(t) for t in group.dropped])
+        for group in groups
+    ]

@@ -107,7 +107,7 @@ class ModelScorer:
         Raises:
             TrainingError: a score is not finite, or an episode is longer than the model reads; names the episode.
         """
-        played = [t for group in groups for t in group.trajectories if t.turns]
+        played = [t for group in groups for t in group.played if t.turns]
         scores = self._scores([self._read(t) for t in played])
         for t, score in zip(played, scores, strict=True):
             if not math.isfinite(score):

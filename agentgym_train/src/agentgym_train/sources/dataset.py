@@ -21,6 +21,7 @@ from agentgym_train.limits import Name, Share
 from agentgym_train.protocols import Stage
 from agentgym_train.rollout.chat import Chat
 from agentgym_train.sources.deck import Deck
+from agentgym_train.sources.rollout import check_agent
 from agentgym_train.types import Failure, Group, Trajectory, Turn
 
 log = logging.getLogger(__name__)
@@ -41,10 +42,11 @@ class Dataset:
 
         Raises:
             ArgumentError: a folder that holds no results.
-            ConfigError: no episode, pair or response that can be used.
+            ConfigError: no episode, pair or response that can be used, or an environment with several agents.
         """
+        check_agent(config, training)
         reader = FORMATS[config.env.action_format](training.tools)
-        for rows in self.units():
+        for rows in self.units(config):
             for row in rows:
                 responses(row, reader)
 
@@ -59,7 +61,7 @@ class Dataset:
             ConfigError: no episode that fits into the context.
         """
         reader, most = FORMATS[stage.config.env.action_format](stage.training.tools), stage.config.model.max_context
-        made = [[trajectory(row, stage.chat, reader) for row in rows] for rows in self.units()]
+        made = [[trajectory(row, stage.chat, reader) for row in rows] for rows in self.units(stage.config)]
         fit = [unit for unit in made if all(length(t) <= most for t in unit)]
         if dropped := len(made) - len(fit):
             log.warning(
@@ -69,9 +71,13 @@ class Dataset:
             raise ConfigError(f"source.folders={list(self.folders)}: not one episode fits into model.max_context={most}")
         return DatasetSource(stage, fit)
 
-    def units(self) -> list[list[Row]]:
-        """Returns the lines to learn from: single ones, or pairs with the better one first."""
-        rows = [row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])]
+    def units(self, config: Config) -> list[list[Row]]:
+        """Returns the run's environment's lines to learn from: single ones, or pairs with the better one first."""
+        found = [row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])]
+        rows = [row for row in found if _name(row["env_id"]) == _name(config.env.id)]
+        if found and not rows:
+            others = ", ".join(sorted({row["env_id"] for row in found}))
+            raise ConfigError(f"source.folders={list(self.folders)}: not one episode is of {config.env.id}; they are of {others}")
         units = _pairs(rows, self.score) if self.pairs else [[row] for row in rows if row["score"] >= self.score]
         if not units:
             what = "pair of a better and a worse episode of one task" if self.pairs else "episode"
@@ -90,7 +96,8 @@ class DatasetSource:
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's units of a step; whatever the horizon, episodes are whole."""
         first = step * len(self._stage.groups)
-        return [Group(number, self._units[self._deck.place(first + place)]) for number, place in self._stage.mine.items()]
+        units = {number: self._units[self._deck.place(first + place)] for number, place in self._stage.mine.items()}
+        return [Group(number, unit, recorded=True) for number, unit in units.items()]
 
     def close(self) -> None:
         """Has nothing to end."""
@@ -144,6 +151,10 @@ def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
         by_task[row["env_id"], row["task_id"]].append(row)
     found = [(max(of_one, key=_score), min(of_one, key=_score)) for of_one in by_task.values()]
     return [[better, worse] for better, worse in found if _score(better) > _score(worse) and _score(better) >= score]
+
+
+def _name(env_id: str) -> str:
+    return env_id.rpartition(":")[2]
 
 
 def _score(row: Row) -> float:

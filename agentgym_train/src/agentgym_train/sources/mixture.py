@@ -42,8 +42,8 @@ class Mixture:
             raise ConfigError(
                 f"source.weights={list(self.weights)} divide env.groups={config.env.groups} into {counts}: each part needs a group"
             )
-        for part, count in zip(self.made, counts, strict=True):
-            part.check(replace(config, envs=(replace(config.env, groups=count),)), training)
+        for part, table, count in zip(self.made, self.parts, counts, strict=True):
+            part.check(replace(config, source=table, envs=(replace(config.env, groups=count),)), training)
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns the sizes of all parts that know theirs."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle
 
 import torch
+from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
-from agentgym_train.config import Config
+from agentgym_train.config import SCRATCH, Config
 from agentgym_train.errors import ConfigError
 from agentgym_train.limits import Name
-from agentgym_train.models import device, load_tokenizer
+from agentgym_train.models import device, load_shape, load_tokenizer
 from agentgym_train.protocols import Generator, Stage
 from agentgym_train.sources.rollout import RolloutSource
 from agentgym_train.types import Group
@@ -30,10 +31,11 @@ class SelfPlay:
     """A model folder for each agent that does not learn, such as a checkpoint of this or another run."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Refuses agents that there are not, and groups that do not make whole tasks.
+        """Refuses agents and models that there are not, and groups that do not make whole tasks.
 
         Raises:
             ConfigError: says which.
+            ModelError: a frozen model that is none.
         """
         if not training.several:
             raise ConfigError(
@@ -50,6 +52,11 @@ class SelfPlay:
                 f"env.groups={config.env.groups} is no multiple of {len(learners)}: "
                 f"a task has a group for each of {', '.join(learners)}"
             )
+
+        for agent, path in self.frozen.items():
+            load_shape(path, key=f"source.frozen.{agent}")
+            if config.model.path != SCRATCH:
+                check_vocabulary(path, load_tokenizer(config.model.path), key=f"source.frozen.{agent}")
 
     def learners(self, training: Description) -> list[str]:
         """Returns the agents that the policy plays."""
@@ -71,6 +78,8 @@ class SelfPlaySource(RolloutSource):
         self._learners = options.learners(stage.training)
         firsts = stage.groups[:: len(self._learners)]  # of each task, the number of its first group
         mine = [number for place, number in enumerate(firsts) if place % stage.world.size == stage.world.rank]
+        for agent, path in options.frozen.items():
+            check_vocabulary(path, stage.chat.tokenizer, key=f"source.frozen.{agent}")
         loaded = {path: _load(path, stage) for path in set(options.frozen.values())}
         others = {agent: loaded[path] for agent, path in options.frozen.items()}
         super().__init__(stage, numbers=mine, agents=stage.training.agents, others=others)
@@ -85,15 +94,19 @@ class SelfPlaySource(RolloutSource):
         return self._stage.groups[self._stage.groups.index(first) + self._learners.index(agent)]
 
 
-def _load(path: str, stage: Stage) -> Generator:
-    """Returns what samples from a frozen model.
+def check_vocabulary(path: str, tokenizer: PreTrainedTokenizerBase, *, key: str) -> None:
+    """Refuses a model that reads other tokens than the policy.
 
     Raises:
-        ConfigError: it reads other tokens than the policy.
+        ConfigError: it does.
+        ModelError: it has no tokenizer.
     """
-    config, tokenizer = stage.config, stage.chat.tokenizer
-    if load_tokenizer(path).get_vocab() != tokenizer.get_vocab():
-        raise ConfigError(f"source.frozen: {path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}")
-    options = plugins.make(plugins.GENERATOR, config.generator)
-    made: Generator = options.build(path, device(), getattr(torch, config.model.dtype))
+    if load_tokenizer(path, key=key).get_vocab() != tokenizer.get_vocab():
+        raise ConfigError(f"{key}={path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}")
+
+
+def _load(path: str, stage: Stage) -> Generator:
+    """Returns what samples from a frozen model."""
+    options = plugins.make(plugins.GENERATOR, stage.config.generator)
+    made: Generator = options.build(path, device(), getattr(torch, stage.config.model.dtype))
     return made
