@@ -109,6 +109,13 @@ def test_the_command_writes_what_stands(tmp_path):
     assert len(made) == 2
 
 
+def test_a_pair_judged_again_with_the_folders_the_other_way_round_is_exported_once(tmp_path):
+    again = comparison(choice="a", a=side("two", 3), b=side("one"))
+    path, out = write(tmp_path / "c.jsonl", [comparison(choice="a"), again]), tmp_path / "out.jsonl"
+    assert invoke(path, out).exit_code == 0
+    assert [json.loads(line) for line in out.read_text().splitlines()] == exported([comparison(choice="b")], "rewards")[0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

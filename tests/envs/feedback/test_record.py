@@ -9,7 +9,7 @@ import pytest
 from compared import comparison, result, side, turn, write
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.feedback.record import Comparisons, Pair, episode, read, standing, undo
+from agentgym_envs.feedback.record import TURNED, Comparisons, Pair, episode, read, standing, undo
 
 
 def test_what_was_added_is_there_again(tmp_path):
@@ -95,6 +95,18 @@ def test_what_stands_is_the_last_word_of_each_annotator_on_each_pair():
     assert standing([first, second, undo(second)]) == []  # not the first word again
     assert standing([first, undo(other), undo(apart)]) == [first]
     assert standing([first, undo(first), second]) == [second]
+
+
+@pytest.mark.parametrize("choice", ["a", "b", "tie", "neither"])
+def test_a_line_with_its_sides_the_other_way_round_is_the_same_judgement(choice):
+    straight = comparison("t", choice)
+    turned = {**straight, "a": straight["b"], "b": straight["a"], "choice": TURNED.get(choice, choice)}
+    before = copy.deepcopy(turned)
+    assert Pair.of(turned) == Pair.of(straight)
+    assert standing([turned]) == [straight]
+    assert standing([comparison("t", "a"), turned, comparison("t", "b", "lee")]) == [straight, comparison("t", "b", "lee")]
+    assert standing([straight, undo(turned)]) == []
+    assert turned == before
 
 
 def test_an_undo_names_the_pair_without_its_texts():
