@@ -45,6 +45,28 @@ def test_a_torn_last_line_is_dropped_and_nothing_else(tmp_path, cut):
     assert [row["task_id"] for row in read(path)[0]] == ["t", "v"]
 
 
+@pytest.mark.parametrize("saved", [0, 1])
+def test_a_line_that_does_not_fit_on_the_disk_leaves_none_of_itself(tmp_path, saved):
+    """The limit of a file's size stands for a full disk: a part of the line is written before it fails."""
+    code = "import resource, sys; from pathlib import Path; from agentgym_envs.feedback.record import Comparisons\n"
+    code += "from compared import comparison; from agentgym_envs.errors import ArgumentError\n"
+    code += "path = Path(sys.argv[1]); c = Comparisons(path)\n"
+    code += "for number in range(int(sys.argv[2])): c.add(comparison(f't-{number}'))\n"
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, resource.RLIM_INFINITY))\n"
+    code += "try: c.add(comparison('lost'))\n"
+    code += "except ArgumentError as error: print(error, len(c.rows))\n"
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)\n"
+    code += "c.add(comparison('after'))\n"
+    path = tmp_path / "c.jsonl"
+    command = [sys.executable, "-c", code, str(path), str(saved)]
+    support = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(command, capture_output=True, text=True, env=support, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(f"cannot write {path}: File too large. This line is not saved")
+    assert ended.stdout.endswith(f" {saved}\n"), "nor counted"
+    assert read(path) == ([*(comparison(f"t-{number}") for number in range(saved)), comparison("after")], 0)
+
+
 BAD = {
     "no JSON": "{",
     "no object": "[1]",
