@@ -99,6 +99,26 @@ def test_pettingzoo_makes_games_by_their_ids():
     assert parallel.reset(seed=2)[0] == agentgym_envs.make_parallel(NIM, most=2).reset(seed=2)[0]
 
 
+def play_parallel(env):
+    """Plays a game in which each agent says something at every step."""
+    env.reset(seed=1)
+    while env.agents:
+        env.step({agent: env.unwrapped.game.actions(agent)[0] for agent in env.agents})
+
+
+@pytest.mark.parametrize("name", ["Connect4", "TwentyQuestions", "Negotiation"])
+def test_the_aec_form_says_truly_whether_pettingzoo_can_make_it_parallel(name):
+    aec = agentgym_envs.make_aec(f"agentgym/{name}-v0")
+    with pytest.raises(AssertionError, match="is not generally safe"):
+        pettingzoo.utils.conversions.aec_to_parallel(aec)
+    aec.metadata["is_parallelizable"] = True
+    with pytest.raises(AssertionError, match="Parallel environment wrapper expects"):
+        play_parallel(pettingzoo.utils.conversions.aec_to_parallel(aec))
+    parallel = agentgym_envs.make_parallel(f"agentgym/{name}-v0")
+    assert parallel.metadata["is_parallelizable"]
+    play_parallel(parallel)
+
+
 def test_wrong_actions_are_errors():
     env = agentgym_envs.make_parallel(NIM)
     env.reset(seed=1)

@@ -33,7 +33,7 @@ class _Table:
     def __init__(self, game: TextGame, game_id: str, split: str, tasks: Iterable[str] | str | None, render_mode: str | None):
         self.game, self.task_set, self.filtered = game, game.make_tasks(), tasks is not None
         self.task_ids = select(self.task_set, split, tasks)
-        self.metadata = {"name": game_id, "render_modes": ["ansi"], "is_parallelizable": True}
+        self.metadata = {"name": game_id, "render_modes": ["ansi"]}
         self.render_mode, self.possible_agents = render_mode, list(game.seats)
         self._random, _ = seeding.np_random(0)
         self._log: list[str] = []
@@ -87,7 +87,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 
     def __init__(self, table: _Table):
         self._table = table
-        self.metadata, self.render_mode = table.metadata, table.render_mode
+        self.metadata, self.render_mode = table.metadata | {"is_parallelizable": True}, table.render_mode
         self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {agent: (Unicode(), Unicode()) for agent in table.possible_agents}
         self.game = table.game
@@ -139,13 +139,14 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ignore[misc]
     """Agents act one after the other; those that speak at once see nothing of each other before all have spoken.
 
-    An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string.
+    An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string. PettingZoo's
+    ``aec_to_parallel`` cannot make this form parallel, as it waits for all agents at every step: :class:`ParallelText` is.
     """
 
     def __init__(self, table: _Table):
         super().__init__()
         self._table = table
-        self.metadata, self.render_mode = table.metadata, table.render_mode
+        self.metadata, self.render_mode = table.metadata | {"is_parallelizable": False}, table.render_mode
         self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode()) for a in table.possible_agents}
         self.game = table.game
