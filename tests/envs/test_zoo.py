@@ -132,6 +132,44 @@ def test_wrong_actions_are_errors():
         aec.step(None)
 
 
+def test_a_step_of_which_one_action_is_none_takes_none_of_them():
+    one, other = (agentgym_envs.make_parallel(SUM, render_mode="ansi") for _ in range(2))
+    for env in (one, other):
+        env.reset(seed=1)
+    with pytest.raises(TypeError, match="the action of player_1 is a str, not int"):
+        one.step({"player_0": "1", "player_1": 2})
+    said = {"player_0": "3", "player_1": "2"}
+    assert one.step(said) == other.step(said)
+    assert one.render() == other.render()
+
+
+def test_an_aec_agent_whose_action_is_none_acts_again():
+    env = agentgym_envs.make_aec(SUM)
+    env.reset(seed=1)
+    for action in ("111", "222", "1"):
+        env.step(action)
+    before = env.last()
+    assert before[0]["text"]
+    assert before[1] == 0.25
+    with pytest.raises(TypeError, match="the action of player_1 is a str, not int"):
+        env.step(1)
+    assert (env.last(), env.agent_selection) == (before, "player_1")
+    env.step("2")
+    assert env.agent_selection == "player_0"
+
+
+def test_a_step_outside_of_an_episode_says_so():
+    parallel, aec = agentgym_envs.make_parallel(NIM), agentgym_envs.make_aec(NIM)
+    for _ in ("before", "after"):
+        for env, action in ((parallel, {"player_0": "1"}), (aec, "1")):
+            with pytest.raises(gymnasium.error.ResetNeeded, match=r"is over or was never started: call reset\(\)"):
+                env.step(action)
+        play_parallel(parallel)
+        aec.reset(seed=1)
+        for agent in aec.agent_iter():
+            aec.step(None if aec.terminations[agent] else "1")
+
+
 def test_the_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     monkeypatch.delitem(sys.modules, "agentgym_envs.multi.zoo", raising=False)
