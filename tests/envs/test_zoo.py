@@ -90,6 +90,20 @@ def test_tasks_are_named_filtered_and_split():
         agentgym_envs.make_aec(NIM, tasks="heap-*")
 
 
+def test_environments_without_a_seed_play_other_tasks_and_a_seed_fixes_those_that_follow():
+    def begun(seed):
+        env, aec = agentgym_envs.make_parallel(NIM), agentgym_envs.make_aec(NIM)
+        env.reset(seed=seed)
+        aec.reset(seed=seed)
+        return [(env.reset()[0]["player_0"], aec.reset() or aec.observe("player_0")["text"]) for _ in range(20)]
+
+    assert begun(3) == begun(3)
+    unseeded = [begun(None) for _ in range(2)]
+    for form in (0, 1):
+        one, other = ([texts[form] for texts in found] for found in unseeded)
+        assert one != other
+
+
 def test_pettingzoo_makes_games_by_their_ids():
     assert agentgym_envs.make_aec
     parallel, aec = pettingzoo.make("parallel", NIM, most=2), pettingzoo.make("aec", NIM)

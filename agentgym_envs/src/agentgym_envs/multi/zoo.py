@@ -36,11 +36,11 @@ class _Table:
         self.task_ids = select(self.task_set, split, tasks)
         self.metadata = {"name": game_id, "render_modes": ["ansi"]}
         self.render_mode, self.possible_agents = render_mode, list(game.seats)
-        self._random, _ = seeding.np_random(0)
+        self._random, _ = seeding.np_random()
         self._log: list[str] = []
 
     def start(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        """Starts an episode; PettingZoo wants unknown options to be ignored."""
+        """Starts an episode, by chance where no seed was ever given; PettingZoo wants unknown options to be ignored."""
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         named = (options or {}).get("task_id")
