@@ -32,7 +32,7 @@ def test_a_seed_means_the_same_game_in_all_forms(game_id, seed):
     task_id, actions, rewards = seats_env(game_id, seed)
     aec = agentgym_envs.make_aec(game_id)
     aec.reset(seed=seed)
-    assert {info["task_id"] for info in aec.infos.values()} == {task_id}
+    assert aec.task_id == task_id
     for seat, action in actions:
         assert aec.agent_selection == seat
         aec.step(action)
@@ -40,6 +40,7 @@ def test_a_seed_means_the_same_game_in_all_forms(game_id, seed):
     assert all(aec.terminations.values())
     parallel, said = agentgym_envs.make_parallel(game_id), list(actions)
     _, infos = parallel.reset(seed=seed)
+    assert parallel.task_id == task_id
     while said:
         acting = [seat for seat in parallel.agents if infos[seat]["acts"]]
         *_, infos = parallel.step(dict(said.pop(0) for _ in acting))
@@ -52,10 +53,7 @@ def test_the_parallel_form_shows_each_agent_what_it_may_see():
     seen, infos = env.reset(seed=1)
     cards = env.game.cards
     assert seen == {seat: f"You are {seat}. Your card is {card}." for seat, card in cards.items()}
-    assert infos["player_0"] == {
-        **{"task_id": infos["player_1"]["task_id"], "goal": "say the sum", "acts": True},
-        **{"score": 0.0, "success": False, "invalid": False},
-    }
+    assert infos["player_0"] == {"goal": "say the sum", "acts": True, "score": 0.0, "success": False, "invalid": False}
     seen, rewards, ended, cut, infos = env.step({"player_0": "one", "player_1": "200"})
     assert (seen, rewards) == ({"player_0": "A number, please.", "player_1": ""}, dict.fromkeys(cards, 0.0))
     assert [infos[seat]["acts"] for seat in cards] == [True, False]
@@ -82,7 +80,7 @@ def test_the_aec_form_keeps_words_that_are_said_at_once_until_all_have_spoken():
 
 def test_tasks_are_named_filtered_and_split():
     env = agentgym_envs.make_parallel(NIM, split="test", tasks="pile-[12]*", most=3)
-    drawn = {env.reset(seed=seed)[1]["player_0"]["task_id"] for seed in range(30)}
+    drawn = {env.reset(seed=seed) and env.task_id for seed in range(30)}
     assert drawn <= {*gymnasium.make(NIM, split="test").unwrapped.task_ids} & {f"pile-{n}" for n in range(10, 32)}
     assert len(drawn) > 1
     assert env.reset(options={"task_id": "pile-7"})[0]["player_0"] == "You are player_0. There are 7 stones."
@@ -111,6 +109,20 @@ def test_pettingzoo_makes_games_by_their_ids():
     assert isinstance(aec.unwrapped, zoo.TurnsText)
     assert parallel.unwrapped.game.most == 2
     assert parallel.reset(seed=2)[0] == agentgym_envs.make_parallel(NIM, most=2).reset(seed=2)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "task_id", "agent"),
+    [("TwentyQuestions", "element-rhenium", "asker_0"), ("Negotiation", "3.1.2-1.1.3-3.1.0", "negotiator_0")],
+)
+def test_no_agent_is_told_the_name_of_its_task(name, task_id, agent):
+    parallel, aec = (pettingzoo.make(form, f"agentgym/{name}-v0") for form in ("parallel", "aec"))
+    shown = parallel.reset(options={"task_id": task_id})
+    aec.reset(options={"task_id": task_id})
+    assert parallel.unwrapped.task_id == aec.unwrapped.task_id == task_id
+    hidden = task_id.rpartition("-")[2]
+    for told in (shown[0][agent], shown[1][agent], aec.infos[agent], aec.observe(agent)):
+        assert hidden not in repr(told).lower()
 
 
 def play_parallel(env):

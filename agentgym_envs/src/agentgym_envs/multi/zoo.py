@@ -50,10 +50,12 @@ class _Table:
         self.match = Match(self.game, self.task, rng)
 
     def told(self, agent: str) -> dict[str, Any]:
-        """Returns an agent's info; ``acts`` says that its next action counts."""
+        """Returns an agent's info; ``acts`` says that its next action counts.
+
+        The task's id is not in it: ids are names for people, and may tell an agent what another one knows.
+        """
         outcome = self.match.outcomes[agent]
         return {
-            "task_id": self.task.id,
             "goal": self.game.goal(agent),
             "acts": agent in self.match.waiting,
             "score": float(outcome.score),
@@ -97,6 +99,11 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
         self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {agent: (Unicode(), Unicode()) for agent in table.possible_agents}
         self.game = table.game
+
+    @property
+    def task_id(self) -> str:
+        """Returns the id of the task that is played, for who evaluates; no agent is told."""
+        return self._table.task.id
 
     def observation_space(self, agent: str) -> Unicode:
         """Returns the strings."""
@@ -157,6 +164,11 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
         self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode()) for a in table.possible_agents}
         self.game = table.game
+
+    @property
+    def task_id(self) -> str:
+        """Returns the id of the task that is played, for who evaluates; no agent is told."""
+        return self._table.task.id
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """Returns a dictionary of one string."""
