@@ -256,6 +256,12 @@ def test_two_models_play_each_other(monkeypatch):
     [
         ({"seats": "player_2"}, errors.ArgumentError, "seats='player_2': choose at least one of player_0, player_1, or 'all'"),
         ({"seats": []}, errors.ArgumentError, "choose at least one"),
+        ({"seats": 1}, errors.ArgumentError, "seats=1: choose at least one of player_0, player_1, or 'all'"),
+        ({"seats": [["player_0"]]}, errors.ArgumentError, r"seats=\[\['player_0'\]\]: choose at least one"),
+        ({"others": 5}, errors.ArgumentError, "others=5: name a player: random, oracle, model:NAME, greedy"),
+        ({"others": ["greedy"]}, errors.ArgumentError, r"others=\['greedy'\]: name a player"),
+        ({"others": 0}, errors.ArgumentError, "others=0: name a player"),
+        ({"others": ""}, errors.UnknownName, "unknown player ''"),
         ({"others": "genius"}, errors.UnknownName, "unknown player 'genius'.*greedy, model:NAME, oracle, random"),
         ({"stones": 3}, errors.ArgumentError, "foreign/Nim-v0 does not take the keyword 'stones'; it takes: most"),
         ({"split": "exam"}, errors.UnknownName, "unknown split 'exam'"),
