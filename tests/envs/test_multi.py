@@ -7,11 +7,13 @@ import random
 import gymnasium
 import pytest
 from stub_model import StubModel, ok, policy, status
+from sums import Sum
 from typer.testing import CliRunner
 
 from agentgym_envs import errors, registry
 from agentgym_envs.cli import app
-from agentgym_envs.core import Refusal
+from agentgym_envs.core import Outcome, Refusal
+from agentgym_envs.multi.match import Match
 from agentgym_envs.pool import EnvPool
 
 NIM, SUM = "foreign/Nim-v0", "foreign/Sum-v0"
@@ -123,6 +125,39 @@ def test_who_is_not_understood_three_times_in_a_row_ends_the_game_for_all():
     assert (reward, info["scores"], info["invalids"]["player_0"]) == (0.0, {"player_0": 0.0, "player_1": 0.0}, True)
 
 
+def test_seats_that_speak_at_once_and_are_not_understood_for_too_long_all_forfeit():
+    env = gymnasium.make(SUM, seats="all")
+    env.reset(seed=1)
+    *_, over, _, info = [env.step("what?") for _ in range(6)][-1]
+    assert (over, info["invalids"]) == (True, {"player_0": True, "player_1": True})
+    assert all("player_" in env.unwrapped.match.outcomes[seat].text for seat in env.unwrapped.seats)
+    env.reset(seed=1)
+    for action in ("what?", "what?", "what?", "5", "what?"):  # player_1 is understood in the second round, and heard no more
+        *_, over, _, info = env.step(action)
+    assert (over, info["invalids"]) == (True, {"player_0": True, "player_1": False})
+
+
+def test_each_that_forfeits_has_what_its_own_forfeit_leaves_it():
+    class Stakes(Sum):
+        """Who forfeits loses, and the other wins."""
+
+        def forfeit(self, seat):
+            return {s: Outcome(f"{seat} forfeits", float(s != seat), True, s != seat) for s in self.seats}
+
+    def ended(one, other):
+        game = Stakes()
+        match = Match(game, game.make_tasks().get("train-0"), random.Random(0))
+        while match.waiting:
+            match.say(match.waiting[0], {"player_0": one, "player_1": other}[match.waiting[0]])
+        return {seat: (o.text, o.score, o.success, o.invalid) for seat, o in match.outcomes.items()}
+
+    assert ended("x", "x") == {seat: (f"{seat} forfeits", 0.0, False, True) for seat in ("player_0", "player_1")}
+    assert ended("x", "1") == {
+        "player_0": ("player_0 forfeits", 0.0, False, True),
+        "player_1": ("player_0 forfeits", 1.0, True, False),
+    }
+
+
 def test_a_response_without_an_action_is_invalid_for_who_acts():
     env = gymnasium.make(NIM, seats="all")
     env.reset(options={"task_id": "pile-6"})
@@ -221,6 +256,12 @@ def test_two_models_play_each_other(monkeypatch):
     [
         ({"seats": "player_2"}, errors.ArgumentError, "seats='player_2': choose at least one of player_0, player_1, or 'all'"),
         ({"seats": []}, errors.ArgumentError, "choose at least one"),
+        ({"seats": 1}, errors.ArgumentError, "seats=1: choose at least one of player_0, player_1, or 'all'"),
+        ({"seats": [["player_0"]]}, errors.ArgumentError, r"seats=\[\['player_0'\]\]: choose at least one"),
+        ({"others": 5}, errors.ArgumentError, "others=5: name a player: random, oracle, model:NAME, greedy"),
+        ({"others": ["greedy"]}, errors.ArgumentError, r"others=\['greedy'\]: name a player"),
+        ({"others": 0}, errors.ArgumentError, "others=0: name a player"),
+        ({"others": ""}, errors.UnknownName, "unknown player ''"),
         ({"others": "genius"}, errors.UnknownName, "unknown player 'genius'.*greedy, model:NAME, oracle, random"),
         ({"stones": 3}, errors.ArgumentError, "foreign/Nim-v0 does not take the keyword 'stones'; it takes: most"),
         ({"split": "exam"}, errors.UnknownName, "unknown split 'exam'"),

@@ -113,6 +113,18 @@ def test_from_one_seat_the_oracle_solves(seat):
         assert info["success"], task_id
 
 
+@pytest.mark.parametrize(("seat", "succeed"), [(ONE, 50), (ZERO, 0)])
+def test_who_always_accepts_succeeds_as_the_second_and_never_as_who_begins(seat, succeed):
+    env, successes = gymnasium.make(NEGOTIATION, split="test", seats=seat), 0
+    for task_id in spread(env.unwrapped.task_ids, 50):
+        env.reset(options={"task_id": task_id})
+        over = False
+        while not over:
+            _, _, over, _, info = env.step("accept")
+        successes += info["success"]
+    assert successes == succeed
+
+
 def test_nobody_is_told_what_things_are_worth_to_the_other():
     game, openings = make_game(NEGOTIATION), {}
     for task in map(tasks().get, IDS):

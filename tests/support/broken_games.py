@@ -49,7 +49,7 @@ class Absent(Nim):
 class Unheard(Nim):
     def act(self, said):
         odd = any(said[s] != self.oracle(s) for s in said)
-        return {s: o._replace(invalid=odd and s in said) for s, o in super().act(said).items()}
+        return super().act(dict.fromkeys(said, "")) if odd else super().act(said)
 
 
 class Misled(Nim):
@@ -112,6 +112,26 @@ class LeakingLater(Sum):
         return {s: o._replace(text=f"Your card is {self.cards['player_0']}.") for s, o in super().act(said).items()}
 
 
+class LeakingGoal(Sum):
+    def goal(self, seat):
+        return " ".join(self.secrets("player_1")) or "say the sum"
+
+
+class Selfish(Nim):
+    """Who takes the last stone wins alone, though all are said to have the same score."""
+
+    cooperative = True
+
+
+class Hasty(Nim):
+    """Who was not understood loses the turn."""
+
+    def act(self, said):
+        outcomes = super().act(said)
+        self.turn = 1 - self.turn if any(o.invalid for o in outcomes.values()) else self.turn
+        return outcomes
+
+
 class Idle(Nim):
     def acting(self):
         return super().acting() if self.pile > 4 else ()
@@ -168,8 +188,11 @@ BREACHES = {
     Unasked: "judge_0 does not act",
     Echoing: "No action.*surrogates",
     Longwinded: "sees 25000 characters",
-    Leaking: "turn 0: player_0 is shown 'Your card is .*a secret of player_1",
-    LeakingLater: "turn 2: player_1 is shown 'Your card is .*a secret of player_0",
+    Leaking: "turn 0: player_0 is shown .*, which tells 'Your card is .*, a secret of player_1",
+    LeakingLater: "turn 2: player_1 is shown .*, which tells 'Your card is .*, a secret of player_0",
+    LeakingGoal: "turn 0: player_0 has the goal .*, which tells 'Your card is .*, a secret of player_1",
+    Selfish: r"cooperative is True, and the scores are \{'player_0': \d.0, 'player_1': \d.0\}",
+    Hasty: r"No action.*player_0 was not understood and is to act again, but acting\(\) gives \('player_1',\)",
     Idle: r"acting\(\) gives \(\)",
     Strange: r"acting\(\) gives \('player_2',\)",
     Outdated: "raises, in any seat.*out of date",

@@ -24,6 +24,7 @@ class Lines:
     """
 
     def __init__(self, path: Path, *, busy: str):
+        self._path = path
         try:
             self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
         except OSError as error:
@@ -39,11 +40,21 @@ class Lines:
         os.ftruncate(self._file, os.fstat(self._file).st_size - cut)
 
     def add(self, row: Row) -> None:
-        """Adds a line; it is on the disk when this returns."""
-        line = json.dumps(row).encode("ascii") + b"\n"
-        while line:
-            line = line[os.write(self._file, line) :]
-        os.fsync(self._file)
+        """Adds a line; it is on the disk when this returns.
+
+        Raises:
+            ArgumentError: it cannot be written, because the disk is full for example; the file is as it was before.
+        """
+        line, before = json.dumps(row).encode("ascii") + b"\n", os.fstat(self._file).st_size
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, before)
+            raise ArgumentError(
+                f"cannot write {self._path}: {error.strerror}. This line is not saved, those before it are; make room and try again"
+            ) from error
 
     def close(self) -> None:
         """Lets others in."""

@@ -1,7 +1,9 @@
 """The page on which episodes are compared, in a browser and asked by hand."""
 
+import errno
 import http.client
 import json
+import os
 import re
 import signal
 import subprocess
@@ -295,6 +297,28 @@ def test_what_is_no_judgement_changes_nothing(place, body):
         assert status == 400
         assert json.loads(text)["error"]
     assert file.rows == []
+
+
+def test_a_judgement_that_cannot_be_saved_is_said_and_comes_again(tmp_path, monkeypatch):
+    file, write = Comparisons(tmp_path / "c.jsonl"), os.write
+    judgement = {"annotator": "kim", "number": 0, "choice": "tie", "comment": ""}
+
+    def full(to, line):
+        if b'"comparison"' in line:
+            write(to, line[:40])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(to, line)
+
+    with served(runs(), file) as server:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "write", full)
+            status, text = asked(server, "POST", "judge", judgement)
+        assert status == 400
+        assert "No space left on device. This line is not saved" in json.loads(text)["error"]
+        assert json.loads(asked(server, place="state?annotator=kim")[1])["done"] == 0
+        assert json.loads(asked(server, "POST", "judge", judgement)[1])["done"] == 1
+    file.close()
+    assert [row["task_id"] for row in read(tmp_path / "c.jsonl")[0]] == ["t-0"]
 
 
 def test_a_port_that_is_taken_is_said():

@@ -1,6 +1,9 @@
 """Comparisons in the forms of TRL's trainers; that TRL takes them is tested in test_trl.py."""
 
+import errno
 import json
+import os
+from pathlib import Path
 
 import pytest
 from compared import comparison, side, turn, write
@@ -109,6 +112,55 @@ def test_the_command_writes_what_stands(tmp_path):
     assert len(made) == 2
 
 
+@pytest.mark.parametrize("name", ["c.jsonl", "no/../c.jsonl", "link.jsonl", "hard.jsonl"])
+def test_the_comparisons_are_never_written_over(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "c.jsonl", [comparison()])
+    (tmp_path / "link.jsonl").symlink_to(path)
+    (tmp_path / "hard.jsonl").hardlink_to(path)
+    before = path.read_bytes()
+    answer = invoke("c.jsonl", name, "--to", "dpo")
+    assert (answer.exit_code, path.read_bytes()) == (2, before)
+    assert f"{name} is the file of the comparisons itself, which would be lost: name another one to write" in answer.output
+
+
+def test_an_export_that_fails_leaves_the_older_one(tmp_path, monkeypatch):
+    path, out = write(tmp_path / "c.jsonl", [comparison()]), tmp_path / "out.jsonl"
+    out.write_text("older")
+
+    def full(self, text, **kwargs):
+        with self.open("w") as file:
+            file.write(text[:40])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    answer = invoke(path, out)
+    assert (answer.exit_code, out.read_text()) == (2, "older")
+    assert f"cannot write {out}: No space left on device" in answer.output
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["c.jsonl", "out.jsonl"]
+
+
+def test_an_export_into_a_pipe_or_through_a_link_keeps_them(tmp_path):
+    path, pipe, link = write(tmp_path / "c.jsonl", [comparison()]), tmp_path / "pipe", tmp_path / "link"
+    link.symlink_to(tmp_path / "out.jsonl")
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert invoke(path, pipe).exit_code == invoke(path, link).exit_code == 0
+        assert os.read(end, 99_999) == (tmp_path / "out.jsonl").read_bytes()
+    finally:
+        os.close(end)
+    assert link.is_symlink()
+    assert pipe.is_fifo()
+
+
+def test_a_pair_judged_again_with_the_folders_the_other_way_round_is_exported_once(tmp_path):
+    again = comparison(choice="a", a=side("two", 3), b=side("one"))
+    path, out = write(tmp_path / "c.jsonl", [comparison(choice="a"), again]), tmp_path / "out.jsonl"
+    assert invoke(path, out).exit_code == 0
+    assert [json.loads(line) for line in out.read_text().splitlines()] == exported([comparison(choice="b")], "rewards")[0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -116,6 +168,8 @@ def test_the_command_writes_what_stands(tmp_path):
         (["none", "out"], "none holds no comparisons"),
         (["tie", "out"], "tie has no comparison for --to rewards; left out, as both are equally good: 1"),
         (["c.jsonl", "no/out"], "cannot write no/out: No such file"),
+        (["c.jsonl", "c.jsonl/out"], "cannot write c.jsonl/out: Not a directory"),
+        (["c.jsonl", "."], "cannot write .: Is a directory"),
     ],
 )
 def test_what_cannot_be_exported_is_one_line(tmp_path, monkeypatch, arguments, message):

@@ -9,7 +9,7 @@ import pytest
 from compared import comparison, result, side, turn, write
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.feedback.record import Comparisons, Pair, episode, read, standing, undo
+from agentgym_envs.feedback.record import TURNED, Comparisons, Pair, episode, read, standing, undo
 
 
 def test_what_was_added_is_there_again(tmp_path):
@@ -43,6 +43,28 @@ def test_a_torn_last_line_is_dropped_and_nothing_else(tmp_path, cut):
     opened.add(comparison("v"))
     opened.close()
     assert [row["task_id"] for row in read(path)[0]] == ["t", "v"]
+
+
+@pytest.mark.parametrize("saved", [0, 1])
+def test_a_line_that_does_not_fit_on_the_disk_leaves_none_of_itself(tmp_path, saved):
+    """The limit of a file's size stands for a full disk: a part of the line is written before it fails."""
+    code = "import resource, sys; from pathlib import Path; from agentgym_envs.feedback.record import Comparisons\n"
+    code += "from compared import comparison; from agentgym_envs.errors import ArgumentError\n"
+    code += "path = Path(sys.argv[1]); c = Comparisons(path)\n"
+    code += "for number in range(int(sys.argv[2])): c.add(comparison(f't-{number}'))\n"
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, resource.RLIM_INFINITY))\n"
+    code += "try: c.add(comparison('lost'))\n"
+    code += "except ArgumentError as error: print(error, len(c.rows))\n"
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)\n"
+    code += "c.add(comparison('after'))\n"
+    path = tmp_path / "c.jsonl"
+    command = [sys.executable, "-c", code, str(path), str(saved)]
+    support = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(command, capture_output=True, text=True, env=support, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(f"cannot write {path}: File too large. This line is not saved")
+    assert ended.stdout.endswith(f" {saved}\n"), "nor counted"
+    assert read(path) == ([*(comparison(f"t-{number}") for number in range(saved)), comparison("after")], 0)
 
 
 BAD = {
@@ -95,6 +117,18 @@ def test_what_stands_is_the_last_word_of_each_annotator_on_each_pair():
     assert standing([first, second, undo(second)]) == []  # not the first word again
     assert standing([first, undo(other), undo(apart)]) == [first]
     assert standing([first, undo(first), second]) == [second]
+
+
+@pytest.mark.parametrize("choice", ["a", "b", "tie", "neither"])
+def test_a_line_with_its_sides_the_other_way_round_is_the_same_judgement(choice):
+    straight = comparison("t", choice)
+    turned = {**straight, "a": straight["b"], "b": straight["a"], "choice": TURNED.get(choice, choice)}
+    before = copy.deepcopy(turned)
+    assert Pair.of(turned) == Pair.of(straight)
+    assert standing([turned]) == [straight]
+    assert standing([comparison("t", "a"), turned, comparison("t", "b", "lee")]) == [straight, comparison("t", "b", "lee")]
+    assert standing([straight, undo(turned)]) == []
+    assert turned == before
 
 
 def test_an_undo_names_the_pair_without_its_texts():

@@ -8,10 +8,11 @@ from agentgym_envs.feedback.record import standing
 from agentgym_envs.feedback.session import Session
 
 
-def session(tasks=3, seed=0, file=None):
+def session(tasks=3, seed=0, file=None, *, turned=False):
     one = [result(f"t-{i}", [turn(1, response="of one")]) for i in range(tasks)]
     two = [result(f"t-{i}", [turn(1, response="of two")]) for i in range(tasks)]
-    return Session(pairs([("one", one), ("two", two)], str), file or Rows(), seed=seed)
+    runs = [("one", one), ("two", two)]
+    return Session(pairs(runs[::-1] if turned else runs, str), file or Rows(), seed=seed)
 
 
 def first(side):
@@ -92,6 +93,31 @@ def test_comparisons_of_other_pairs_in_the_file_are_let_be():
     assert (going.state("kim").done, going.state("kim").question) == (3, None)
     assert going.undo("kim").question.number == 2
     assert len(standing(file.rows)) == 8
+
+
+def test_runs_named_in_the_other_order_are_the_same_pairs_on_the_same_sides():
+    file = Rows()
+    kim, lee = session(20, file=file), session(20, file=file, turned=True)
+    for name, going in (("kim", kim), ("lee", lee)):
+        while question := going.state(name).question:
+            going.judge(name, question.number, "left" if first(question.left) == "of two" else "right", "")
+    assert "of kim, lee on 20 pairs: 100 %" in lee.state("lee").agreement
+    assert lee.state("kim").question is kim.state("lee").question is None
+    assert {first(row[row["choice"]]) for row in standing(file.rows)} == {"of two"}
+    shown = [(question.number, first(question.left)) for question in (kim.undo("lee").question, lee.undo("kim").question)]
+    assert shown[0] == shown[1]
+
+
+def test_what_is_taken_back_comes_again_as_it_was_chosen_whatever_order_it_was_written_in():
+    for choice in ("left", "right"):
+        file = Rows()
+        session(1, file=file).judge("kim", 0, choice, "")
+        row = file.rows.pop()
+        file.add({**row, "a": row["b"], "b": row["a"], "choice": {"a": "b", "b": "a"}[row["choice"]]})
+        for turned in (False, True):
+            going = session(1, file=file, turned=turned)
+            assert going.undo("kim").question.choice == choice
+            going.judge("kim", 0, choice, "")
 
 
 def test_agreement_is_of_these_pairs():

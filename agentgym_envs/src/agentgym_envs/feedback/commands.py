@@ -1,6 +1,8 @@
 """``agentgym compare`` and ``agentgym export``."""
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -52,16 +54,35 @@ def export(
     from agentgym_envs.feedback import record
     from agentgym_envs.feedback.export import FORMS, exported, written
 
+    if file.exists() and target.resolve().exists() and target.resolve().samefile(file):
+        raise ArgumentError(f"{target} is the file of the comparisons itself, which would be lost: name another one to write")
     if form not in FORMS:
         raise UnknownName("form", form, FORMS)
     rows, left_out = exported(record.standing(record.read(file)[0]), form)
     if not rows:
         raise ArgumentError(f"{file} has no comparison for --to {form}{_why(left_out)}")
+    _write(target, written(rows))
+    out.print(f"wrote {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
+
+
+def _write(target: Path, text: str) -> None:
+    """Writes a file at once; a pipe, such as /dev/stdout, as it goes.
+
+    Raises:
+        ArgumentError: it cannot be written; an older one is left as it is.
+    """
+    whole = target.resolve()  # where a link leads, so that it stays one
+    draft = whole.with_name(whole.name + ".new") if whole.is_file() or not target.exists() else target
     try:
-        target.write_text(written(rows), encoding="utf-8", newline="\n")
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        if draft != target:
+            os.replace(draft, whole)
     except OSError as error:
         raise ArgumentError(f"cannot write {target}: {error.strerror}") from error
-    out.print(f"wrote {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
+    finally:
+        if draft != target:
+            with suppress(OSError):  # nothing is there where the file took its place
+                draft.unlink()
 
 
 def _why(left_out: Mapping[str, int]) -> str:

@@ -9,8 +9,9 @@ A line of a comparison::
      "b": {…}, "choice": "a", "comment": "", "annotator": "kim"}
 
 ``choice`` is "a" or "b" (which is better), "tie" (equally good) or "neither" (both are bad). ``run`` is the name of a folder of
-results; a turn of an episode with several agents also has "agent", its seat. A later comparison of the same two episodes by the
-same annotator stands in place of the earlier one, and a line that takes one back is::
+results; a turn of an episode with several agents also has "agent", its seat. Which of the two is "a" says nothing: a line with the
+sides, and the choice, the other way round means the same. A later comparison of the same two episodes by the same annotator stands
+in place of the earlier one, and a line that takes one back is::
 
     {"row": "undo", "env_id": …, "task_id": …, "a": {"run": …, "attempt": …, "settings": …}, "b": {…}, "annotator": "kim"}
 """
@@ -24,6 +25,7 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.lines import Row, has
 
 CHOICES = ("a", "b", "tie", "neither")
+TURNED = {"a": "b", "b": "a"}
 NUMBER = (int, float, type(None))
 NAMED = {"run": str, "attempt": int, "settings": str}
 EPISODE = {**NAMED, "success": bool, "score": NUMBER, "end": str, "last": str, "turns": list}
@@ -46,7 +48,7 @@ class Side(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """What names two episodes of the same task."""
+    """What names two episodes of the same task, whichever of them comes first; here ``a`` is the lesser name."""
 
     env_id: str
     task_id: str
@@ -56,7 +58,8 @@ class Pair(NamedTuple):
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Pair":
         """Returns the name of what a line is about."""
-        return cls(row["env_id"], row["task_id"], Side.of(row["a"]), Side.of(row["b"]))
+        a, b = sorted((Side.of(row["a"]), Side.of(row["b"])))
+        return cls(row["env_id"], row["task_id"], a, b)
 
 
 class Comparisons:
@@ -98,14 +101,25 @@ def read(path: Path) -> tuple[list[Row], int]:
 
 
 def standing(rows: Iterable[Row]) -> list[Row]:
-    """Returns the comparisons that stand: neither taken back nor made again; one an annotator and pair, the earliest first."""
+    """Returns the comparisons that stand: neither taken back nor made again; one an annotator and pair, the earliest first.
+
+    Their sides are in order: see :func:`ordered`.
+    """
     found: dict[tuple[str, Pair], Row] = {}
     for row in rows:
         key = (row["annotator"], Pair.of(row))
         found.pop(key, None)
         if row["row"] == "comparison":
-            found[key] = row
+            found[key] = ordered(row)
     return list(found.values())
+
+
+def ordered(row: Row) -> Row:
+    """Returns a comparison, or a pair without a choice, whose sides are in the order of their names: the same for everybody."""
+    if Side.of(row["a"]) <= Side.of(row["b"]):
+        return row
+    turned = {**row, "a": row["b"], "b": row["a"]}
+    return turned | {"choice": TURNED.get(row["choice"], row["choice"])} if "choice" in row else turned
 
 
 def undo(comparison: Row) -> Row:

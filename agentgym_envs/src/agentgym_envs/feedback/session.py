@@ -8,7 +8,7 @@ from typing import Any, Literal
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.feedback.agreement import Agreement, agreement
-from agentgym_envs.feedback.record import Comparisons, Pair, standing, undo
+from agentgym_envs.feedback.record import Comparisons, Pair, ordered, standing, undo
 from agentgym_envs.tasks import stable_hash
 
 Choice = Literal["left", "right", "tie", "neither"]
@@ -55,7 +55,7 @@ class Session:
     """
 
     def __init__(self, pairs: Sequence[Row], file: Comparisons, *, seed: int):
-        self.pairs, self._file = pairs, file
+        self.pairs, self._file = [ordered(row) for row in pairs], file
         self._keys = [Pair.of(row) for row in pairs]
         self._turned = [bool(stable_hash(json.dumps([seed, *key])) % 2) for key in self._keys]
         self._undone: dict[tuple[str, Pair], Row] = {}  # to show again what was chosen

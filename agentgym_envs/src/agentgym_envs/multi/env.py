@@ -1,7 +1,7 @@
 """A game as a Gymnasium environment: some of its seats are the caller's, one action after the other; others play the rest."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any
 
@@ -21,7 +21,8 @@ class SeatsEnv(TextEnv):
     ``info["agent"]`` is the seat that the observation and ``info["goal"]`` are for and that acts next; after the end it is the one
     that acted last. ``info["rewards"]``, ``["scores"]``, ``["successes"]`` and ``["invalids"]`` say what the step brought to each
     seat of the caller's; ``info["score"]`` is the mean of their scores, and ``info["success"]`` says that all have succeeded.
-    Seats that speak at once are asked one after the other, and see nothing of each other before all have spoken.
+    Seats that speak at once are asked one after the other, and see nothing of each other before all have spoken. What a seat may
+    know is its observations and ``info["goal"]``: ``info["task_id"]`` is for who evaluates, and may tell what another seat knows.
 
     Args:
         game: its id.
@@ -31,7 +32,7 @@ class SeatsEnv(TextEnv):
         **kwargs: those of :class:`agentgym_envs.TextEnv`, and the game's.
 
     Raises:
-        ArgumentError: no such seat, or the game has no such keyword.
+        ArgumentError: no such seat, ``others`` is no name, or the game has no such keyword.
         UnknownName: no such player.
     """
 
@@ -40,7 +41,7 @@ class SeatsEnv(TextEnv):
         self.game = make_game(game, **kwargs)
         self.seats = _chosen(self.game.seats, seats)
         self.instructions, self.tools = self.game.instructions, self.game.tools  # type: ignore[misc]
-        self._others, self.agent = others or self.game.others, self.seats[0]
+        self._others, self.agent = self.game.others if others is None else others, self.seats[0]
         self._seat_others()  # who cannot play is told before anything begins
         super().__init__(**own)
 
@@ -116,7 +117,7 @@ class SeatsEnv(TextEnv):
 def _chosen(known: tuple[str, ...], seats: Sequence[str] | str | None) -> tuple[str, ...]:
     if seats is None:
         return known[:1]
-    wanted = known if seats == "all" else (seats,) if isinstance(seats, str) else tuple(seats)
-    if not wanted or set(wanted) - set(known):
+    wanted = known if seats == "all" else tuple(seats) if isinstance(seats, Iterable) and not isinstance(seats, str) else (seats,)
+    if not wanted or any(seat not in known for seat in wanted):
         raise ArgumentError(f"seats={seats!r}: choose at least one of {', '.join(known)}, or 'all'")
     return tuple(seat for seat in known if seat in wanted)

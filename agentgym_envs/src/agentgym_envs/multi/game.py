@@ -72,7 +72,7 @@ class TextGame(metaclass=ABCMeta):
         """Returns the best that a seat which acts now can say."""
 
     def secrets(self, seat: str) -> tuple[str, ...]:
-        """Returns texts that a seat knows of the current task and that the others must not be shown before the end."""
+        """Returns texts that a seat knows of the current task: before the end no other is shown one, nor has it in its goal."""
         return ()
 
     def forfeit(self, seat: str) -> Mapping[str, Outcome]:

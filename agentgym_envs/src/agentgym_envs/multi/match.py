@@ -43,10 +43,7 @@ class Match:
             return False
         said, self._said = self._said, {}
         self._take(self.game.act(said))
-        for speaker in said:
-            self._misunderstood[speaker] = self._misunderstood[speaker] + 1 if self.outcomes[speaker].invalid else 0
-            if not self.over and self._misunderstood[speaker] == self.game.patience:
-                self._take({s: o._replace(invalid=s == speaker) for s, o in self.game.forfeit(speaker).items()})
+        self._count({speaker: self.outcomes[speaker].invalid for speaker in said})
         return True
 
     def see(self, seat: str) -> str:
@@ -59,6 +56,19 @@ class Match:
         """Returns what a seat has earned since this was asked last: the change of its score."""
         before, self._earned[seat] = self._earned[seat], self.outcomes[seat].score
         return self._earned[seat] - before
+
+    def _count(self, invalid: Mapping[str, bool]) -> None:
+        """Counts how often in a row seats were not understood: at the end of the game's patience they forfeit, all of them.
+
+        Each has what its own forfeit leaves it, the others what the first one leaves them.
+        """
+        for seat, now in invalid.items():
+            self._misunderstood[seat] = self._misunderstood[seat] + 1 if now else 0
+        lost = [seat for seat in invalid if self._misunderstood[seat] == self.game.patience]
+        if lost and not self.over:
+            ended = {seat: self.game.forfeit(seat) for seat in lost}
+            first = ended[lost[0]]
+            self._take({s: ended.get(s, first)[s]._replace(invalid=s in ended) for s in first})
 
     def _take(self, outcomes: Mapping[str, Outcome]) -> None:
         self.outcomes, self.over = outcomes, all(outcome.done for outcome in outcomes.values())

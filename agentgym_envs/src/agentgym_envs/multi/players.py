@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from agentgym_envs.errors import UnknownName
+from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.multi.game import TextGame
 
 Seated = Callable[[str, random.Random], str]
@@ -20,8 +20,12 @@ def make_player(game: TextGame, seat: str, name: str) -> Seated:
         name: "random", "oracle", a key of ``game.players``, or "model:NAME".
 
     Raises:
+        ArgumentError: it is no name.
         UnknownName: no such player.
     """
+    known = ["random", "oracle", f"{MODEL}NAME", *game.players]
+    if not isinstance(name, str):
+        raise ArgumentError(f"others={name!r}: name a player: {', '.join(known)}")
     if name == "random":
         return lambda seen, rng: rng.choice(game.actions(seat))
     if name == "oracle":
@@ -33,4 +37,4 @@ def make_player(game: TextGame, seat: str, name: str) -> Seated:
         from agentgym_envs.multi.model import ModelPlayer
 
         return ModelPlayer(game, name.removeprefix(MODEL))
-    raise UnknownName("player", name, ["random", "oracle", f"{MODEL}NAME", *game.players])
+    raise UnknownName("player", name, known)

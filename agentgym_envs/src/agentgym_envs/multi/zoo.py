@@ -3,11 +3,12 @@
 Importing this module registers every game with PettingZoo: ``pettingzoo.make("parallel", "agentgym/Connect4-v0")``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gymnasium
 import pettingzoo
+from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 
 from agentgym_envs import registry
@@ -33,13 +34,13 @@ class _Table:
     def __init__(self, game: TextGame, game_id: str, split: str, tasks: Iterable[str] | str | None, render_mode: str | None):
         self.game, self.task_set, self.filtered = game, game.make_tasks(), tasks is not None
         self.task_ids = select(self.task_set, split, tasks)
-        self.metadata = {"name": game_id, "render_modes": ["ansi"], "is_parallelizable": True}
+        self.metadata = {"name": game_id, "render_modes": ["ansi"]}
         self.render_mode, self.possible_agents = render_mode, list(game.seats)
-        self._random, _ = seeding.np_random(0)
+        self._random, _ = seeding.np_random()
         self._log: list[str] = []
 
-    def start(self, seed: int | None, options: dict[str, Any] | None) -> Match:
-        """Starts an episode; PettingZoo wants unknown options to be ignored."""
+    def start(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        """Starts an episode, by chance where no seed was ever given; PettingZoo wants unknown options to be ignored."""
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         named = (options or {}).get("task_id")
@@ -47,13 +48,14 @@ class _Table:
         self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self.filtered)
         self._log = []
         self.match = Match(self.game, self.task, rng)
-        return self.match
 
     def told(self, agent: str) -> dict[str, Any]:
-        """Returns an agent's info; ``acts`` says that its next action counts."""
+        """Returns an agent's info; ``acts`` says that its next action counts.
+
+        The task's id is not in it: ids are names for people, and may tell an agent what another one knows.
+        """
         outcome = self.match.outcomes[agent]
         return {
-            "task_id": self.task.id,
             "goal": self.game.goal(agent),
             "acts": agent in self.match.waiting,
             "score": float(outcome.score),
@@ -67,12 +69,18 @@ class _Table:
         self._log += [f"[{agent} sees] {text}"] if text else []
         return text
 
-    def say(self, agent: str, action: Any) -> bool:
-        """Takes what an agent says; see :meth:`Match.say`."""
-        if not isinstance(action, str):
-            raise TypeError(f"the action of {agent} is a str, not {type(action).__name__}")
-        self._log.append(f"[{agent} says] {action}")
-        return self.match.say(agent, action)
+    def say(self, said: Mapping[str, Any]) -> None:
+        """Takes what agents that are waited for say, of all or of none of them.
+
+        Raises:
+            TypeError: one does not say a string.
+        """
+        for agent, action in said.items():
+            if not isinstance(action, str):
+                raise TypeError(f"the action of {agent} is a str, not {type(action).__name__}")
+        for agent, action in said.items():
+            self._log.append(f"[{agent} says] {action}")
+            self.match.say(agent, action)
 
     def render(self) -> str | None:
         """Returns what was seen and said in this episode, in mode "ansi"."""
@@ -87,10 +95,15 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 
     def __init__(self, table: _Table):
         self._table = table
-        self.metadata, self.render_mode = table.metadata, table.render_mode
+        self.metadata, self.render_mode = table.metadata | {"is_parallelizable": True}, table.render_mode
         self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {agent: (Unicode(), Unicode()) for agent in table.possible_agents}
         self.game = table.game
+
+    @property
+    def task_id(self) -> str:
+        """Returns the id of the task that is played, for who evaluates; no agent is told."""
+        return self._table.task.id
 
     def observation_space(self, agent: str) -> Unicode:
         """Returns the strings."""
@@ -111,15 +124,16 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 
         Raises:
             ArgumentError: one of them is missing.
-            TypeError: one is not a string.
+            ResetNeeded: before the first reset or after the end of an episode.
+            TypeError: one is not a string. After an error nothing has been taken: the step can be made again.
         """
+        _need(self.agents)
         match, agents = self._table.match, self.agents
         if missing := [agent for agent in match.waiting if agent not in actions]:
             raise ArgumentError(
                 f"step lacks the action of {missing[0]}, who is to act now: give one to each whose info['acts'] is true"
             )
-        for agent in match.waiting:
-            self._table.say(agent, actions[agent])
+        self._table.say({agent: actions[agent] for agent in match.waiting})
         observed = {a: self._table.see(a) for a in agents}
         rewards = {a: match.earned(a) for a in agents}
         ended, cut = dict.fromkeys(agents, match.over), dict.fromkeys(agents, False)
@@ -139,16 +153,22 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ignore[misc]
     """Agents act one after the other; those that speak at once see nothing of each other before all have spoken.
 
-    An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string.
+    An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string. PettingZoo's
+    ``aec_to_parallel`` cannot make this form parallel, as it waits for all agents at every step: :class:`ParallelText` is.
     """
 
     def __init__(self, table: _Table):
         super().__init__()
         self._table = table
-        self.metadata, self.render_mode = table.metadata, table.render_mode
+        self.metadata, self.render_mode = table.metadata | {"is_parallelizable": False}, table.render_mode
         self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode()) for a in table.possible_agents}
         self.game = table.game
+
+    @property
+    def task_id(self) -> str:
+        """Returns the id of the task that is played, for who evaluates; no agent is told."""
+        return self._table.task.id
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """Returns a dictionary of one string."""
@@ -173,17 +193,23 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
         return {"text": self._seen[agent]}
 
     def step(self, action: str | None) -> None:
-        """Takes the action of ``agent_selection``; None of one whose game is over."""
-        agent = self.agent_selection
+        """Takes the action of ``agent_selection``; None of one whose game is over.
+
+        Raises:
+            ResetNeeded: before the first reset, or after the last agent has left.
+            TypeError: the action is not a string; it can be given again.
+        """
+        _need(self.agents)
+        match, agent = self._table.match, self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)  # type: ignore[arg-type]
             return
+        self._table.say({agent: action})
         self._cumulative_rewards[agent] = 0.0
         self._seen[agent] = ""
-        self._table.say(agent, action)
         for a in self.agents:
             self._seen[a] = "\n".join(filter(None, (self._seen[a], self._table.see(a))))
-        self.rewards = {a: self._table.match.earned(a) for a in self.agents}
+        self.rewards = {a: match.earned(a) for a in self.agents}
         self._accumulate_rewards()
         self._look()
 
@@ -200,6 +226,16 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
         self.infos = {a: self._table.told(a) for a in self.agents}
         self.terminations = dict.fromkeys(self.agents, match.over)
         self.agent_selection = match.waiting[0] if match.waiting else self.agents[0]
+
+
+def _need(agents: list[str]) -> None:
+    """Refuses a step where nobody is there.
+
+    Raises:
+        ResetNeeded: nobody is.
+    """
+    if not agents:
+        raise ResetNeeded("the episode is over or was never started: call reset()")
 
 
 def make_parallel(

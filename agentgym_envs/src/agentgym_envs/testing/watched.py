@@ -61,12 +61,18 @@ class Watched:
 
     def say(self, seat: str, action: str) -> Outcome | None:
         """Takes what a seat says; returns what it led to for this seat, or None if others are waited for."""
+        alone = tuple(self.game.acting()) == (seat,)
         went_on = self.match.say(seat, action)
         self.turns += 1
         if not went_on:
             return None
         self._check_outcomes()
         self._look()
+        if alone and self.match.outcomes[seat].invalid and not self.match.over:
+            acting = tuple(self.game.acting())
+            expect(
+                acting == (seat,), f"turn {self.turns}: {seat} was not understood and is to act again, but acting() gives {acting}"
+            )
         return self.match.outcomes[seat]
 
     def _check_outcomes(self) -> None:
@@ -77,6 +83,9 @@ class Watched:
         for seat, outcome in outcomes.items():
             score = outcome.score
             expect(0.0 <= score <= 1.0, f"turn {self.turns}: the score {score} of {seat} is not in [0, 1]")
+        scores = {seat: outcome.score for seat, outcome in outcomes.items()}
+        same = len(set(scores.values())) == 1
+        expect(same or not self.game.cooperative, f"turn {self.turns}: cooperative is True, and the scores are {scores}")
 
     def _look(self) -> None:
         """Checks who is waited for and what all have been shown."""
@@ -90,9 +99,13 @@ class Watched:
             )
             text.encode("utf-8")
             if not self.match.over:
-                self._check_secrets(seat, text)
+                self._check_secrets(seat, text, "is shown")
+                self._check_secrets(seat, self.game.goal(seat), "has the goal")
 
-    def _check_secrets(self, seat: str, text: str) -> None:
+    def _check_secrets(self, seat: str, text: str, told: str) -> None:
         for owner, secrets in self._secrets.items():
             for secret in set(secrets) - set(self._secrets[seat]):
-                expect(secret not in text, f"turn {self.turns}: {seat} is shown {secret!r}, a secret of {owner}: {text[:200]!r}")
+                expect(
+                    secret not in text,
+                    f"turn {self.turns}: {seat} {told} {text[:200]!r}, which tells {secret!r}, a secret of {owner}",
+                )

@@ -10,6 +10,8 @@ from typing import NamedTuple, Self
 
 from agentgym_envs.errors import ArgumentError
 
+LARGEST = 9  # columns, or rows
+
 
 class Stones(NamedTuple):
     """A position: the stones of who is to move, and those of both."""
@@ -26,7 +28,7 @@ class Board:
     """How large the board is, and how many in a row win.
 
     Raises:
-        ArgumentError: nobody could win on it.
+        ArgumentError: a side is no whole number, or nobody could win on it.
     """
 
     columns: int = 6
@@ -34,8 +36,11 @@ class Board:
     connect: int = 4
 
     def __post_init__(self) -> None:
-        if not 2 <= self.connect <= max(self.columns, self.rows) <= 9:
-            raise ArgumentError(f"{self}: connect must be from 2 to the longer side, and that at most 9")
+        for name, number in vars(self).items():
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise ArgumentError(f"{name} must be a whole number of at most {LARGEST}, not {number!r}")
+        if not 2 <= self.connect <= max(self.columns, self.rows) <= LARGEST:
+            raise ArgumentError(f"{self}: connect must be from 2 to the longer side, and that at most {LARGEST}")
 
     def __str__(self) -> str:
         return f"{self.columns}x{self.rows}-{self.connect}"
