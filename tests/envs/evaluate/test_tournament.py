@@ -72,6 +72,12 @@ def test_nim_by_hand():
     assert output.index("\n oracle") < output.index("\n random"), "the best comes first"
 
 
+def test_who_wins_all_games_has_no_interval():
+    output = call(NIM, "random", "oracle", "--task", "pile-7", "--out", "out")
+    assert [line(output, player)[6] for player in ("oracle", "random")] == ["–", "–"]
+    assert "– where every resampling gives the same rating" in " ".join(output.split())
+
+
 def test_a_turn_says_who_spoke_and_rewards_add_up_to_the_scores():
     call(NEGOTIATION, *TRIO, "--episodes", 3, "--out", "out")
     for row in rows():
