@@ -44,10 +44,13 @@ class Match:
         said, self._said = self._said, {}
         self._take(self.game.act(said))
         for speaker in said:
-            self._misunderstood[speaker] = self._misunderstood[speaker] + 1 if self.outcomes[speaker].invalid else 0
-            if not self.over and self._misunderstood[speaker] == self.game.patience:
-                self._take({s: o._replace(invalid=s == speaker) for s, o in self.game.forfeit(speaker).items()})
+            self._count(speaker, invalid=self.outcomes[speaker].invalid)
         return True
+
+    def refuse(self, seat: str) -> None:
+        """Counts what a seat said that held nothing to say; the seat is still waited for, unless it forfeits by that."""
+        assert seat in self.waiting, f"{seat} is not waited for"
+        self._count(seat, invalid=True)
 
     def see(self, seat: str) -> str:
         """Returns what a seat has not seen yet, which it then has."""
@@ -59,6 +62,12 @@ class Match:
         """Returns what a seat has earned since this was asked last: the change of its score."""
         before, self._earned[seat] = self._earned[seat], self.outcomes[seat].score
         return self._earned[seat] - before
+
+    def _count(self, seat: str, *, invalid: bool) -> None:
+        """Counts how often in a row a seat was not understood: at the end of the game's patience it forfeits."""
+        self._misunderstood[seat] = self._misunderstood[seat] + 1 if invalid else 0
+        if not self.over and self._misunderstood[seat] == self.game.patience:
+            self._take({s: o._replace(invalid=s == seat) for s, o in self.game.forfeit(seat).items()})
 
     def _take(self, outcomes: Mapping[str, Outcome]) -> None:
         self.outcomes, self.over = outcomes, all(outcome.done for outcome in outcomes.values())
