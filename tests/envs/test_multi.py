@@ -168,6 +168,26 @@ def test_a_response_without_an_action_is_invalid_for_who_acts():
     assert info["rewards"] == {"player_0": 0.0, "player_1": 0.0}
 
 
+def test_responses_without_an_action_count_towards_the_games_patience():
+    env = gymnasium.make(NIM, seats="all")
+    env.reset(options={"task_id": "pile-10"})
+    refused = Refusal("Write an action.")
+    over = [env.step(action)[2] for action in (refused, "x", "1", refused, "1", refused, "x")]
+    assert over == [False] * 7, "a turn that was understood starts the count anew; each seat has its own"
+    observation, reward, over, _, info = env.step(refused)
+    assert observation == "Write an action.\nplayer_0 was not understood 3 times in a row: the game is over."
+    assert (reward, over, info["success"], info["scores"]) == (0.0, True, False, {"player_0": 0.0, "player_1": 0.0})
+    assert (info["agent"], info["invalids"]) == ("player_0", {"player_0": True, "player_1": False})
+
+
+def test_responses_without_an_action_count_where_seats_speak_at_once():
+    env = gymnasium.make(SUM, seats="all")
+    env.reset(seed=1)
+    env.step("5")
+    told = [env.step(Refusal("Write an action."))[2::2] for _ in range(3)]
+    assert [(over, info["agent"]) for over, info in told] == [(False, "player_1")] * 2 + [(True, "player_1")]
+
+
 def test_a_seed_fixes_the_task_what_the_game_draws_and_how_others_play():
     one, other = (gymnasium.make(NIM, seats="player_1") for _ in range(2))
     for seed in range(5):
@@ -289,5 +309,8 @@ def test_a_seat_whose_game_is_over_before_its_turn_has_one_that_changes_nothing(
         if info["admissible_actions"] == ["pass"]:
             _, reward, over, _, info = env.step("pass")
             assert (reward, over, info["success"], info["invalid"]) == (0.0, True, False, False)
+            env.reset(seed=seed)
+            _, reward, over, _, info = env.step(Refusal("Write an action."))
+            assert (reward, over, info["success"], info["invalid"]) == (0.0, True, False, True)
             return
     raise AssertionError("no position is won in one move")

@@ -4,6 +4,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs import registry
+from agentgym_envs.core import Refusal
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.testing import check_text_env
 
@@ -59,12 +60,25 @@ def test_an_attempt_ends_after_its_turns_and_the_episode_with_the_second():
     assert [over for _, _, over, _, _ in attempts] == [False] * 5 + [True]
 
 
+def test_responses_without_an_action_take_turns_of_an_attempt_too():
+    env = gymnasium.make(ID, rooms=[6], turns=3, alpha=1.0)
+    _, info = env.reset(seed=0)
+    assert (info["attempt"], info["first_score"]) == (1, 0.0)
+    steps = [env.step(action) for action in (Refusal("no"), "dance", *[Refusal("no")] * 4)]
+    assert [info["attempt"] for *_, info in steps] == [1, 1, 1, 2, 2, 2]
+    assert [over for _, _, over, _, _ in steps] == [False] * 5 + [True]
+    assert all(info["invalid"] and info["first_score"] == 0.0 for *_, info in steps)
+    assert steps[0][0] == "no"
+    assert steps[2][0].startswith("no\n\nThe first attempt is over.")
+
+
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
         ({"of": ID}, "not at attempts"),
         ({"of": "CartPole-v1"}, "does not take 'split'"),
         ({"turns": 0}, "turns=0"),
+        ({"turns": 2.5}, "turns=2.5: .* a whole number from 1 up"),
         ({"alpha": -1.0}, "alpha=-1.0"),
         ({"of": "agentgym/TextCraft-v1", "rooms": [4]}, "rooms"),
     ],

@@ -110,6 +110,10 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
     def act(self, action: str) -> Outcome:
         """Applies any string."""
 
+    def refuse(self, text: str) -> Outcome:
+        """Answers a response without an action by what is wrong with it: nothing changes, and the turn counts as invalid."""
+        return Outcome(text, self._score, invalid=True)
+
     @abstractmethod
     def actions(self) -> list[str]:
         """Returns actions that are understood now, in a fixed order."""
@@ -160,7 +164,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             raise TypeError(f"an action is a str, not {type(action).__name__}")
         if self._over:
             raise ResetNeeded("the episode is over or was never started: call reset()")
-        outcome = Outcome(str(action), self._score, invalid=True) if isinstance(action, Refusal) else self.act(action)
+        outcome = self.refuse(str(action)) if isinstance(action, Refusal) else self.act(action)
         reward = outcome.score - self._score
         self._turn += 1
         self._text, self._score, self._over = outcome.text, outcome.score, outcome.done

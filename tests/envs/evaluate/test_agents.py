@@ -10,6 +10,7 @@ from agentgym_envs.errors import ArgumentError, BrokenPlugin
 from agentgym_envs.evaluate.agents import Ending, load
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.plan import plan
+from agentgym_envs.feedback.export import LeftOut, conversation
 
 REACT = "Thought: north seems right.\nAction: go north"
 
@@ -211,6 +212,59 @@ def test_an_agent_of_ones_own_with_and_without_a_start_and_an_end(tmp_path):
     assert row["memory"] == {"met": True}
     (item,) = mazes(1)
     assert Curious.seen == [("hi", item.task_id, 0, True, len(item.world.tools)), (False, True)]
+
+
+def questions(messages):
+    """Plays either seat of Twenty Questions: it asks, and answers, without wanting to find anything."""
+    return "no" if "You are answerer_0" in messages[1]["content"] else "ask name begins with Zz"
+
+
+def test_each_seat_of_a_game_has_a_conversation_of_its_own(tmp_path):
+    items = plan("agentgym/TwentyQuestions-v0", episodes=1, kwargs={"seats": "all"})[0]
+    (row,), asked = play(tmp_path, "chat", questions, items, horizon=6)
+    assert [turn["agent"] for turn in row["turns"]] == ["asker_0", "answerer_0"] * 3
+    assert not any(turn["invalid"] for turn in row["turns"])
+    assert [roles(messages) for messages in asked] == [("s u" + " a u" * n) for n in range(3) for _ in range(2)]
+    for seat, messages in zip(("asker_0", "answerer_0"), asked[-2:], strict=True):
+        own = [turn for turn in row["turns"] if turn["agent"] == seat]
+        assert [m["content"] for m in messages[1:]] == [t for turn in own for t in (turn["observation"], turn["response"])][:-1]
+        assert messages[1]["content"].startswith(f"You are {seat}.")
+    secret = asked[1][1]["content"].splitlines()[0].removeprefix("You are answerer_0. ").removesuffix(" Its facts:")
+    assert secret.startswith("The ")
+    assert not any(secret in str(messages) for messages in asked[::2]), "the asker is not told"
+    with pytest.raises(LeftOut, match="several agents"):
+        conversation("", row)
+
+
+class Seated:
+    """Says what its seat is to say, and keeps in mind who it was."""
+
+    def start(self, opening):
+        self.opening = opening
+
+    def act(self, observation, info):
+        return {"player_0": "what?", "player_1": "5"}[self.opening.agent]
+
+    def end(self, ending):
+        return [self.opening.agent, list(self.opening.memory), ending.observation, ending.score, ending.success]
+
+
+def test_what_seats_that_speak_at_once_leave_is_their_own(tmp_path):
+    items = plan("foreign/Sum-v0", episodes=1, attempts=2, kwargs={"seats": "all"})[0]
+    first, second = evaluate(tmp_path, items, Maker("seated", Seated, {}), horizon=3).record.rows
+    turns = [(turn["agent"], turn["response"], turn["invalid"]) for turn in first["turns"]]
+    assert turns == [("player_0", "what?", True), ("player_1", "5", False), ("player_0", "what?", True)]
+    seen = {turn["agent"]: turn["observation"] for turn in first["turns"]} | {"player_0": first["last"]}
+    left = {seat: [seat, [], seen[seat], 0.0, False] for seat in ("player_0", "player_1")}
+    assert first["memory"] == left
+    assert {seat: lesson[1] for seat, lesson in second["memory"].items()} == {seat: [left[seat]] for seat in left}
+
+
+def test_random_players_of_a_game_do_not_play_the_same(tmp_path):
+    items = plan("agentgym/Connect4-v0", episodes=1, kwargs={"seats": "all"})[0]
+    (row,) = evaluate(tmp_path, items, "random", horizon=12).record.rows
+    own = [[turn["action"] for turn in row["turns"] if turn["agent"] == seat] for seat in ("player_0", "player_1")]
+    assert own[0][:4] != own[1][:4]
 
 
 def test_a_response_that_is_no_text_is_an_error_of_the_agent(tmp_path):

@@ -54,10 +54,17 @@ def test_intervals_are_over_tasks():
     tasks = np.array([[[0, 2], [0, 0]], [[0, 0], [2, 0]]], dtype=float)
     first, second = ratings(tasks)
     assert first.elo == second.elo == pytest.approx(1000)
-    assert [first.low, first.high] == pytest.approx([elo(2 * tasks[1])[0], elo(2 * tasks[0])[0]])
-    same = ratings(tasks[[0, 0, 0]])
-    assert same[0].low == pytest.approx(same[0].elo) == pytest.approx(same[0].high)
+    assert first.interval == pytest.approx((elo(2 * tasks[1])[0], elo(2 * tasks[0])[0]))
     assert ratings(tasks) == [first, second], "the same every time"
+
+
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_there_is_no_interval_where_resampling_learns_nothing(tasks):
+    """3–0 three times says little about the spread, and nothing that a resampling could show."""
+    sweep = np.tile([[0.0, 1.0], [0.0, 0.0]], (tasks, 1, 1))
+    assert [rating.interval for rating in ratings(sweep)] == [None, None]
+    symmetric = np.array([[[0, 1, 2], [1, 0, 1], [0, 1, 0]], [[0, 1, 0], [1, 0, 1], [2, 1, 0]]], dtype=float)
+    assert [rating.interval is None for rating in ratings(symmetric)] == [False, True, False], "only for whom nothing varies"
 
 
 def test_wins_of_games():

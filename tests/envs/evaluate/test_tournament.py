@@ -72,6 +72,12 @@ def test_nim_by_hand():
     assert output.index("\n oracle") < output.index("\n random"), "the best comes first"
 
 
+def test_who_wins_all_games_has_no_interval():
+    output = call(NIM, "random", "oracle", "--task", "pile-7", "--out", "out")
+    assert [line(output, player)[6] for player in ("oracle", "random")] == ["–", "–"]
+    assert "– where every resampling gives the same rating" in " ".join(output.split())
+
+
 def test_a_turn_says_who_spoke_and_rewards_add_up_to_the_scores():
     call(NEGOTIATION, *TRIO, "--episodes", 3, "--out", "out")
     for row in rows():
@@ -195,6 +201,25 @@ def test_who_forfeits_has_lost(server):
     assert line(output, "model:stub")[2:4] == ["0–0–2", "0–0–2"]
     assert all(sum(turn["invalid"] for turn in row["turns"]) == 3 for row in rows())
     assert {told["score"] for row in rows() for told in row["seats"].values()} == {0.0}
+
+
+def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
+    """The model takes one stone at a time, so that its 50 words are full long before 17 stones are gone."""
+    with StubModel(policy(lambda messages: "1"), context=50) as stub:
+        monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
+        output = call(NIM, "model:stub", "greedy", "--task", "pile-17", "--out", "out", "--concurrency", 1)
+        asked = len(stub.completions)
+        assert call(NIM, "model:stub", "greedy", "--task", "pile-17", "--out", "out"), "nothing is missing"
+        assert len(stub.completions) == asked
+    assert len(read(Path("out"))[0]) == len(rows()) == 2, "no fault"
+    assert line(output, "model:stub")[2:4] == ["0–0–1"] * 2
+    for row in rows():
+        own = next(seat for seat, told in row["seats"].items() if told["player"] == "model:stub")
+        assert (row["end"], row["seats"][own]["forfeit"]) == ("context", True)
+        assert {(told["score"], told["forfeit"]) for seat, told in row["seats"].items() if seat != own} == {(0.0, False)}
+        assert not any(turn["invalid"] or turn["reward"] for turn in row["turns"])
+        assert row["seats"][own]["last"].endswith(f"The conversation of {own} is too long for its model: the game is over.")
+        assert "stones." in row["seats"][own]["last"], "what it could not answer to"
 
 
 @pytest.mark.parametrize(

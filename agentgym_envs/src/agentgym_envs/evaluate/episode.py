@@ -1,11 +1,11 @@
-"""One episode: an agent in an environment, written down turn by turn."""
+"""One episode: an agent in an environment, or one in each of its seats, written down turn by turn."""
 
 import asyncio
 import inspect
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import BrokenPlugin, ContextExceeded, ProviderError
@@ -28,12 +28,14 @@ class Place(NamedTuple):
     slot: int
 
 
-async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memory: Sequence[Any], turns: list[Row]) -> Row:
-    """Plays an episode.
+async def play(
+    item: Item, make: Callable[[], Agent], place: Place, *, form: str | None, memory: Sequence[Any], turns: list[Row]
+) -> Row:
+    """Plays an episode. Each seat that ``info["agent"]`` names has an agent of its own, which sees nothing of the others'.
 
     Args:
         item: which.
-        agent: a new one.
+        make: makes an agent.
         place: where; its pool reads responses in ``form``.
         form: how responses hold actions, or None.
         memory: what earlier attempts left.
@@ -50,11 +52,18 @@ async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memo
     result = _checked(await place.pool.reset(place.slot, **item.start))
     reader = FORMATS[form](item.world.tools) if form else None
     goal = str((result.info or {}).get("goal", ""))
-    await _called(agent, "start", _opening(item, goal, form, memory))
+    agents: dict[str, Agent] = {}
+    seen: dict[str, str] = {}
     end = ""
     while not end:
+        asked = result.info or {}
+        seat = _seat(asked)
+        if seat not in agents:
+            agents[seat] = make()
+            await _called(agents[seat], "start", _opening(item, asked, form, memory))
+        agent, seen[seat] = agents[seat], result.observation
         try:
-            response = await _called(agent, "act", result.observation, result.info or {})
+            response = await _called(agent, "act", result.observation, asked)
         except ContextExceeded:
             end = "context"
             break
@@ -63,23 +72,57 @@ async def play(item: Item, agent: Agent, place: Place, *, form: str | None, memo
             end = "truncated"
             break
         said = (after.action or "") if response is ASK_ORACLE else response
-        turns.append(turn(result.observation, said, reader, after.reward, bool((after.info or {}).get("invalid", False))))
+        turns.append(turn(result.observation, said, reader, after.reward, False, seat))
+        _judge(turns, after.info)
         result = after
         end = "terminated" if result.terminated else "truncated" if result.truncated else ""
     info = result.info or {}
     total = sum(played["reward"] for played in turns)
     success = bool(info.get("success", result.terminated and total > 0))
     score = float(info.get("score", total))
-    memory_left = await _lesson(agent, Ending(result.observation, success, score, end != "terminated"))
+    seen[_seat(info)] = result.observation
+    lessons = {}
+    for seat, agent in agents.items():
+        own = bool(_own(info, "successes", seat, success)), float(_own(info, "scores", seat, score))
+        lessons[seat] = await _lesson(agent, Ending(seen[seat], *own, end != "terminated"))
     seconds = round(time.monotonic() - began, 3)
     ended = {"goal": goal, "success": success, "score": score, "end": end, "last": result.observation}
-    return {**ended, "turns": turns, "seconds": seconds, "memory": memory_left}
+    return {**ended, "turns": turns, "seconds": seconds, "memory": _left(lessons)}
 
 
-def _opening(item: Item, goal: str, form: str | None, memory: Sequence[Any]) -> Opening:
+def _seat(info: Mapping[str, Any]) -> str:
+    """Returns who acts next, or acted last; empty in an environment with one agent."""
+    agent = info.get("agent")
+    return agent if isinstance(agent, str) else ""
+
+
+def _own(info: Mapping[str, Any], key: str, seat: str, whole: Any) -> Any:
+    """Returns what an environment with several seats tells of one, else what holds for the whole."""
+    told = info.get(key)
+    return told.get(seat, whole) if seat and isinstance(told, Mapping) else whole
+
+
+def _judge(turns: Sequence[Row], info: Mapping[str, Any]) -> None:
+    """Marks what was not understood. Seats that speak at once are heard when all have spoken: it may be an earlier turn."""
+    latest = {played.get("agent", ""): played for played in turns}
+    last = turns[-1].get("agent", "")
+    for seat, played in latest.items():
+        played["invalid"] |= bool(_own(info, "invalids", seat, info.get("invalid", False) and seat == last))
+
+
+def _left(lessons: Mapping[str, Any]) -> Any:
+    """Returns what a whole episode leaves to the next attempt: the agent's lesson, or each seat's by its name."""
+    if set(lessons) == {""}:
+        return lessons[""]
+    return None if all(lesson is None for lesson in lessons.values()) else lessons
+
+
+def _opening(item: Item, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]) -> Opening:
+    seat, goal = _seat(info), str(info.get("goal", ""))
+    own = [left.get(seat) if isinstance(left, Mapping) else None for left in memory] if seat else memory
     rules = FORMATS[form](item.world.tools).describe() if form else ""
     tools = FunctionCall(item.world.tools).schema()
-    return Opening(item.task_id, item.attempt, goal, item.world.instructions, rules, tools, memory)
+    return Opening(item.task_id, item.attempt, goal, item.world.instructions, rules, tools, own, seat)
 
 
 async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
@@ -117,7 +160,7 @@ def _checked(result: Result) -> Result:
     return result
 
 
-def turn(observation: str, response: str, reader: Format | None, reward: float, invalid: bool) -> Row:
+def turn(observation: str, response: str, reader: Format | None, reward: float, invalid: bool, agent: str = "") -> Row:
     """Returns a turn as it is written down.
 
     Args:
@@ -126,12 +169,14 @@ def turn(observation: str, response: str, reader: Format | None, reward: float, 
         reader: of the response's format; None where it is an action.
         reward: of the action.
         invalid: it was not understood.
+        agent: whose turn it was; empty in an environment with one.
     """
     try:
         action = reader.parse(response) if reader else response
     except FormatError:
         action, invalid = "", True
-    told = {"observation": observation, "response": response, "thought": thought(response, action), "action": action}
+    who = {"agent": agent} if agent else {}
+    told = {**who, "observation": observation, "response": response, "thought": thought(response, action), "action": action}
     return {**told, "reward": reward, "invalid": invalid}
 
 

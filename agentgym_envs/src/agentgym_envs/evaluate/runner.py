@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ class Runner:
 
     Attributes:
         settings: what determines results.
-        maker: makes an agent an episode.
+        maker: makes an agent an episode, or one for each seat of it.
         record: where lines go.
         limits: how it is carried out.
         client: the model, where the agent needs one.
@@ -180,8 +181,8 @@ class Runner:
                 return
             turns: list[Row] = []
             try:
-                agent = self.maker.make(meter)
-                played = await play(item, agent, place, form=self.settings.format, memory=self._memory(item), turns=turns)
+                make = partial(self.maker.make, meter)
+                played = await play(item, make, place, form=self.settings.format, memory=self._memory(item), turns=turns)
             except (EnvFailure, ProviderError) as error:
                 if self.strict or (isinstance(error, ProviderRefused) and error.status in HOPELESS):
                     raise

@@ -65,12 +65,23 @@ class SeatsEnv(TextEnv):
             invalid = self._invalid()
         for seat, later in self._go_on().items():
             invalid[seat] |= later
+        return self._outcome(self.match.see(self.agent), invalid)
+
+    def refuse(self, text: str) -> Outcome:
+        """Tells the seat that acts, whose turn it still is; like an action that is not understood it may forfeit the game."""
+        if not self.match.over:
+            self.match.refuse(self.agent)
+        if not self.match.over:
+            return super().refuse(text)
+        return self._outcome(f"{text}\n{self.match.see(self.agent)}", {seat: seat == self.agent for seat in self.seats})
+
+    def _outcome(self, text: str, invalid: dict[str, bool]) -> Outcome:
         outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
         score = sum(outcome.score for outcome in outcomes.values()) / len(outcomes)
         success = all(outcome.success for outcome in outcomes.values())
         rewards = {seat: float(self.match.earned(seat)) for seat in self.seats}
         told = {"rewards": rewards, "invalids": invalid}
-        return Outcome(self.match.see(self.agent), score, self.match.over, success, any(invalid.values()), told)
+        return Outcome(text, score, self.match.over, success, any(invalid.values()), told)
 
     def actions(self) -> list[str]:
         """Returns those of the seat that acts; where others have ended the game before its first turn, there is nothing to say."""

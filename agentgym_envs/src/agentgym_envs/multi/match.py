@@ -46,6 +46,16 @@ class Match:
         self._count({speaker: self.outcomes[speaker].invalid for speaker in said})
         return True
 
+    def refuse(self, seat: str) -> None:
+        """Counts what a seat said that held nothing to say; the seat is still waited for, unless it forfeits by that."""
+        assert seat in self.waiting, f"{seat} is not waited for"
+        self._count({seat: True})
+
+    def forfeit(self, seat: str, why: str) -> None:
+        """Ends the game as the seat's forfeit, and says why to all."""
+        outcomes = self.game.forfeit(seat).items()
+        self._take({s: o._replace(text=why, invalid=s == seat) for s, o in outcomes})
+
     def see(self, seat: str) -> str:
         """Returns what a seat has not seen yet, which it then has."""
         text = "\n".join(filter(None, self._unseen[seat]))

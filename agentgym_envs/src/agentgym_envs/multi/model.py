@@ -23,6 +23,7 @@ class ModelPlayer:
 
     Raises:
         ArgumentError: no key in ``OPENAI_API_KEY``, though the server is on another machine.
+        ContextExceeded: the conversation of its seat is too long for the model.
         ProviderError: the server failed, which is a failure of the environment that it plays in, and no loss of anybody's.
     """
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agentgym_envs import registry
-from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.core import Outcome, Refusal, TextEnv
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -53,8 +53,8 @@ class TwoAttemptsEnv(TextEnv):
         limit = turns if turns is not None else registry.spec(of).max_episode_steps
         if not isinstance(self._inner, TextEnv) or isinstance(self._inner, TwoAttemptsEnv):
             raise ArgumentError(f"of={of!r}: two attempts are made at an environment that is a TextEnv, and not at attempts")
-        if not limit or limit < 1:
-            raise ArgumentError(f"turns={limit}: an attempt at {of} needs a limit from 1 up")
+        if type(limit) is not int or limit < 1:
+            raise ArgumentError(f"turns={limit!r}: an attempt at {of} needs a limit, a whole number from 1 up")
         if alpha < 0:
             raise ArgumentError(f"alpha={alpha}: the gain of the second attempt cannot be punished; take 0 or more")
         self._alpha, self._limit = alpha, limit
@@ -90,11 +90,18 @@ class TwoAttemptsEnv(TextEnv):
             observation = f"{observation}\n\n{AGAIN}\n{again}"
         return Outcome(observation, score, over, success, info["invalid"], told)
 
+    def refuse(self, text: str) -> Outcome:
+        """Takes one of the attempt's turns too."""
+        return self.act(Refusal(text))
+
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Applies an action; the gain of the second attempt is in the reward of the last."""
         observation, reward, terminated, truncated, info = super().step(action)
         gain = self._alpha * (info["score"] - self._first) if terminated else 0.0
         return observation, reward + gain, terminated, truncated, info
+
+    def _info(self, outcome: Outcome) -> dict[str, Any]:
+        return {"attempt": self._attempt, "first_score": self._first, **super()._info(outcome)}  # an outcome tells of its own
 
     def actions(self) -> list[str]:
         """Returns those of the attempt."""

@@ -1,6 +1,7 @@
 """What an agent is, and how one is found.
 
-An agent is a class; one object plays one episode. All of its methods may be ``async``::
+An agent is a class; one object plays one episode, or one seat of it where ``info["agent"]`` names several. All of its methods may
+be ``async``::
 
     class Mine:
         format = "plain"                    # how its responses hold actions: a key of agentgym_envs.wrappers.FORMATS
@@ -56,6 +57,8 @@ class Opening:
     """The environment's functions in OpenAI's ``tools`` form."""
     memory: Sequence[Any] = ()
     """What the ``end`` of earlier attempts at this task returned, in their order."""
+    agent: str = ""
+    """The seat that it plays; empty in an environment with one agent."""
 
     @property
     def system_prompt(self) -> str:
@@ -68,7 +71,7 @@ class Ending:
     """How an episode ended."""
 
     observation: str
-    """The last."""
+    """The last that it was shown."""
     success: bool
     score: float
     truncated: bool
@@ -93,7 +96,7 @@ class Agent:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes an agent for each episode."""
+    """Makes an agent for each episode, or each seat of it."""
 
     name: str
     target: Callable[..., Any]
@@ -121,7 +124,7 @@ class Maker:
         return inspect.isclass(self.target) and "client" in _keywords(self.target)
 
     def make(self, client: Any = None) -> Any:
-        """Returns an agent for one episode."""
+        """Returns an agent for one episode, or one seat of it."""
         if not inspect.isclass(self.target):
             return _Function(self.target)
         return self.target(**self.options, **({"client": client} if self.needs_client else {}))

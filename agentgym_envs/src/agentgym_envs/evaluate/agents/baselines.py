@@ -16,8 +16,8 @@ class Random(Agent):
     lists_actions = True
 
     def start(self, opening: Opening) -> None:
-        """Seeds by task and attempt."""
-        self._rng = random.Random(stable_hash(opening.task_id) + opening.attempt)
+        """Seeds by task, seat and attempt."""
+        self._rng = random.Random(stable_hash(opening.task_id + opening.agent) + opening.attempt)
 
     def act(self, observation: str, info: Mapping[str, Any]) -> str:
         """Draws one."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from agentgym_envs.errors import ContextExceeded
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
@@ -39,7 +40,8 @@ def play(
         stop: ends the game between two turns.
 
     Returns:
-        The part of the game's line that comes of playing; ``seats`` says who sat where and what came of it.
+        The part of the game's line that comes of playing; ``seats`` says who sat where and what came of it. A model whose
+        conversation is full forfeits: the end is "context".
 
     Raises:
         ProviderError: the server of a player's model failed.
@@ -50,18 +52,27 @@ def play(
     match = Match(game, task, rng)
     seated = {seat: make_player(game, seat, name) for seat, name in players.items()}
     rngs = {seat: random.Random(f"{task_id} {seat} {name}") for seat, name in players.items()}
+    end = ""
     while match.waiting and len(turns) < limit:
         if stop is not None and stop.is_set():
             raise Stopped
         seat = match.waiting[0]
         seen = match.see(seat)
-        said = seated[seat](seen, rngs[seat])
+        try:
+            said = seated[seat](seen, rngs[seat])
+        except ContextExceeded:
+            end = "context"
+            match.forfeit(seat, f"The conversation of {seat} is too long for its model: the game is over.")
+            _pay(match, turns)
+            break
         turns.append(_turn(seat, players[seat], seen, said))
         if match.say(seat, said):
             _settle(match, turns)
     seats = {seat: _seat(match, seat, name) for seat, name in players.items()}
+    if end == "context":
+        seats[seat]["last"] = f"{seen}\n{seats[seat]['last']}"  # it was shown to a model that could not answer
     first = seats[game.seats[0]]
-    end = "terminated" if match.over else "truncated"
+    end = end or ("terminated" if match.over else "truncated")
     told = {"goal": first["goal"], "success": first["success"], "score": first["score"], "end": end, "last": first["last"]}
     return {**told, "turns": turns, "seats": seats, "seconds": round(time.monotonic() - began, 3), "memory": None}
 
@@ -72,15 +83,21 @@ def _turn(seat: str, player: str, seen: str, said: str) -> Row:
 
 
 def _settle(match: Match, turns: list[Row]) -> None:
-    """Writes what a seat has earned, in its own turn or another's, to its last turn, and whether that was understood."""
+    """Writes what a seat has earned to its last turn, and whether that was understood."""
+    for turn in _pay(match, turns):
+        turn["invalid"] |= match.outcomes[turn["agent"]].invalid
+
+
+def _pay(match: Match, turns: list[Row]) -> list[Row]:
+    """Writes what a seat has earned, in its own turn or another's, to its last turn; returns these."""
     latest = {turn["agent"]: turn for turn in turns}
     for seat, turn in latest.items():
         turn["reward"] += match.earned(seat)
-        turn["invalid"] |= match.outcomes[seat].invalid
+    return list(latest.values())
 
 
 def _seat(match: Match, seat: str, player: str) -> dict[str, Any]:
-    """Returns what came of a game for a seat; at its end only who forfeits it is not understood."""
+    """Returns what came of a game for a seat; at its end only who forfeits it is invalid."""
     outcome, goal = match.outcomes[seat], match.game.goal(seat)
     result = {"score": float(outcome.score), "success": bool(outcome.success), "forfeit": match.over and bool(outcome.invalid)}
     return {"player": player, "goal": goal, **result, "last": match.see(seat)}

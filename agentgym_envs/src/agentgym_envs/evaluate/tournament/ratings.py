@@ -10,23 +10,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES
+from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES, Interval
 
 CENTRE = 1000.0  # mean of all players
 SCALE = 400 / math.log(10)  # so that 400 points are odds of ten to one
 PRIOR = 0.5  # wins that each has against each beforehand, one drawn game: who has won everything else has no finite rating
 CLOSE = 1e-9
+SAME = 1e-3  # points: so close are the ratings of what has won the same
 MOST = 10_000  # iterations
 
 Array = NDArray[np.floating[Any]]
 
 
 class Rating(NamedTuple):
-    """Of a player, with its interval at ``LEVEL``."""
+    """Of a player."""
 
     elo: float
-    low: float
-    high: float
+    interval: Interval | None
+    """None where every resampling gives the same rating, as where one wins all games: resampling learns nothing from that."""
 
 
 def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
@@ -41,7 +42,8 @@ def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
     elos_P, elos_RP = elo(wins_TPP.sum(0)), elo(np.einsum("rt,tij->rij", counts_RT, wins_TPP))
     tail = (1 - LEVEL) / 2
     lows_P, highs_P = np.quantile(elos_RP, [tail, 1 - tail], axis=0)
-    return [Rating(*map(float, row)) for row in zip(elos_P, lows_P, highs_P, strict=True)]
+    rows = (map(float, row) for row in zip(elos_P, lows_P, highs_P, strict=True))
+    return [Rating(rating, Interval(low, high) if high - low > SAME else None) for rating, low, high in rows]
 
 
 def elo(wins_PP: Array) -> Array:

@@ -12,7 +12,8 @@ from agentgym_envs.evaluate.tournament.schedule import Contest
 LEGEND = (
     "won–drawn–lost by seat: the higher score of the two wins, and who forfeits has lost. score: mean over games. Elo: likeliest "
     "Bradley–Terry strengths, 1000 in the mean, 400 points for odds of ten to one, a draw half a win, and one more drawn game "
-    "counted for each pair, so that all are finite. 95 %: bootstrap over tasks. Failed games are missing, and are nobody's loss."
+    "counted for each pair, so that all are finite. 95 %: bootstrap over tasks; – where every resampling gives the same rating, as "
+    "with one task or where one wins all games, from which it learns nothing. Failed games are missing, and are nobody's loss."
 )
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
@@ -35,7 +36,8 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
         if own:
             line["score"] = fmean(row["seats"][seat]["score"] for seat, row in own)
         if rated:
-            line |= {"elo": f"{rated[player].elo:.0f}", "interval": f"{rated[player].low:.0f} to {rated[player].high:.0f}"}
+            rating, interval = rated[player]
+            line |= {"elo": f"{rating:.0f}", "interval": f"{interval.low:.0f} to {interval.high:.0f}" if interval else "–"}
         line["missing"] = str(sum(player in contest.players for contest in missing) or "")
         lines.append(line)
     shown = [(seat, f"as {seat}") for seat in seats]
