@@ -141,22 +141,36 @@ class WebEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Carries out a WebArena action."""
-        session = self.session
-        assert session is not None
         parsed, trouble = Action("none"), ""
         try:
             parsed = self.read(action)
         except BadAction as error:
             trouble = str(error)
-        with self._kept_clean(), session.chromium.deadline(self.patience(parsed)):
-            if parsed.name not in ("none", "stop"):
+        return self.apply(parsed, trouble, said=echo(action))
+
+    def refuse(self, text: str) -> Outcome:
+        """Takes a response without an action for one whose action is not understood: the page is shown with what is wrong."""
+        return self.apply(Action("none"), text, said="none")
+
+    def apply(self, action: Action, trouble: str, *, said: str) -> Outcome:
+        """Carries out what was read.
+
+        Args:
+            action: "none" if it was not understood.
+            trouble: what was wrong with it; empty if nothing was.
+            said: what the next observation calls it, if it was for no element.
+        """
+        session = self.session
+        assert session is not None
+        with self._kept_clean(), session.chromium.deadline(self.patience(action)):
+            if action.name not in ("none", "stop"):
                 try:
-                    perform(session, parsed)
+                    perform(session, action)
                     self.pass_time(session)
                 except BadAction as error:
                     trouble = str(error)
-            verdict = self.judge(parsed, session)
-            self._done.append(self._named(parsed) or echo(action))
+            verdict = self.judge(action, session)
+            self._done.append(self._named(action) or said)
             text = self._observation(self._goal, trouble)
         extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **verdict.extra}
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)

@@ -113,11 +113,11 @@ class WebArenaEnv(WebEnv):
         session.focus(session.tabs[0])
         return str(self._config["intent"])
 
-    def act(self, action: str) -> Outcome:
-        """Carries out a WebArena action."""
+    def apply(self, action: Action, trouble: str, *, said: str) -> Outcome:
+        """Carries out what was read, and keeps the address that it was meant for."""
         assert self.session is not None
         self._before = self.session.tab.url
-        return super().act(action)
+        return super().apply(action, trouble, said=said)
 
     def read(self, action: str) -> Action:
         """Reads an action with the sites' public names."""
