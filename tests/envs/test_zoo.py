@@ -186,6 +186,9 @@ def test_an_aec_agent_whose_action_is_none_acts_again():
 
 def test_a_step_outside_of_an_episode_says_so():
     parallel, aec = agentgym_envs.make_parallel(NIM), agentgym_envs.make_aec(NIM)
+    for env in (parallel, aec):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="no task is played before the first reset"):
+            assert env.task_id
     for _ in ("before", "after"):
         for env, action in ((parallel, {"player_0": "1"}), (aec, "1")):
             with pytest.raises(gymnasium.error.ResetNeeded, match=r"is over or was never started: call reset\(\)"):

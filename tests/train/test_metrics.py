@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import small_run
@@ -79,6 +80,11 @@ def test_rates_are_of_what_the_policy_played():
     assert (only["success"], only["episodes"]) == (1.0, 1)
     lost = metrics.means(metrics.totals([Group(0, []), *taught], World()) | metrics.failed([]))
     assert "success" not in lost, "what the policy played has failed, and says nothing of it"
+    trainer, seen = Trainer.__new__(Trainer), []
+    trainer.lanes = [SimpleNamespace(name="one", curriculum=SimpleNamespace(observe=seen.append))]
+    trainer.observe({}, lost)
+    trainer.observe({}, mixed)
+    assert seen == [mixed], "nor is a curriculum shown it"
 
 
 def test_memory_is_the_peak_that_linux_tells():

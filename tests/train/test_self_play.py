@@ -210,6 +210,14 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     assert not {record.Key.of(row) for row in again} & {record.Key.of(row) for row in rows}
 
 
+def test_games_and_episodes_of_one_agent_are_counted_together():
+    games = [Trajectory("t", 0, [], agent=agent) for agent in SEATS * 10]
+    others = [Trajectory("t", 0, [], agent=agent) for agent in ("buyer", "seller") * 7]
+    told = evaluate.overall({"Nim": games, "Maze": [Trajectory("t", 0, [])] * 11, "Negotiation": others})
+    assert told["episodes"] == 28
+    assert [row["episodes"] for row in told["env"].values()] == [10, 11, 7]
+
+
 def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
     eval_ = {"kwargs": {"seats": "all", "split": "test"}, "episodes": 4, "horizon": 20}
     model = tiny.save(tmp_path / "run" / "model", template=tiny.CHATML)

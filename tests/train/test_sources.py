@@ -192,6 +192,32 @@ def test_pairs_have_the_better_one_first(folders, tmp_path):
         assert (better.score, worse.score) == (1.0, 0.0)
 
 
+@pytest.fixture(scope="module")
+def seats(folders):
+    """The oracle's and the still agent's episodes, as if two agents had played each task, in lines of their own and in one."""
+    both = [record.episodes(record.read(folders / name)[0]) for name in ("oracle", "still")]
+    apart = [row | {"family": f"{MAZE}/{name}"} for rows, name in zip(both, ("player_0", "player_1"), strict=True) for row in rows]
+    record.write(folders / "apart", {"agent": "policy"}, apart)
+    talk = [{**turn, "agent": f"player_{n % 2}"} for n, turn in enumerate(both[1][0]["turns"])]
+    record.write(folders / "together", {"agent": "oracle"}, [both[1][0] | {"turns": talk}])
+    return folders
+
+
+def test_two_agents_of_a_game_are_no_pair(seats, tmp_path):
+    with pytest.raises(ConfigError, match="not one pair of a better and a worse episode of one task"):
+        build(tmp_path, {"folders": [str(seats / "apart")], "pairs": True})
+    assert build(tmp_path, {"folders": [str(seats / "apart"), str(seats / "oracle")]}).next(0, 1)
+
+
+def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
+    with pytest.raises(ConfigError, match="several agents speak in each episode; this learns from what one of them did"):
+        build(tmp_path, {"folders": [str(seats / "together")], "score": 0.0})
+    mixed = build(tmp_path, {"folders": [str(seats / "together"), str(seats / "still")], "score": 0.0})
+    dealt = {t.task_id for step in range(6) for group in mixed.next(step, 1) for t in group.trajectories}
+    assert len(dealt) == 6
+    assert len(mixed._units) == 6
+
+
 def test_actions_are_written_in_the_runs_format(folders, tmp_path):
     source = build(tmp_path, {"folders": [str(folders / "oracle")]}, action_format="react")
     turn = source.next(0, 1)[0].trajectories[0].turns[0]

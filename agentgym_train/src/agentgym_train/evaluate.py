@@ -98,8 +98,9 @@ def summary(trajectories: list[Trajectory]) -> dict[str, float]:
 
 def overall(played: Mapping[str, list[Trajectory]]) -> dict[str, Any]:
     """Returns the :func:`summary` of all environments' episodes, with those of each where there are several."""
-    everyone = [t for part in played.values() for t in part]
-    return with_each(summary(everyone), {name: summary(part) for name, part in played.items()})
+    each = {name: summary(part) for name, part in played.items()}
+    total = summary([t for part in played.values() for t in part])
+    return with_each(total | {"episodes": sum(row["episodes"] for row in each.values())}, each)
 
 
 def with_each(row: dict[str, Any], each: dict[str, dict[str, float]]) -> dict[str, Any]:

@@ -212,6 +212,8 @@ class Source(Protocol):
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's groups of a step (counted from 0), numbered among those of all processes.
 
+        What the policy has not played now is ``recorded``: it says nothing of the policy's success.
+
         Args:
             step: which.
             horizon: turns that an episode may take.

@@ -169,7 +169,7 @@ class Trainer:
         """Shows each curriculum the metrics of its environment; a step that could not be played says nothing of the policy."""
         for lane in self.lanes:
             own = means.get("env", {}).get(lane.name, means)
-            if own["episodes"]:
+            if "success" in own:
                 lane.curriculum.observe(learned | own)
 
     def note_failures(self, step: int, lane: Lane, failures: Sequence[Failure], *, evaluation: bool = False) -> list[Failure]:

@@ -102,6 +102,10 @@ def test_conversations_are_dealt_in_their_order_again_and_again(made):
     assert dealt == [[(1, zero), (4, one)], [(1, two), (4, zero)], [(1, one), (4, two)]]
 
 
+def test_none_of_it_was_played_by_the_policy(made):
+    assert all(group.recorded for group in made(World()).next(0, 5))
+
+
 def test_there_are_no_pairs_in_it(tmp_path):
     with pytest.raises(ConfigError, match="'dpo' learns from groups of 2 episodes, and source 'messages' gives groups of 1:"):
         check_group_size(configuration.load(configured(tmp_path, algorithm={"name": "dpo"})))

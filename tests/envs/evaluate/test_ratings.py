@@ -67,6 +67,16 @@ def test_there_is_no_interval_where_resampling_learns_nothing(tasks):
     assert [rating.interval is None for rating in ratings(symmetric)] == [False, True, False], "only for whom nothing varies"
 
 
+def test_there_is_no_interval_for_who_wins_or_loses_all_though_the_others_vary():
+    """Player 0 beats everybody, 3 loses to everybody, 1 and 2 share: the two in the middle alone have intervals."""
+    wins_TPP = np.triu(np.ones((6, 4, 4)), 1)
+    wins_TPP[::2, 1, 2], wins_TPP[::2, 2, 1] = 0, 1
+    found = ratings(wins_TPP)
+    assert [rating.interval is None for rating in found] == [True, False, False, True]
+    assert found[0].elo > found[1].elo > found[3].elo
+    assert found[1].elo == pytest.approx(found[2].elo)
+
+
 def test_wins_of_games():
     counted = wins([(0, 0, 1, 1.0), (0, 1, 0, 0.5), (1, 2, 0, 0.0)], tasks=2, players=3)
     assert counted[0].tolist() == [[0, 1.5, 0], [0.5, 0, 0], [0, 0, 0]]

@@ -124,6 +124,17 @@ def test_the_comparisons_are_never_written_over(tmp_path, monkeypatch, name):
     assert f"{name} is the file of the comparisons itself, which would be lost: name another one to write" in answer.output
 
 
+def test_no_file_beside_is_touched(tmp_path):
+    """Not even one that is named as a draft might be."""
+    path = write(tmp_path / "c.jsonl.new", [comparison()])
+    (tmp_path / "c.jsonl.tmp").write_text("precious")
+    before = path.read_bytes()
+    assert invoke(path, tmp_path / "c.jsonl").exit_code == 0
+    assert path.read_bytes() == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["c.jsonl", "c.jsonl.new", "c.jsonl.tmp"]
+    assert (tmp_path / "c.jsonl.tmp").read_text() == "precious"
+
+
 def test_an_export_that_fails_leaves_the_older_one(tmp_path, monkeypatch):
     path, out = write(tmp_path / "c.jsonl", [comparison()]), tmp_path / "out.jsonl"
     out.write_text("older")

@@ -1,6 +1,7 @@
 from compared import result, turn
 
 from agentgym_envs.feedback.pairs import instructions, pairs
+from agentgym_envs.feedback.record import standing, undo
 
 
 def sides(found):
@@ -28,6 +29,15 @@ def test_episodes_that_went_alike_are_not_asked_about():
     one = [result("t"), result("u"), result("v")]
     two = [result("t"), result("u", last="other"), result("v", [turn(1), turn(2, response="so: go 2")])]
     assert [row["task_id"] for row in pairs([("one", one), ("two", two)], str)] == ["u", "v"]
+
+
+def test_what_two_agents_did_in_a_game_are_two_pairs():
+    seats = [[result("t", number, family=f"Nim/player_{seat}") for seat in range(2)] for number in (1, 2)]
+    first, second = pairs([("one", seats[0]), ("two", seats[1])], str)
+    assert [row["family"] for row in (first, second)] == ["Nim/player_0", "Nim/player_1"]
+    judged = [{"row": "comparison", "annotator": "kim", **row, "choice": choice} for row, choice in ((first, "a"), (second, "b"))]
+    assert standing(judged) == judged
+    assert standing([*judged, undo(judged[0])]) == judged[1:]
 
 
 def test_rules_are_those_of_the_environment_made_as_it_was():

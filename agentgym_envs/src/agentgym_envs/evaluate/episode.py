@@ -31,7 +31,7 @@ class Place(NamedTuple):
 async def play(
     item: Item, make: Callable[[], Agent], place: Place, *, form: str | None, memory: Sequence[Any], turns: list[Row]
 ) -> Row:
-    """Plays an episode. Each seat that ``info["agent"]`` names has an agent of its own, which sees nothing of the others'.
+    """Plays an episode. Each seat that ``info["agent"]`` names has an agent of its own, with a conversation of its own.
 
     Args:
         item: which.

@@ -1,6 +1,7 @@
 """``agentgym compare`` and ``agentgym export``."""
 
 import os
+import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -72,15 +73,16 @@ def _write(target: Path, text: str) -> None:
         ArgumentError: it cannot be written; an older one is left as it is.
     """
     whole = target.resolve()  # where a link leads, so that it stays one
-    draft = whole.with_name(whole.name + ".new") if whole.is_file() or not target.exists() else target
+    piped = target.exists() and not whole.is_file()
+    draft = target if piped else whole.with_name(f".{whole.name}.{secrets.token_hex(8)}")  # nobody else's
     try:
         draft.write_text(text, encoding="utf-8", newline="\n")
-        if draft != target:
+        if not piped:
             os.replace(draft, whole)
     except OSError as error:
         raise ArgumentError(f"cannot write {target}: {error.strerror}") from error
     finally:
-        if draft != target:
+        if not piped:
             with suppress(OSError):  # nothing is there where the file took its place
                 draft.unlink()
 

@@ -27,10 +27,8 @@ def pairs(runs: Sequence[Run], rules: Callable[[str], str]) -> list[Row]:
     found = _between(*runs) if len(runs) == 2 else _within(*runs)
     apart = [(row, a, b) for row, a, b in found if (a["turns"], a["last"]) != (b["turns"], b["last"])]
     known = {env_id: rules(env_id) for env_id in dict.fromkeys(row["env_id"] for row, _, _ in apart)}
-    return [
-        {"env_id": row["env_id"], "task_id": row["task_id"], "instructions": known[row["env_id"]], "a": a, "b": b}
-        for row, a, b in apart
-    ]
+    named = [{key: row[key] for key in ("env_id", "family", "task_id")} for row, _, _ in apart]
+    return [name | {"instructions": known[name["env_id"]], "a": a, "b": b} for name, (_, a, b) in zip(named, apart, strict=True)]
 
 
 def instructions(env_id: str, kwargs: dict[str, Any]) -> str:

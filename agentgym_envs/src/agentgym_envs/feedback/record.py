@@ -2,18 +2,21 @@
 
 A line of a comparison::
 
-    {"row": "comparison", "env_id": "agentgym/BabyAI-v1", "task_id": "GoToObj-3", "instructions": "the environment's rules",
+    {"row": "comparison", "env_id": "agentgym/BabyAI-v1", "family": "agentgym/BabyAI-v1", "task_id": "GoToObj-3",
+     "instructions": "the environment's rules",
      "a": {"run": "react", "attempt": 0, "settings": "5f…", "success": true, "score": 1.0, "end": "terminated",
            "last": "the last observation",
            "turns": [{"observation": …, "response": …, "action": …, "reward": 1.0, "invalid": false}, …]},
      "b": {…}, "choice": "a", "comment": "", "annotator": "kim"}
 
 ``choice`` is "a" or "b" (which is better), "tie" (equally good) or "neither" (both are bad). ``run`` is the name of a folder of
-results; a turn of an episode with several agents also has "agent", its seat. Which of the two is "a" says nothing: a line with the
+results; a turn of an episode with several agents also has "agent", its seat. ``family`` is that of the results, which tells apart
+what several agents did in the same game; it may be missing. Which of the two is "a" says nothing: a line with the
 sides, and the choice, the other way round means the same. A later comparison of the same two episodes by the same annotator stands
 in place of the earlier one, and a line that takes one back is::
 
-    {"row": "undo", "env_id": …, "task_id": …, "a": {"run": …, "attempt": …, "settings": …}, "b": {…}, "annotator": "kim"}
+    {"row": "undo", "env_id": …, "family": …, "task_id": …, "annotator": "kim",
+     "a": {"run": …, "attempt": …, "settings": …}, "b": {…}}
 """
 
 from collections.abc import Iterable, Mapping
@@ -51,6 +54,7 @@ class Pair(NamedTuple):
     """What names two episodes of the same task, whichever of them comes first; here ``a`` is the lesser name."""
 
     env_id: str
+    family: str
     task_id: str
     a: Side
     b: Side
@@ -59,7 +63,7 @@ class Pair(NamedTuple):
     def of(cls, row: Mapping[str, Any]) -> "Pair":
         """Returns the name of what a line is about."""
         a, b = sorted((Side.of(row["a"]), Side.of(row["b"])))
-        return cls(row["env_id"], row["task_id"], a, b)
+        return cls(row["env_id"], row.get("family", ""), row["task_id"], a, b)
 
 
 class Comparisons:
@@ -125,7 +129,8 @@ def ordered(row: Row) -> Row:
 def undo(comparison: Row) -> Row:
     """Returns the line that takes a comparison back."""
     sides = {side: Side.of(comparison[side])._asdict() for side in ("a", "b")}
-    return {"row": "undo", **{key: comparison[key] for key in ("env_id", "task_id", "annotator")}, **sides}
+    named: Row = {key: comparison[key] for key in ("env_id", "family", "task_id", "annotator") if key in comparison}
+    return {"row": "undo", **named, **sides}
 
 
 def episode(run: str, row: Mapping[str, Any]) -> Row:

@@ -17,7 +17,7 @@ from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
 from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_envs.spaces import Unicode
-from agentgym_envs.tasks import select
+from agentgym_envs.tasks import Task, select
 
 
 class _Table:
@@ -38,6 +38,18 @@ class _Table:
         self.render_mode, self.possible_agents = render_mode, list(game.seats)
         self._random, _ = seeding.np_random()
         self._log: list[str] = []
+        self._task: Task | None = None
+
+    @property
+    def task_id(self) -> str:
+        """Returns the id of the task that is played.
+
+        Raises:
+            ResetNeeded: before the first reset.
+        """
+        if self._task is None:
+            raise ResetNeeded("no task is played before the first reset: call reset()")
+        return self._task.id
 
     def start(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Starts an episode, by chance where no seed was ever given; PettingZoo wants unknown options to be ignored."""
@@ -45,9 +57,9 @@ class _Table:
             self._random, _ = seeding.np_random(seed)
         named = (options or {}).get("task_id")
         drawn = (seed or 0) if named is not None else int(self._random.integers(2**63))
-        self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self.filtered)
+        self._task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self.filtered)
         self._log = []
-        self.match = Match(self.game, self.task, rng)
+        self.match = Match(self.game, self._task, rng)
 
     def told(self, agent: str) -> dict[str, Any]:
         """Returns an agent's info; ``acts`` says that its next action counts.
@@ -103,7 +115,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
     @property
     def task_id(self) -> str:
         """Returns the id of the task that is played, for who evaluates; no agent is told."""
-        return self._table.task.id
+        return self._table.task_id
 
     def observation_space(self, agent: str) -> Unicode:
         """Returns the strings."""
@@ -168,7 +180,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
     @property
     def task_id(self) -> str:
         """Returns the id of the task that is played, for who evaluates; no agent is told."""
-        return self._table.task.id
+        return self._table.task_id
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """Returns a dictionary of one string."""

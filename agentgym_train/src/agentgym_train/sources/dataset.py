@@ -74,10 +74,15 @@ class Dataset:
     def units(self, config: Config) -> list[list[Row]]:
         """Returns the run's environment's lines to learn from: single ones, or pairs with the better one first."""
         found = [row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])]
-        rows = [row for row in found if _name(row["env_id"]) == _name(config.env.id)]
-        if found and not rows:
+        own = [row for row in found if _name(row["env_id"]) == _name(config.env.id)]
+        if found and not own:
             others = ", ".join(sorted({row["env_id"] for row in found}))
             raise ConfigError(f"source.folders={list(self.folders)}: not one episode is of {config.env.id}; they are of {others}")
+        rows = [row for row in own if len({turn.get("agent") for turn in row["turns"]}) <= 1]
+        if own and not rows:
+            raise ConfigError(
+                f"source.folders={list(self.folders)}: several agents speak in each episode; this learns from what one of them did"
+            )
         units = _pairs(rows, self.score) if self.pairs else [[row] for row in rows if row["score"] >= self.score]
         if not units:
             what = "pair of a better and a worse episode of one task" if self.pairs else "episode"
@@ -146,9 +151,9 @@ def _written(response: str, reader: Format, task_id: str) -> str:
 
 def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
     """Returns the best and the worst episode of each task where they differ, the better first."""
-    by_task: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    by_task: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        by_task[row["env_id"], row["task_id"]].append(row)
+        by_task[row["env_id"], row["family"], row["task_id"]].append(row)
     found = [(max(of_one, key=_score), min(of_one, key=_score)) for of_one in by_task.values()]
     return [[better, worse] for better, worse in found if _score(better) > _score(worse) and _score(better) >= score]
 

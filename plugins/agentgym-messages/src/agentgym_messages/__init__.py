@@ -60,7 +60,8 @@ class MessagesSource:
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's conversations of a step."""
         first, count = step * len(self._stage.groups), len(self._episodes)
-        return [Group(number, [self._episodes[(first + place) % count]]) for number, place in self._stage.mine.items()]
+        units = {number: self._episodes[(first + place) % count] for number, place in self._stage.mine.items()}
+        return [Group(number, [episode], recorded=True) for number, episode in units.items()]
 
     def close(self) -> None:
         """Has nothing to end."""

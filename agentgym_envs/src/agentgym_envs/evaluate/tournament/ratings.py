@@ -27,7 +27,8 @@ class Rating(NamedTuple):
 
     elo: float
     interval: Interval | None
-    """None where every resampling gives the same rating, as where one wins all games: resampling learns nothing from that."""
+    """None where the player has won, or lost, all games, or every resampling gives the same rating, as with one task: resampling
+    learns nothing from that."""
 
 
 def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
@@ -42,8 +43,11 @@ def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
     elos_P, elos_RP = elo(wins_TPP.sum(0)), elo(np.einsum("rt,tij->rij", counts_RT, wins_TPP))
     tail = (1 - LEVEL) / 2
     lows_P, highs_P = np.quantile(elos_RP, [tail, 1 - tail], axis=0)
-    rows = (map(float, row) for row in zip(elos_P, lows_P, highs_P, strict=True))
-    return [Rating(rating, Interval(low, high) if high - low > SAME else None) for rating, low, high in rows]
+    all_PP = wins_TPP.sum(0)
+    apart_P = (highs_P - lows_P > SAME) & (all_PP.sum(0) > 0) & (all_PP.sum(1) > 0)
+    bounds = zip(lows_P, highs_P, apart_P, strict=True)
+    intervals = [Interval(float(low), float(high)) if apart else None for low, high, apart in bounds]
+    return [Rating(float(rating), interval) for rating, interval in zip(elos_P, intervals, strict=True)]
 
 
 def elo(wins_PP: Array) -> Array:

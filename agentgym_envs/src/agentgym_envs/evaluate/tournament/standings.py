@@ -12,8 +12,9 @@ from agentgym_envs.evaluate.tournament.schedule import Contest
 LEGEND = (
     "won–drawn–lost by seat: the higher score of the two wins, and who forfeits has lost. score: mean over games. Elo: likeliest "
     "Bradley–Terry strengths, 1000 in the mean, 400 points for odds of ten to one, a draw half a win, and one more drawn game "
-    "counted for each pair, so that all are finite. 95 %: bootstrap over tasks; – where every resampling gives the same rating, as "
-    "with one task or where one wins all games, from which it learns nothing. Failed games are missing, and are nobody's loss."
+    "counted for each pair, so that all are finite. 95 %: bootstrap over tasks; – for who has won, or lost, all games, and where "
+    "every resampling gives the same rating, as with one task: it learns nothing from that. Failed games are missing, and are "
+    "nobody's loss."
 )
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
