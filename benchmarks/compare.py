@@ -1,10 +1,10 @@
 """Several ways to train at an equal budget of tokens: same start, tasks and seeds.
 
-    python benchmarks/compare.py run locked_maze --tokens 3000000 --seeds 5 --jobs 2
+    python benchmarks/compare.py run locked_maze --tokens 2000000 --seeds 5 --jobs 2
     python benchmarks/compare.py run scaling_inter_maze --tokens 2000000 --seeds 3 --jobs 2
     python benchmarks/compare.py run scaling_inter_coin_collector --tokens 800000 --seeds 3 --jobs 2
     python benchmarks/compare.py run scaling_inter_textcraft --tokens 500000 --seeds 3 --jobs 2
-    python benchmarks/compare.py run algorithms --tokens 1000000 --seeds 3 --jobs 2
+    python benchmarks/compare.py run algorithms --tokens 600000 --seeds 3 --jobs 2
 
 ``benchmarks/compare/<name>.toml`` is a configuration, the sections in which its methods differ, a title, the horizon that the
 policies are tested with at the end and, if they are not eight, the ``points`` at which they are tested before. Writes

@@ -108,7 +108,7 @@ def _ending(info: dict[str, Any]) -> str:
 @app.command()
 @user_errors
 def check(env_id: EnvId, set_: Kwargs = None) -> None:
-    """Proves that an environment keeps the contract, and a game that of its seats."""
+    """Tries whether an environment keeps the contract, and a game that of its seats."""
     from agentgym_envs.testing import check_text_env, check_text_parallel_env
 
     given = keywords(set_)

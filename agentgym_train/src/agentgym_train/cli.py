@@ -121,7 +121,7 @@ def list_plugins() -> None:
 @config_app.command("show")
 @user_errors
 def show(config_file: ConfigFile, set_: Overrides = None) -> None:
-    """Prints a configuration with every default written out, those of its plugins too."""
+    """Prints a configuration with the defaults of all that has one written out, its plugins' too."""
     out.print(configuration.dumps(resolved(load(config_file, set_ or []))), markup=False, highlight=False, soft_wrap=True)
 
 

@@ -26,7 +26,7 @@ def tournament(
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
     task: Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; may be given several times.")] = None,
     episodes: Annotated[int | None, typer.Option(min=1, help="Tasks, at even distances over the split; all without it.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A keyword of the game, such as rounds=3.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A keyword of the game, such as columns=4.")] = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The folder of results; results/ID-tournament without it.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Games at a time.")] = 8,
 ) -> None:
