@@ -8,6 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from agentgym_envs.evaluate.metrics import wilson
+
 Curve = Sequence[dict[str, Any]]
 TRAINING = {
     "turns": "turns a training episode",
@@ -48,19 +50,28 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
 
 
 def _table(methods: dict[str, list[Curve]]) -> list[str]:
+    alone = any(len(curves) == 1 for curves in methods.values())
+    spread = "95 % interval over tasks" if alone else "mean ± sd"
     rows = [
-        "| method | before | at half | best | at the end (mean ± sd) | seeds at the end | steps | invalid at the end |",
+        f"| method | before | at half | best | at the end ({spread}) | seeds at the end | steps | invalid at the end |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for method, curves in methods.items():
         end = [c[-1]["success"] for c in curves]
-        before, half = (fmean(c[place]["success"] for c in curves) for place in (0, len(curves[0]) // 2))
+        before = fmean(c[0]["success"] for c in curves)
+        half = f"{fmean(c[len(c) // 2]['success'] for c in curves):.3f}" if len(curves[0]) > 2 else "–"
+        ended = f"{fmean(end):.3f} " + (f"({_interval(curves[0][-1])})" if alone else f"± {stdev(end):.3f}")
         best, steps, invalid = fmean(max(p["success"] for p in c) for c in curves), _last(curves, "step"), _last(curves, "invalid")
         rows.append(
-            f"| {method} | {before:.3f} | {half:.3f} | {best:.3f} | {fmean(end):.3f} ± {stdev(end) if len(end) > 1 else 0.0:.3f} "
+            f"| {method} | {before:.3f} | {half} | {best:.3f} | {ended} "
             f"| {', '.join(f'{e:.3f}' for e in end)} | {steps:.0f} | {invalid:.1%} |"
         )
     return rows
+
+
+def _interval(point: dict[str, Any]) -> str:
+    low, high = wilson(round(point["success"] * point["episodes"]), point["episodes"])
+    return f"{low:.3f}–{high:.3f}"
 
 
 def _why(path: Path, methods: dict[str, list[Curve]], runs: list[dict[str, Any]]) -> list[str]:

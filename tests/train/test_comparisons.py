@@ -63,8 +63,9 @@ def test_what_the_documents_say_of_the_growing_horizon_is_so():
 
 def run(method, seed, *success, noise=True):
     keys = ("turns", "invalid", "success", "entropy", "grad_norm", *(["gradient_noise"] if noise else []))
+    same = {"invalid": 0.1, "episodes": 40}
     points = [
-        {"tokens": 100 * n, "step": n, "success": value, "invalid": 0.1, "training": dict.fromkeys(keys, 0.5) if n else {}}
+        {"tokens": 100 * n, "step": n, "success": value, **same, "training": dict.fromkeys(keys, 0.5) if n else {}}
         for n, value in enumerate(success)
     ]
     return {"method": method, "seed": seed, "curve": points, "turns": [3, None, 1, 5]}
@@ -81,6 +82,15 @@ def test_a_table_has_the_means_over_seeds(modules, tmp_path):
     for picture in ("name.png", "name-why.png"):
         assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
         assert picture in table
+
+
+def test_a_table_of_one_seed_has_intervals_and_no_half_that_was_not_measured(modules, tmp_path):
+    """Wilson's interval of 5 in 40, by hand: (5 + 1.92) / 43.84 ± 4.53 / 43.84."""
+    modules.report.write(tmp_path / "name", "A title", "the command", [run("a", 0, 0.1, 0.125), run("b", 0, 0.1, 0.0)])
+    table = (tmp_path / "name.md").read_text()
+    assert "| at the end (95 % interval over tasks) |" in table
+    assert "| a | 0.100 | – | 0.125 | 0.125 (0.055–0.261) | 0.125 | 1 | 10.0% |" in table
+    assert "| b | 0.100 | – | 0.100 | 0.000 (0.000–0.088) | 0.000 | 1 | 10.0% |" in table
 
 
 def test_success_by_the_turns_allowed(modules):
