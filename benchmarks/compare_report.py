@@ -22,7 +22,7 @@ TRAINING = {
 
 
 def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> None:
-    """Writes ``base`` with the endings .json, .md and .png, and -why.png: what happened while training.
+    """Writes ``base`` with the endings .json, .md and .png; with more than two points also -why.png: what happened while training.
 
     Args:
         base: where to.
@@ -44,7 +44,7 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
     left.legend(fontsize=8)
     figure.suptitle(f"{title}: mean of {seeds} seeds, band from lowest to highest", fontsize=11)
     figure.savefig(base.with_suffix(".png"), dpi=120)
-    why = _why(base.with_name(f"{base.name}-why.png"), methods, runs)
+    why = _why(base.with_name(f"{base.name}-why.png"), methods, runs) if len(runs[0]["curve"]) > 2 else []
     lines = [f"# {title}", "", f"`{command}`", "", *_table(methods), "", f"![curves]({base.name}.png)", *why]
     base.with_suffix(".md").write_text("\n".join(lines) + "\n")
 

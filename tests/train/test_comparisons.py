@@ -91,6 +91,7 @@ def test_a_table_of_one_seed_has_intervals_and_no_half_that_was_not_measured(mod
     assert "| at the end (95 % interval over tasks) |" in table
     assert "| a | 0.100 | – | 0.125 | 0.125 (0.055–0.261) | 0.125 | 1 | 10.0% |" in table
     assert "| b | 0.100 | – | 0.100 | 0.000 (0.000–0.088) | 0.000 | 1 | 10.0% |" in table
+    assert "why" not in table, "one point draws no line"
 
 
 def test_success_by_the_turns_allowed(modules):
