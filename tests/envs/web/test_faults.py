@@ -36,7 +36,6 @@ def test_a_flood_of_dialogs_ends_the_episode(make):
     assert "flood" in env.reset(seed=2)[0]
 
 
-@pytest.mark.full
 def test_a_flood_of_tabs_is_stopped(make, monkeypatch):
     monkeypatch.setattr(sessions, "TABS", 5)
     env = make("<button onclick='for (let i = 0; i < 15; i++) window.open(\"/\")'>flood</button>")

@@ -3,6 +3,7 @@
 import re
 import sys
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -171,5 +172,8 @@ def test_elements_are_found_by_name_role_order_and_neighbour():
     with pytest.raises(look.NotShown, match="button 'Remove' number 0 is not shown"):
         look.find(text, "Remove", role="button")
     assert [*steps.actions_of(steps.click("Add", "button", after="Lamp"), lambda: text)] == ["click [4]"]
+    for is_open, wanted in ((False, ["click [2]"]), (True, [])):
+        menu = f"[1] RootWebArea 'R'\n\t[2] button 'Garden' expanded: {is_open}"
+        assert [*steps.actions_of(steps.click("Garden", "button"), partial(str, menu))] == wanted
     wanted = ["click [5]", "press [Control+a]", "press [Delete]", "type [5] [new] [0]"]
     assert [*steps.actions_of(steps.fill("Note", "new"), lambda: text)] == wanted

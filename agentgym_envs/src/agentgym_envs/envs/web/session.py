@@ -15,7 +15,7 @@ from agentgym_envs.envs.web.tab import LOAD, RUMOUR, VIEWPORT, Tab
 from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout
 
 DIALOGS = 50  # an action may open; a page that opens more is ended
-TABS = 20  # an episode may have open; more are closed at once
+TABS = 20  # an episode may have open; more are closed
 KEPT = 16  # pages that stay loaded for later episodes
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
 REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
@@ -51,6 +51,7 @@ class Session:
         # Tabs that are about to open: until when that is believed, and their address.
         self._announced: deque[tuple[float, str]] = deque()
         self._refused: Counter[str] = Counter()
+        self._surplus: list[Target] = []
         self._pages: dict[str, Any] = {}  # Playwright's, by the target's id
         self._episodes, self._lending = 0, False
         self.proxy = Proxy(serve)
@@ -120,7 +121,7 @@ class Session:
             return
         if len(self.tabs) == TABS:
             self._refused["tab"] += 1
-            self.chromium.connection.post("", "Target.closeTarget", targetId=target.id)
+            self._surplus.append(target)
             return
         self.tab = Tab(self.chromium.connection, target)
         self.tabs.append(self.tab)
@@ -144,6 +145,7 @@ class Session:
             if len(self.dialogs) <= DIALOGS:
                 tab.post("Page.handleJavaScriptDialog", accept=True, promptText=params.get("defaultPrompt", ""))
         elif event == "Page.windowOpen":
+            self._close_surplus()
             self._announced.append((time.monotonic() + RUMOUR, params["url"]))
         elif event == "Page.downloadWillBegin":
             self._refused["download"] += 1
@@ -152,8 +154,15 @@ class Session:
             self._refused["service worker"] += said.startswith("Service Worker registration blocked")
         tab.heard(event, params)
 
+    def _close_surplus(self) -> None:
+        """Closes the tabs that are too many, once what opened them has gone on: it would wait for ever for one closed before."""
+        for target in self._surplus:
+            self.chromium.connection.post("", "Target.closeTarget", targetId=target.id)
+        self._surplus.clear()
+
     def start(self) -> None:
         """An action begins: forgets what the one before has opened and announced."""
+        self._close_surplus()
         self.since = time.monotonic()
         self.dialogs.clear()
         self._announced.clear()
@@ -262,6 +271,7 @@ class Session:
             EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
             EnvRaised: what serves the pages has failed.
         """
+        self._close_surplus()
         if self.clock is None:
             time.sleep(passing / 1000)
             passing = 0

@@ -10,7 +10,7 @@ Step = Sequence[Any]
 
 
 def click(name: str, role: str = "link", **where: Any) -> Step:
-    """Clicks an element."""
+    """Clicks an element, unless it is a button whose menu is open already."""
     return ["click", role, name, "", where]
 
 
@@ -52,7 +52,8 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
     _, role, name, content, where = step
     element: Element = find(text(), name, role=role, **where)
     if verb == "click":
-        yield f"click [{element.id}]"
+        if not (role == "button" and "expanded: True" in element.told):
+            yield f"click [{element.id}]"
     elif verb == "select":
         yield f"select [{element.id}] [{content}]"
     else:
