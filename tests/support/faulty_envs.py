@@ -161,6 +161,13 @@ class TroubleEnv(TextEnv):
             yield "on"
 
 
+class UnsplitEnv(TroubleEnv):
+    """A text environment that does not let its split be chosen, as it should."""
+
+    def __init__(self):
+        super().__init__()
+
+
 class SlowStartEnv(FaultyEnv):
     """Takes ``delay`` seconds in its first reset, or in each."""
 
@@ -191,5 +198,6 @@ gymnasium.register("support/Faulty-v0", entry_point="faulty_envs:FaultyEnv", max
 gymnasium.register("support/Odd-v0", entry_point="faulty_envs:OddEnv", max_episode_steps=100)
 gymnasium.register("support/Info-v0", entry_point="faulty_envs:InfoEnv", max_episode_steps=2)
 gymnasium.register("support/Trouble-v0", entry_point="faulty_envs:TroubleEnv", max_episode_steps=5)
+gymnasium.register("support/Unsplit-v0", entry_point="faulty_envs:UnsplitEnv", max_episode_steps=5)
 gymnasium.register("support/SlowStart-v0", entry_point="faulty_envs:SlowStartEnv", max_episode_steps=100)
 gymnasium.register("support/Slow-v0", entry_point="faulty_envs:SlowEnv", max_episode_steps=100)

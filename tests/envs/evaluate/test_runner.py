@@ -274,6 +274,7 @@ def test_what_cannot_be_planned():
         (MAZE, {"tasks": ["nothing-*"]}, TaskError, "nothing-"),
         (MAZE, {"split": "tset"}, EnvFailure, "unknown split 'tset'. Did you mean 'test'"),
         ("hash_env:support/Hash-v0", {"tasks": ["*"]}, ArgumentError, "lists no tasks"),
+        ("faulty_envs:support/Unsplit-v0", {}, ArgumentError, "does not take 'split'"),
     ]:
         with pytest.raises(error, match=message):
             plan(target, **options)

@@ -159,10 +159,15 @@ def _available(
 def _single(env_id: str, split: str, tasks: Sequence[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
     """Prepares an environment as a family of its own."""
     name = env_id.rpartition(":")[2]
-    told = describe(env_id, **kwargs)
+    chosen = {"split": split, **({"tasks": list(tasks)} if tasks else {}), **kwargs}
+    try:
+        told = describe(env_id, **chosen)
+    except ArgumentError:
+        told = describe(env_id, **kwargs)  # a plain environment has no splits
+        if told.text_env:
+            raise
     if told.text_env:
-        kwargs = {"split": split, **({"tasks": list(tasks)} if tasks else {}), **kwargs}
-        told = describe(env_id, **kwargs)
+        kwargs = chosen
         listed = list(zip(told.task_ids or [], told.difficulties or [], strict=True))
     elif tasks:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks, so that no pattern can choose among them")
