@@ -73,6 +73,13 @@ class Overlapping(Count):
         return tasks
 
 
+class Shallow(Count):
+    def make_tasks(self):
+        tasks = super().make_tasks()
+        tasks.difficulty = lambda task_id: -1
+        return tasks
+
+
 class Splitless(Count):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -407,6 +414,7 @@ BREACHES = {
     Oracleless: "oracle",
     Homegrown: "is no agentgym_envs.TextEnv",
     Overlapping: "share no task",
+    Shallow: r"difficulty\(.*\) says -1, and the task ",
     Splitless: "not empty",
     Reordered: "changed between two environments",
     AnyTask: "must raise TaskError",

@@ -72,6 +72,14 @@ class TaskSet:
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise TaskError(f"unknown task {task_id!r} of {len(self._by_id)}.{hint}") from None
 
+    def difficulty(self, task_id: str) -> int:
+        """Returns a task's difficulty; override it where making the task takes longer.
+
+        Raises:
+            TaskError: no task has this id.
+        """
+        return self.get(task_id).difficulty
+
     def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
         """Returns the id of a task drawn from ``ids``; ``filtered`` says that the user chose them by name."""
         return ids[rng.randrange(len(ids))]

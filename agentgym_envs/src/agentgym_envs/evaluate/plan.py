@@ -180,4 +180,4 @@ def _world(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[Wor
     """Constructs an environment of a suite, which are our own and quick to construct; returns it and its tasks' difficulties."""
     inner: Any = registry.make(env_id, **kwargs).unwrapped
     inner.close()
-    return World(env_id, kwargs, inner.instructions, dict(inner.tools)), [(i, inner.task_set.get(i).difficulty) for i in ids]
+    return World(env_id, kwargs, inner.instructions, dict(inner.tools)), [(i, inner.task_set.difficulty(i)) for i in ids]

@@ -70,7 +70,7 @@ class Worlds:
         described = {
             "instructions": getattr(env if isinstance(env, ActionFormat) else world, "instructions", ""),
             "task_ids": None if task_ids is None else list(task_ids),
-            "difficulties": [world.task_set.get(i).difficulty for i in world.task_ids] if text_env else None,
+            "difficulties": [world.task_set.difficulty(i) for i in world.task_ids] if text_env else None,
             "tools": dict(getattr(world, "tools", {})),
             "agents": list(getattr(world, "seats", ())) if text_env else [],
             "text_env": text_env,

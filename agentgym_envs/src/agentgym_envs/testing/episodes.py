@@ -69,8 +69,10 @@ def render(subject: Subject) -> None:
 
 def named_tasks(subject: Subject) -> None:
     """A task can be named; its episode is the same every time; an unknown id or option is an error."""
-    env = subject.plain
+    env, tasks = subject.plain, world(subject.plain).task_set
     for task_id in subject.sample(1):
+        told, made = tasks.difficulty(task_id), tasks.get(task_id).difficulty
+        expect(told == made, f"difficulty({task_id!r}) says {told}, and the task {made}")
         first = env.reset(options={"task_id": task_id})
         expect(first[1]["task_id"] == task_id, f"asked for {task_id!r}, got {first[1]['task_id']!r}")
         expect(env.reset(options={"task_id": task_id}) == first, f"{task_id!r} began differently the second time")

@@ -119,6 +119,14 @@ class NumberedMazes(TaskSet, ABC):
 
     def get(self, task_id: str) -> Task:
         """Builds the maze that an id names; ids of other sizes than the environment's are welcome too."""
+        split, difficulty, grow_one = self._read(task_id)
+        return Task(id=task_id, split=split, difficulty=difficulty, data={"maze": _maze_of(task_id, grow_one, split)})
+
+    def difficulty(self, task_id: str) -> int:
+        """Returns that of the maze's kind."""
+        return self._read(task_id)[1]
+
+    def _read(self, task_id: str) -> tuple[str, int, Grow]:
         match = _ID.fullmatch(task_id)
         kind = self.kind(match[1]) if match else None
         if not match or not kind:
@@ -126,8 +134,7 @@ class NumberedMazes(TaskSet, ABC):
         split, number = match[2], int(match[3])
         if split != "train" and number >= LISTED[split]:
             raise TaskError(f"unknown task {task_id!r}; split {split!r} has numbers below {LISTED[split]}")
-        difficulty, grow_one = kind
-        return Task(id=task_id, split=split, difficulty=difficulty, data={"maze": _maze_of(task_id, grow_one, split)})
+        return split, *kind
 
     def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
         """Training draws an endless number, unless the user named the tasks."""

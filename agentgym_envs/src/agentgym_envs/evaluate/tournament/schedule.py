@@ -41,7 +41,7 @@ def schedule(players: Sequence[str], tasks: TaskSet, task_ids: Iterable[str]) ->
     """
     if len(players) < 2 or len(set(players)) < len(players):
         raise ArgumentError(f"a tournament is among two players or more, each named once, not {', '.join(players) or 'none'}")
-    return [Contest(i, tasks.get(i).difficulty, pair) for i in task_ids for pair in permutations(players, 2)]
+    return [Contest(i, tasks.difficulty(i), pair) for i in task_ids for pair in permutations(players, 2)]
 
 
 def check_game(game_id: str, kwargs: Mapping[str, Any], players: Sequence[str]) -> TaskSet:
