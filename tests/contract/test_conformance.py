@@ -8,6 +8,7 @@ import pytest
 from breaches import BREACHES
 from games import FAMILIES, made
 
+from agentgym_envs.envs.textworld.games import GameOptions, build
 from agentgym_envs.errors import ConformanceError, UnknownName
 from agentgym_envs.tasks import SPLITS
 from agentgym_envs.testing import check_text_env, episodes, hostile, processes
@@ -91,6 +92,14 @@ def test_games_conform(env_id):
     tasks = made(env_id)
     chosen = [next(i for i in tasks if f"-{split}-" in i) for split in SPLITS]
     assert check_text_env(env_id, tasks=chosen, **FAMILIES[env_id]) == PROPERTIES
+
+
+@pytest.mark.usefixtures("length")
+def test_compiled_games_conform():
+    """One for each split."""
+    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1)
+    games = {split: [str(path)] for split, path in zip(SPLITS, paths, strict=True)}
+    assert check_text_env("agentgym/TextWorld-v0", games=games) == PROPERTIES
 
 
 @pytest.mark.slow

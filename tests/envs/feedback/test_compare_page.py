@@ -177,6 +177,19 @@ def test_undo_reload_and_another_annotator(opened):
     ]
 
 
+def test_what_is_typed_at_once_after_the_name_was_left_is_no_judgement(opened):
+    file = Rows()
+    with served(runs(), file) as server:
+        page = opened(server)
+        key = "new KeyboardEvent('keydown', {key: 'a', bubbles: true})"
+        page.evaluate(f"() => {{ document.querySelector('#rename').click(); document.activeElement.dispatchEvent({key}) }}")
+        assert page.evaluate("document.activeElement.name") == "name"
+        page.keyboard.type("max")
+        page.keyboard.press("Enter")
+        reached(page, "max 0")
+    assert file.rows == []
+
+
 def test_the_page_asks_for_a_name(opened):
     with served(runs()) as server:
         page = opened(server, "")

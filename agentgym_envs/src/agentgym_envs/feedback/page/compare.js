@@ -129,7 +129,10 @@ function pressed(event) {
   act();
 }
 
-const rename = () => (location.hash = "");
+function rename() {
+  location.hash = "";
+  follow(); // before the browser tells of it: what is typed meanwhile is a name, not a judgement
+}
 
 function follow() {
   state = null;
