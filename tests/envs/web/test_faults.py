@@ -36,13 +36,36 @@ def test_a_flood_of_dialogs_ends_the_episode(make):
     assert "flood" in env.reset(seed=2)[0]
 
 
-def test_a_flood_of_tabs_is_stopped(make, monkeypatch):
+FLOODS = {
+    "a script": ("for (let i = 0; i < 15; i++) window.open('/')", 11),
+    "a script that writes them": ("for (let i = 0; i < 15; i++) window.open('').document.write('x')", 11),
+    "a script that they cannot reach": ("for (let i = 0; i < 15; i++) window.open('/', '', 'noopener')", 11),
+    "each other": ("window.open('/more')", 1),
+}
+"""What opens tabs → how, and how many of them at least are too many where five are allowed."""
+
+
+def alive(env):
+    return [target.context for target in env.session.chromium.targets.values()].count(env.session._id)
+
+
+@pytest.mark.parametrize("opener", FLOODS)
+def test_a_flood_of_tabs_is_stopped(make, monkeypatch, opener):
     monkeypatch.setattr(sessions, "TABS", 5)
-    env = make("<button onclick='for (let i = 0; i < 15; i++) window.open(\"/\")'>flood</button>")
+    script, surplus = FLOODS[opener]
+    more = "<script>window.open('/more')</script>"
+    env = make({"/": f'<button onclick="{script}">flood</button>', "/more": more})
     env.reset(seed=1)
     *_, info = click(env, "flood")
-    assert len(env.session.tabs) <= 5
-    assert info["blocked"]["tab"] >= 10
+    assert len(env.session.tabs) == 5
+    assert info["blocked"]["tab"] >= surplus
+    env.step("scroll [down]")
+    deadline = time.monotonic() + 5
+    while alive(env) > 5 and time.monotonic() < deadline:
+        env.session.chromium.connection.wait(0.1)
+    assert alive(env) == 5, "none is left unseen"
+    blocked = [env.step("scroll [down]")[-1]["blocked"]["tab"] for _ in range(2)]
+    assert blocked[0] == blocked[1] < 2 * surplus + 5, "what was closed opens no more"
     env.reset(seed=2)
     assert len(env.session.tabs) == 1
 

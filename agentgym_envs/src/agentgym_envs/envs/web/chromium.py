@@ -52,11 +52,19 @@ class Setting(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A page that the connection is attached to: its id, the context that it belongs to, and the session for commands to it."""
+    """A page that the connection is attached to.
+
+    Attributes:
+        id: its own.
+        context: the one that it belongs to.
+        session: for commands to it.
+        opener: whether a script has opened it that can reach it.
+    """
 
     id: str
     context: str
     session: str
+    opener: bool
 
 
 class Watcher(Protocol):
@@ -112,7 +120,7 @@ class Chromium:
     def _heard(self, session: str, event: str, params: dict[str, Any]) -> None:
         if event == "Target.attachedToTarget" and params["targetInfo"]["type"] == "page":
             info = params["targetInfo"]
-            target = Target(info["targetId"], info["browserContextId"], params["sessionId"])
+            target = Target(info["targetId"], info["browserContextId"], params["sessionId"], info["canAccessOpener"])
             self.targets[target.session] = target
             if target.context in self.watchers:
                 self.watchers[target.context].opened(target)

@@ -16,6 +16,7 @@ from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout
 
 DIALOGS = 50  # an action may open; a page that opens more is ended
 TABS = 20  # an episode may have open; more are closed
+SHOWN = ("Page.frameRequestedNavigation", "Page.documentOpened")  # what opened a window has gone on: it loads or writes it
 KEPT = 16  # pages that stay loaded for later episodes
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
 REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
@@ -51,7 +52,6 @@ class Session:
         # Tabs that are about to open: until when that is believed, and their address.
         self._announced: deque[tuple[float, str]] = deque()
         self._refused: Counter[str] = Counter()
-        self._surplus: list[Target] = []
         self._pages: dict[str, Any] = {}  # Playwright's, by the target's id
         self._episodes, self._lending = 0, False
         self.proxy = Proxy(serve)
@@ -121,12 +121,18 @@ class Session:
             return
         if len(self.tabs) == TABS:
             self._refused["tab"] += 1
-            self._surplus.append(target)
+            if target.opener:  # its script would wait for ever for a page that was closed before it is shown
+                self.chromium.connection.post(target.session, "Page.enable")
+            else:
+                self._close(target)
             return
         self.tab = Tab(self.chromium.connection, target)
         self.tabs.append(self.tab)
         if self._announced and self._announced.popleft()[1] not in ("", "about:blank"):
             self.tab.announce()
+
+    def _close(self, target: Target) -> None:
+        self.chromium.connection.post("", "Target.closeTarget", targetId=target.id)
 
     def closed(self, session: str) -> None:
         """Forgets a page."""
@@ -139,13 +145,14 @@ class Session:
         """Answers dialogs, counts what was refused, and tells the tab."""
         tab = next((tab for tab in [*self.tabs, *self._kept.values()] if tab.target.session == session), None)
         if tab is None:
+            if event in SHOWN and session in self.chromium.targets:  # one too many
+                self._close(self.chromium.targets[session])
             return
         if event == "Page.javascriptDialogOpening":
             self.dialogs.append(f"{params['type']}: {' '.join(params['message'].split())[:200]}")
             if len(self.dialogs) <= DIALOGS:
                 tab.post("Page.handleJavaScriptDialog", accept=True, promptText=params.get("defaultPrompt", ""))
         elif event == "Page.windowOpen":
-            self._close_surplus()
             self._announced.append((time.monotonic() + RUMOUR, params["url"]))
         elif event == "Page.downloadWillBegin":
             self._refused["download"] += 1
@@ -154,15 +161,11 @@ class Session:
             self._refused["service worker"] += said.startswith("Service Worker registration blocked")
         tab.heard(event, params)
 
-    def _close_surplus(self) -> None:
-        """Closes the tabs that are too many, once what opened them has gone on: it would wait for ever for one closed before."""
-        for target in self._surplus:
-            self.chromium.connection.post("", "Target.closeTarget", targetId=target.id)
-        self._surplus.clear()
-
     def start(self) -> None:
-        """An action begins: forgets what the one before has opened and announced."""
-        self._close_surplus()
+        """An action begins: forgets what the one before has opened and announced, and closes what was missed of tabs too many."""
+        own = {tab.target for tab in [*self.tabs, *self._kept.values()]}
+        for target in [t for t in self.chromium.targets.values() if self.tabs and t.context == self._id and t not in own]:
+            self._close(target)
         self.since = time.monotonic()
         self.dialogs.clear()
         self._announced.clear()
@@ -178,7 +181,7 @@ class Session:
             self.open_tab()  # a tab keeps for itself what other origins have stored for the session
         for tab in self.tabs:
             if tab is not self.tab:
-                connection.post("", "Target.closeTarget", targetId=tab.target.id)
+                self._close(tab.target)
         self.tabs = [self.tab]
         asked = [connection.send("", "Storage.clearCookies", browserContextId=self._id)]
         for origin in sorted(reached):
@@ -208,7 +211,7 @@ class Session:
         self.tabs = [self.tab]
         if len(self._kept) > KEPT:
             _, oldest = self._kept.popitem(last=False)
-            self.chromium.connection.post("", "Target.closeTarget", targetId=oldest.target.id)
+            self._close(oldest.target)
         return known
 
     def open_tab(self) -> None:
@@ -271,7 +274,6 @@ class Session:
             EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
             EnvRaised: what serves the pages has failed.
         """
-        self._close_surplus()
         if self.clock is None:
             time.sleep(passing / 1000)
             passing = 0
