@@ -3,7 +3,7 @@
     export OPENAI_BASE_URL=http://localhost:8000/v1
     python benchmarks/debate.py MODEL --debaters 3 --rounds 2 --episodes 200
 
-Plays tasks of the test split of ``agentgym/Debate-v0``, arithmetic and questions of several hops, by each method, and writes the
+Plays tasks of the test split of ``agentgym/Debate-v1``, arithmetic and questions of several hops, by each method, and writes the
 table. Every answer is a conversation of its own. Each method has a folder under ``--work``: interrupted, the same command goes on;
 what a server fails at is played again, and at last left out and counted. Every method plays the same tasks.
 """
@@ -24,7 +24,7 @@ from agentgym_envs.evaluate.tournament.schedule import Contest, Tournament
 from agentgym_envs.multi.players import MODEL
 from agentgym_envs.tasks import matching, spread
 
-DEBATE = "agentgym/Debate-v0"
+DEBATE = "agentgym/Debate-v1"
 KINDS = {"arithmetic": "arithmetic*", "several hops": "hop*"}
 
 

@@ -247,7 +247,7 @@ def babyai_rows() -> list[str]:
     """The same levels and moves; upstream returns an image, ours words and, always, the available actions."""
     import minigrid  # noqa: F401  registers the levels
 
-    ours, rows = world("agentgym/BabyAI-v1", split="test"), []
+    ours, rows = world("agentgym/BabyAI-v2", split="test"), []
     for task_id in BABYAI:
         level, _, seed = task_id.partition("-")
         theirs = gymnasium.make(f"BabyAI-{level}-v0").unwrapped
@@ -323,8 +323,8 @@ def pool_rows(seconds: float) -> list[str]:
         rows.append(
             pool_row(
                 f"EnvPool against AsyncVectorEnv, TextCraft, {n} environments, steps/s",
-                lambda n=n: pool_steps("agentgym/TextCraft-v1", n, min(n, 2), seconds, "inventory", **limit),
-                lambda n=n: lock_steps("agentgym/TextCraft-v1", n, seconds, "inventory", **limit),
+                lambda n=n: pool_steps("agentgym/TextCraft-v2", n, min(n, 2), seconds, "inventory", **limit),
+                lambda n=n: lock_steps("agentgym/TextCraft-v2", n, seconds, "inventory", **limit),
             )
         )
     rows.append(

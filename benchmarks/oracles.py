@@ -1,7 +1,7 @@
 """How many tasks each environment's own oracle solves.
 
-    python benchmarks/oracles.py agentgym/BabyAI-v1
-    python benchmarks/oracles.py agentgym/TWCoinCollector-v0 --sample 100
+    python benchmarks/oracles.py agentgym/BabyAI-v2
+    python benchmarks/oracles.py agentgym/TWCoinCollector-v1 --sample 100
     python benchmarks/oracles.py agentgym/ScienceWorld-v1 --per-difficulty 3
 
 Adds a row to ``benchmarks/results/oracles.md``, or replaces the environment's. Hours are needed for all of ScienceWorld and

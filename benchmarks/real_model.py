@@ -25,10 +25,10 @@ import typer
 RESULT = Path(__file__).parent / "results" / "real_model.md"
 PORT = 8931
 ENVIRONMENTS = {
-    "agentgym/Maze-v0": ["--set", "rooms=[4]", "--episodes", "6"],
-    "agentgym/TextCraft-v1": ["--episodes", "3"],
-    "agentgym/BabyAI-v1": ["--episodes", "3"],
-    "agentgym/Search-v0": ["--episodes", "3"],
+    "agentgym/Maze-v1": ["--set", "rooms=[4]", "--episodes", "6"],
+    "agentgym/TextCraft-v2": ["--episodes", "3"],
+    "agentgym/BabyAI-v2": ["--episodes", "3"],
+    "agentgym/Search-v1": ["--episodes", "3"],
 }
 AGENTS = {"random": 1, "chat": 1, "react": 2, "function": 1, "plan": 1, "correct": 1, "reflect": 2}
 """Agent → attempts at each task."""

@@ -30,7 +30,7 @@ def rates(call: Callable[[int], object], calls: int, repeats: int) -> list[float
 
 def main(repeats: int = 7) -> None:
     """Measures and writes the table."""
-    env = gymnasium.make("agentgym/TextCraft-v1").unwrapped
+    env = gymnasium.make("agentgym/TextCraft-v2").unwrapped
     env.reset(seed=0)
     world = {
         "reset(seed)": rates(lambda n: env.reset(seed=n), 3000, repeats),

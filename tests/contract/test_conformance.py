@@ -46,8 +46,8 @@ SCRIPTED = (
 @pytest.mark.parametrize(
     "env_id",
     [
-        *("agentgym/Maze-v0", "agentgym/LockedMaze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"),
-        *("agentgym/Connect4-v0", "agentgym/TwentyQuestions-v0"),
+        *("agentgym/Maze-v1", "agentgym/LockedMaze-v1", "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1"),
+        *("agentgym/Connect4-v1", "agentgym/TwentyQuestions-v1"),
     ],
 )
 def test_environments_without_a_simulator_conform(env_id):
@@ -67,7 +67,7 @@ def length(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("length")
-@pytest.mark.parametrize("env_id", ["agentgym/Debate-v0", "agentgym/Negotiation-v0"])
+@pytest.mark.parametrize("env_id", ["agentgym/Debate-v1", "agentgym/Negotiation-v1"])
 def test_one_seat_of_a_game_conforms(env_id):
     assert check_text_env(env_id) == PROPERTIES
 
@@ -167,23 +167,23 @@ def test_keywords_that_json_does_not_keep_are_refused():
 
 @pytest.mark.parametrize(
     "env_id",
-    ["breaches:contract/Versionless", "agentgym/Maze", "Maze", "agentgym/Maze-v", "a/b/Maze-v0", "agentgym/Maze-v0 ", "", ":x-v0"],
+    ["breaches:contract/Versionless", "agentgym/Maze", "Maze", "agentgym/Maze-v", "a/b/Maze-v1", "agentgym/Maze-v1 ", "", ":x-v0"],
 )
 def test_an_id_without_a_version_is_refused(env_id):
     with pytest.raises(ConformanceError, match="is not an id with a version, such as 'namespace/Name-v0'") as caught:
         check_text_env(env_id)
-    assert "Maze" not in env_id or "Did you mean 'agentgym/Maze-v0'?" in str(caught.value)
+    assert "Maze" not in env_id or "Did you mean 'agentgym/Maze-v1'?" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_an_unknown_id_is_named():
-    with pytest.raises(UnknownName, match="Did you mean 'agentgym/Maze-v0'"):
+    with pytest.raises(UnknownName, match="Did you mean 'agentgym/Maze-v1'"):
         check_text_env("agentgym/Mase-v0")
 
 
 def test_the_episode_generator_is_not_the_global_one():
     random.seed(1)
     state = random.getstate()
-    for env_id in ("agentgym/Maze-v0", "agentgym/TextCraft-v1"):
+    for env_id in ("agentgym/Maze-v1", "agentgym/TextCraft-v2"):
         gymnasium.make(env_id).reset(seed=3)
     assert random.getstate() == state

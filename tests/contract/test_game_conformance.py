@@ -67,7 +67,7 @@ def test_a_warning_during_pettingzoos_tests_is_an_error_where_nobody_else_makes_
 
 
 def test_what_is_no_game_is_named():
-    with pytest.raises(UnknownName, match="unknown game 'agentgym/Maze-v0'"):
-        check_text_parallel_env("agentgym/Maze-v0")
+    with pytest.raises(UnknownName, match="unknown game 'agentgym/Maze-v1'"):
+        check_text_parallel_env("agentgym/Maze-v1")
     with pytest.raises(ConformanceError, match="is not an id with a version"):
         check_text_parallel_env("foreign/Nim")

@@ -30,7 +30,7 @@ from agentgym_train.rollout.collector import Start
 from agentgym_train.types import Status
 
 pytestmark = pytest.mark.slow
-PLAIN = ["agentgym/Maze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"]
+PLAIN = ["agentgym/Maze-v1", "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1"]
 """Environments that start in no time."""
 SOURCES = [Path(package.__file__).parent for package in (agentgym_envs, agentgym_train)]
 
@@ -52,7 +52,7 @@ Path.glob = lambda self, pattern: sorted(listed(self, pattern), reverse=sys.argv
 import gymnasium, agentgym_envs
 shown = []
 for keywords in ({}, {"recipes": sys.argv[1]}):
-    env = gymnasium.make("agentgym/TextCraft-v1", **keywords)
+    env = gymnasium.make("agentgym/TextCraft-v2", **keywords)
     shown.append([env.unwrapped.task_ids, *(env.reset(seed=seed) for seed in range(5))])
 print(json.dumps(shown))
 """
@@ -92,7 +92,7 @@ def test_08_environments_leave_the_global_random_state_alone(env_id):
 
 def test_09_junk_earns_nothing_and_a_late_success_ends_the_episode():
     """There, BabyAI added a stale reward at each step and a late success was not done; here, junk is worth 0 and success ends."""
-    with closing(gymnasium.make("agentgym/BabyAI-v1", max_episode_steps=-1)) as env:
+    with closing(gymnasium.make("agentgym/BabyAI-v2", max_episode_steps=-1)) as env:
         env.reset(seed=4)
         rewards = []
         for action in ("dance", "", "go to the moon 1", "turn left", "turn right", "drop") * 5:
@@ -116,7 +116,7 @@ def test_09_junk_earns_nothing_and_a_late_success_ends_the_episode():
 
 def test_10_an_answer_ends_the_search_and_nothing_says_whether_it_was_right():
     """There, a wrong answer was called wrong and could be given again; here, any answer ends the episode with the same words."""
-    with closing(gymnasium.make("agentgym/Search-v0")) as env:
+    with closing(gymnasium.make("agentgym/Search-v1")) as env:
         ends = []
         for right in (True, False):
             env.reset(seed=2)

@@ -55,11 +55,11 @@ def faulty():
 @pytest.fixture(scope="module")
 def one_of_three():
     """A group of which the first episode is a success; each ends with an observation."""
-    env = gymnasium.make("agentgym/Maze-v0", rooms=[4])
+    env = gymnasium.make("agentgym/Maze-v1", rooms=[4])
     env.reset(seed=5)
     plan = [*env.unwrapped.oracle()]
     (group,), *_, chat = collect(
-        "agentgym/Maze-v0", [Start(0, 5)] * 3, lambda row, turn: "look" if row else plan[turn], max_turns=len(plan), rooms=[4]
+        "agentgym/Maze-v1", [Start(0, 5)] * 3, lambda row, turn: "look" if row else plan[turn], max_turns=len(plan), rooms=[4]
     )
     for t in group.trajectories:
         t.turns.append(Turn("The end.", chat.between(t.turns[-1].action_ids, "The end.")))

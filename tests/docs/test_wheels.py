@@ -44,17 +44,17 @@ def test_the_suite_installs_alone_and_without_torch(wheels, tmp_path):
         "import importlib.util as u, agentgym_envs, gymnasium as gym\n"
         "assert u.find_spec('torch') is None and u.find_spec('textworld') is None\n"
         "assert 'venv' in agentgym_envs.__file__\n"
-        "for i in ('agentgym/Maze-v0', 'agentgym/TextCraft-v1'):\n"
+        "for i in ('agentgym/Maze-v1', 'agentgym/TextCraft-v2'):\n"
         "    env = gym.make(i); env.reset(seed=1)\n"
         "    assert any([env.step(a)[4]['success'] for a in env.unwrapped.oracle()])\n"
-        "try: gym.make('agentgym/TWSimple-v0')\n"
+        "try: gym.make('agentgym/TWSimple-v1')\n"
         "except ImportError as e: print(e)\n"
     )
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert 'python -m pip install "agentgym-envs[textworld]"' in done.stdout
     listed = subprocess.run([python.parent / "agentgym", "list"], capture_output=True, text=True, check=True)
-    assert "agentgym/Maze-v0" in listed.stdout
+    assert "agentgym/Maze-v1" in listed.stdout
 
 
 def test_the_trainer_works_from_its_wheel(wheels, tmp_path):

@@ -13,7 +13,7 @@ from agentgym_envs.errors import UnknownName
 from agentgym_envs.pool import EnvPool
 from agentgym_envs.wrappers import FORMATS, ActionFormat, FormatError
 
-IDS = ["agentgym/Maze-v0", "agentgym/TextCraft-v1", "agentgym/BabyAI-v1", "agentgym/Search-v0"]
+IDS = ["agentgym/Maze-v1", "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1"]
 TOOLS = {"go": "go {direction}", "craft": "craft {number} {item} using {ingredients}", "look": "look"}
 
 
@@ -292,7 +292,7 @@ def test_an_action_that_a_format_cannot_hold_is_named():
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_the_environment_never_sees_the_thought(name):
     seen = []
-    env = make("agentgym/Maze-v0", name)
+    env = make("agentgym/Maze-v1", name)
     world = env.unwrapped
     world.tools, act = TOOLS, world.act
     env.format = FORMATS[name](TOOLS)
@@ -313,7 +313,7 @@ def test_braces_in_arguments_are_plain_text():
 
 
 def test_a_response_out_of_form_costs_a_turn_and_says_why():
-    env = ActionFormat(gymnasium.make("agentgym/Maze-v0", max_episode_steps=2), "react")
+    env = ActionFormat(gymnasium.make("agentgym/Maze-v1", max_episode_steps=2), "react")
     env.reset(seed=1)
     observation, reward, _, truncated, info = env.step("go north")
     assert "Thought: ..." in observation
@@ -337,7 +337,7 @@ def test_a_plain_gymnasium_environment_is_spared_the_thought_too():
 
 
 def test_the_schema_is_openais():
-    env = make("agentgym/TextCraft-v1", "function")
+    env = make("agentgym/TextCraft-v2", "function")
     tools = {t["function"]["name"]: t for t in env.format.schema()}
     assert set(tools) == {"inventory", "get", "craft"}
     assert tools["get"] == {
@@ -358,7 +358,7 @@ def test_the_schema_is_openais():
 
 
 def test_a_pool_takes_a_format():
-    with EnvPool("agentgym/Maze-v0", 1, workers=1, action_format="tags") as pool:
+    with EnvPool("agentgym/Maze-v1", 1, workers=1, action_format="tags") as pool:
         pool.reset(0, seed=1)
         pool.recv()
         pool.send(0, "go north")
@@ -369,7 +369,7 @@ def test_a_pool_takes_a_format():
 
 def test_in_a_pool_too_the_plain_format_strips_the_thought_and_no_format_strips_nothing():
     for name, invalid in (("plain", False), (None, True)):
-        with EnvPool("agentgym/TextCraft-v1", 1, workers=1, action_format=name) as pool:
+        with EnvPool("agentgym/TextCraft-v2", 1, workers=1, action_format=name) as pool:
             pool.reset(0, seed=1)
             pool.recv()
             pool.send(0, "<think>What have I got?</think>\ninventory")
@@ -378,4 +378,4 @@ def test_in_a_pool_too_the_plain_format_strips_the_thought_and_no_format_strips_
 
 def test_unknown_formats_are_named():
     with pytest.raises(UnknownName, match="Did you mean 'react'"):
-        make("agentgym/Maze-v0", "reakt")
+        make("agentgym/Maze-v1", "reakt")

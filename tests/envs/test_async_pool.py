@@ -19,11 +19,11 @@ def test_episodes_at_the_same_time_are_those_of_single_environments():
         return shown
 
     async def go():
-        async with AsyncEnvPool("agentgym/Maze-v0", 4, workers=2) as pool:
+        async with AsyncEnvPool("agentgym/Maze-v1", 4, workers=2) as pool:
             return await asyncio.gather(*(play(pool, i) for i in range(4)))
 
     def alone(seed):
-        env = gymnasium.make("agentgym/Maze-v0")
+        env = gymnasium.make("agentgym/Maze-v1")
         return [env.reset(seed=seed)[0], *(env.step("go north")[0] for _ in range(4))]
 
     assert asyncio.run(go()) == [alone(seed) for seed in range(4)]

@@ -25,7 +25,7 @@ AHEAD = ((1, 0), (0, 1), (-1, 0), (0, -1))
 @pytest.fixture(scope="module")
 def worlds():
     """One environment a split, for tests that reset it anyway."""
-    return {split: gymnasium.make("agentgym/BabyAI-v1", split=split).unwrapped for split in SEEDS}
+    return {split: gymnasium.make("agentgym/BabyAI-v2", split=split).unwrapped for split in SEEDS}
 
 
 def begin(worlds, task_id):
@@ -429,7 +429,7 @@ def test_threads_reset_at_once_and_nothing_is_printed_or_redirected(capsys):
     before, seen = sys.stdout, []
 
     def work():
-        world = gymnasium.make("agentgym/BabyAI-v1", split="test").unwrapped
+        world = gymnasium.make("agentgym/BabyAI-v2", split="test").unwrapped
         for _ in range(8):
             world.reset(options={"task_id": "GoToObjDoor-0"})
             seen.append(sys.stdout)

@@ -29,10 +29,10 @@ def played(env_id, agent, task_ids, **kwargs):
 @pytest.mark.parametrize(
     ("env_id", "agent", "workers"),
     [
-        ("agentgym/Maze-v0", "random", 3),
-        ("agentgym/Maze-v0", "oracle", 2),
-        ("agentgym/TextCraft-v1", "random", 1),
-        ("agentgym/TextCraft-v1", "oracle", 1),
+        ("agentgym/Maze-v1", "random", 3),
+        ("agentgym/Maze-v1", "oracle", 2),
+        ("agentgym/TextCraft-v2", "random", 1),
+        ("agentgym/TextCraft-v2", "oracle", 1),
     ],
 )
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
@@ -52,7 +52,7 @@ def test_an_agent_of_the_users_sees_observations_and_infos():
         seen.append((observation, info["turn"]))
         return "look"
 
-    (episode,) = baselines.play("agentgym/Maze-v0", agent, episodes=1, horizon=3, on_episode=lambda: episodes.append(1))
+    (episode,) = baselines.play("agentgym/Maze-v1", agent, episodes=1, horizon=3, on_episode=lambda: episodes.append(1))
     assert [turn for _, turn in seen] == [0, 1, 2]
     assert seen[0][0].startswith("Goal: ")
     assert "look" in seen[1][0]
@@ -82,29 +82,29 @@ def test_trouble_is_an_error_with_the_environments_name(trouble, error, agent):
         ({"workers": 0}, "workers=0"),
         ({"horizon": 0}, "max_episode_steps"),
         ({"horizon": 1.5}, "max_episode_steps"),
-        ({"task_ids": ["nowhere-1"]}, "^agentgym/Maze-v0 of agentgym-envs: .*nowhere-1"),
+        ({"task_ids": ["nowhere-1"]}, "^agentgym/Maze-v1 of agentgym-envs: .*nowhere-1"),
     ],
 )
 def test_what_cannot_be_played_is_the_callers_error(keywords, error):
     with pytest.raises((ArgumentError, TaskError), match=error):
-        baselines.play("agentgym/Maze-v0", "oracle", **keywords)
+        baselines.play("agentgym/Maze-v1", "oracle", **keywords)
 
 
 def test_no_random_episodes_are_the_callers_error():
     for keywords in ({"count": 0, "turns": 1}, {"count": 1, "turns": 0}, {"count": 1, "turns": 1, "workers": 0}):
         with pytest.raises(ArgumentError, match="=0: must be at least 1"):
-            baselines.random_episodes("agentgym/Maze-v0", seed=0, **keywords)
+            baselines.random_episodes("agentgym/Maze-v1", seed=0, **keywords)
 
 
 def test_random_episodes_depend_on_the_seed_alone():
     def episodes(**kwargs):
-        return baselines.random_episodes("agentgym/Maze-v0", 6, turns=5, action_format="tags", kwargs={"rooms": [8]}, **kwargs)
+        return baselines.random_episodes("agentgym/Maze-v1", 6, turns=5, action_format="tags", kwargs={"rooms": [8]}, **kwargs)
 
     first = episodes(seed=1)
     assert first == episodes(seed=1, workers=3)
     assert first != episodes(seed=2)
     assert first[0] != first[1]
-    env = gymnasium.make("agentgym/Maze-v0", rooms=[8], admissible=True)
+    env = gymnasium.make("agentgym/Maze-v1", rooms=[8], admissible=True)
     for number, texts in enumerate(first):
         rng = random.Random(f"1:{number}")
         observation, info = env.reset(seed=rng.randrange(2**31))
@@ -124,7 +124,7 @@ def test_random_episodes_may_be_longer_than_the_registered_limit():
 
 
 def test_keywords_of_an_environment_may_have_the_names_of_ours():
-    of_its_own = {"of": "agentgym/Maze-v0", "turns": 3}
+    of_its_own = {"of": "agentgym/Maze-v1", "turns": 3}
     (texts,) = baselines.random_episodes("agentgym/TwoAttempts-v0", 1, seed=0, turns=4, kwargs=of_its_own)
     assert ["Second attempt" in text for text in texts[::2]] == [False, False, False, True]
     (episode,) = baselines.play("agentgym/TwoAttempts-v0", lambda *_: "look", episodes=1, kwargs=of_its_own)
@@ -136,4 +136,4 @@ def test_random_play_says_what_an_environment_lacks():
         with pytest.raises(ArgumentError, match="support/Faulty-v0 has no keyword 'admissible'"):
             play("faulty_envs:support/Faulty-v0")
     with pytest.raises(UnknownName, match="Did you mean 'oracle'"):
-        baselines.play("agentgym/Maze-v0", "orakel")
+        baselines.play("agentgym/Maze-v1", "orakel")

@@ -12,14 +12,14 @@ def test_list_names_every_id_and_its_extra(monkeypatch):
     monkeypatch.setattr("agentgym_envs.registry._installed", lambda name: False)
     result = invoke("list")
     assert result.exit_code == 0
-    assert "agentgym/Maze-v0" in result.output
+    assert "agentgym/Maze-v1" in result.output
     assert result.output.count('python -m pip install "agentgym-envs[textworld]"') == 5
     for extra in ("babyai", "scienceworld", "search"):
         assert result.output.count(f'python -m pip install "agentgym-envs[{extra}]"') == 1
 
 
 def test_a_person_can_play():
-    result = invoke("play", "agentgym/Maze-v0", "--task", "rooms4-things1-test-0", "--split", "test", input="\nlook\n")
+    result = invoke("play", "agentgym/Maze-v1", "--task", "rooms4-things1-test-0", "--split", "test", input="\nlook\n")
     assert result.exit_code == 0
     assert "Goal: take the lamp" in result.output
     assert "Not an action: look" in result.output
@@ -39,29 +39,29 @@ def test_a_person_can_take_a_seat_of_a_game():
 
 def test_list_marks_games():
     lines = {line.split("│")[1].strip(): line for line in invoke("list").output.splitlines() if "│" in line}
-    games = {"agentgym/Connect4-v0", "agentgym/TwentyQuestions-v0", "foreign/Nim-v0", "foreign/Sum-v0"}
+    games = {"agentgym/Connect4-v1", "agentgym/TwentyQuestions-v1", "foreign/Nim-v0", "foreign/Sum-v0"}
     assert games <= {env_id for env_id, line in lines.items() if line.split("│")[2].strip() == "game"}
-    assert lines["agentgym/Maze-v0"].split("│")[2].strip() == ""
+    assert lines["agentgym/Maze-v1"].split("│")[2].strip() == ""
 
 
 def test_check_reports_what_holds():
-    assert invoke("check", "agentgym/Maze-v0").output.count("ok") >= 10
+    assert invoke("check", "agentgym/Maze-v1").output.count("ok") >= 10
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["play", "agentgym/Maze-v0", "--task", "x*"], "selects nothing"),
-        (["check", "agentgym/Maze"], "Did you mean 'agentgym/Maze-v0'"),
-        (["check", "no_such_module:agentgym/Maze-v0"], "No module named 'no_such_module'"),
-        (["eval", "agentgym/Maze-v0", "--agent", "random", "--episodes", "0"], "--episodes"),
-        (["eval", "agentgym/Maze-v0", "--agent", "random", "--episodes", "-1"], "--episodes"),
-        (["eval", "agentgym/Maze-v0", "--agent", "random", "--horizon", "0"], "--horizon"),
-        (["build", "agentgym/TWSimple-v0", "--workers", "0"], "--workers"),
-        (["play", "agentgym/Maze-v0", "--seed", "-1"], "--seed"),
+        (["play", "agentgym/Maze-v1", "--task", "x*"], "selects nothing"),
+        (["check", "agentgym/Maze"], "Did you mean 'agentgym/Maze-v1'"),
+        (["check", "no_such_module:agentgym/Maze-v1"], "No module named 'no_such_module'"),
+        (["eval", "agentgym/Maze-v1", "--agent", "random", "--episodes", "0"], "--episodes"),
+        (["eval", "agentgym/Maze-v1", "--agent", "random", "--episodes", "-1"], "--episodes"),
+        (["eval", "agentgym/Maze-v1", "--agent", "random", "--horizon", "0"], "--horizon"),
+        (["build", "agentgym/TWSimple-v1", "--workers", "0"], "--workers"),
+        (["play", "agentgym/Maze-v1", "--seed", "-1"], "--seed"),
         (["install", "moon"], "nothing to install for 'moon'"),
-        (["play", "agentgym/Maze-v0", "--set", "rooms"], "an option takes key=value"),
-        (["build", "agentgym/Maze-v0"], "nothing to build"),
+        (["play", "agentgym/Maze-v1", "--set", "rooms"], "an option takes key=value"),
+        (["build", "agentgym/Maze-v1"], "nothing to build"),
     ],
 )
 def test_errors_are_one_line_and_status_2(args, message):
@@ -73,6 +73,6 @@ def test_errors_are_one_line_and_status_2(args, message):
 
 def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):
     monkeypatch.setattr("agentgym_envs.evaluate.commands.plan", lambda *args, **kwargs: int("x"))
-    result = invoke("eval", "agentgym/Maze-v0", "--agent", "random")
+    result = invoke("eval", "agentgym/Maze-v1", "--agent", "random")
     assert isinstance(result.exception, ValueError)
     assert "error:" not in result.output

@@ -12,7 +12,7 @@ from agentgym_envs.envs.connect4 import make
 from agentgym_envs.envs.connect4.board import EMPTY, Board
 from agentgym_envs.envs.connect4.solver import Solver
 
-ID = "agentgym/Connect4-v0"
+ID = "agentgym/Connect4-v1"
 
 
 def has_line(columns, rows, connect, mark):

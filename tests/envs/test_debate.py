@@ -12,7 +12,7 @@ from agentgym_envs.multi.match import Match
 from agentgym_envs.registry import make_game
 from agentgym_envs.tasks import SPLITS, split_of
 
-DEBATE = "agentgym/Debate-v0"
+DEBATE = "agentgym/Debate-v1"
 ALL = [tasks().get(i) for split in SPLITS for i in tasks().ids(split)]
 ARITHMETIC = [t for t in ALL if t.id.startswith("arithmetic")]
 HOPS = [t for t in ALL if t.id.startswith("hop")]

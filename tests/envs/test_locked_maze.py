@@ -1,4 +1,4 @@
-"""LockedMaze-v0, beside a search over (room, key, door) that is written from the rules alone."""
+"""LockedMaze-v1, beside a search over (room, key, door) that is written from the rules alone."""
 
 import hashlib
 import random
@@ -17,7 +17,7 @@ from agentgym_envs.envs.maze.locked_tasks import LockedMazeTasks, grow_locked
 from agentgym_envs.envs.maze.tasks import Lock, grow
 from agentgym_envs.errors import TaskError
 
-ID = "agentgym/LockedMaze-v0"
+ID = "agentgym/LockedMaze-v1"
 STEPS = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 START = ((0, 0), False, False, False)
 TASKS = LockedMazeTasks({"open": (4, 6), "locked": (6, 8, 10)})
@@ -247,7 +247,7 @@ def test_maze_v0_is_what_it_was():
     """Ids, observations, infos and rewards as they were before there were locks."""
     found = hashlib.sha256()
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/Maze-v0", split=split, things=2, admissible=True)
+        env = gymnasium.make("agentgym/Maze-v1", split=split, things=2, admissible=True)
         found.update(repr((env.unwrapped.instructions, env.unwrapped.task_ids)).encode())
         for name in (f"rooms8-things2-{split}-7", f"rooms16-things1-{split}-11", None):
             rows = [env.reset(seed=3, options={"task_id": name} if name else None)]

@@ -61,7 +61,7 @@ def test_no_layout_is_in_two_splits():
 
 def test_every_listed_held_out_task_is_solved_by_the_oracle():
     for split in ("dev", "test"):
-        env = gymnasium.make("agentgym/Maze-v0", split=split, max_episode_steps=-1)
+        env = gymnasium.make("agentgym/Maze-v1", split=split, max_episode_steps=-1)
         for task_id in env.unwrapped.task_ids:
             env.reset(options={"task_id": task_id})
             for action in env.unwrapped.oracle():
@@ -71,7 +71,7 @@ def test_every_listed_held_out_task_is_solved_by_the_oracle():
 
 
 def test_a_hand_played_episode():
-    env = gymnasium.make("agentgym/Maze-v0", split="test", things=2, admissible=True)
+    env = gymnasium.make("agentgym/Maze-v1", split="test", things=2, admissible=True)
     observation, info = env.reset(options={"task_id": "rooms4-things2-test-0"})
     maze = maze_of("rooms4-things2-test-0")
     exits = maze.exits[(0, 0)]
@@ -107,22 +107,22 @@ def test_sizes_that_cannot_be_are_refused(keywords, message):
 
 
 def test_training_draws_beyond_the_listed_tasks_unless_they_were_named():
-    env = gymnasium.make("agentgym/Maze-v0", rooms=[4])
+    env = gymnasium.make("agentgym/Maze-v1", rooms=[4])
     drawn = {env.reset(seed=s)[1]["task_id"] for s in range(50)}
     assert len(drawn) == 50
     assert any(int(t.rpartition("-")[2]) >= 1000 for t in drawn)
-    env = gymnasium.make("agentgym/Maze-v0", rooms=[4], tasks="rooms4-things1-train-[12]")
+    env = gymnasium.make("agentgym/Maze-v1", rooms=[4], tasks="rooms4-things1-train-[12]")
     assert {env.reset(seed=s)[1]["task_id"] for s in range(50)} == {"rooms4-things1-train-1", "rooms4-things1-train-2"}
 
 
 @pytest.mark.parametrize("kwargs", [{"rooms": [2]}, {"rooms": []}, {"rooms": [65]}, {"things": 0}, {"things": 4}, {"rooms": ["a"]}])
 def test_impossible_sizes_are_refused(kwargs):
     with pytest.raises(TaskError):
-        gymnasium.make("agentgym/Maze-v0", **kwargs)
+        gymnasium.make("agentgym/Maze-v1", **kwargs)
 
 
 @pytest.mark.parametrize("task_id", ["rooms4-things1-test-100", "rooms4", "rooms2-things1-train-1", "rooms٤-things1-test-1"])
 def test_unknown_tasks_are_refused(task_id):
-    env = gymnasium.make("agentgym/Maze-v0")
+    env = gymnasium.make("agentgym/Maze-v1")
     with pytest.raises(TaskError):
         env.reset(options={"task_id": task_id})

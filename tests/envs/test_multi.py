@@ -295,15 +295,15 @@ def test_errors_of_keywords(keywords, error, message):
 
 
 def test_only_games_are_games():
-    with pytest.raises(errors.UnknownName, match=r"unknown game 'agentgym/Maze-v0'.*foreign/Nim-v0"):
-        registry.make_game("agentgym/Maze-v0")
+    with pytest.raises(errors.UnknownName, match=r"unknown game 'agentgym/Maze-v1'.*foreign/Nim-v0"):
+        registry.make_game("agentgym/Maze-v1")
     with pytest.raises(errors.UnknownName, match="Did you mean 'foreign/Nim-v0'"):
         registry.make_game("foreign/Nin-v0")
 
 
 def test_a_seat_whose_game_is_over_before_its_turn_has_one_that_changes_nothing():
     """The first player may win at once; random play of the other seat needs something to say."""
-    env = gymnasium.make("agentgym/Connect4-v0", seats="player_1", others="oracle", admissible=True, tasks="*", split="test")
+    env = gymnasium.make("agentgym/Connect4-v1", seats="player_1", others="oracle", admissible=True, tasks="*", split="test")
     for seed in range(20):
         _, info = env.reset(seed=seed)
         if info["admissible_actions"] == ["pass"]:

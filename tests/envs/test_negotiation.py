@@ -12,7 +12,7 @@ from agentgym_envs.multi.players import make_player
 from agentgym_envs.registry import make_game
 from agentgym_envs.tasks import SPLITS, spread
 
-NEGOTIATION = "agentgym/Negotiation-v0"
+NEGOTIATION = "agentgym/Negotiation-v1"
 IDS = [i for split in SPLITS for i in tasks().ids(split)]
 BALLS = "1.1.3-0.1.3-1.6.1"  # one book, one hat, three balls
 ZERO, ONE = "negotiator_0", "negotiator_1"

@@ -27,12 +27,12 @@ def unsolved(env_id, task_ids, **kwargs):
 @pytest.mark.parametrize(
     ("env_id", "every"),
     [
-        ("agentgym/TextCraft-v1", 1),
-        ("agentgym/Search-v0", 8),
-        ("agentgym/Connect4-v0", 5),
-        ("agentgym/TwentyQuestions-v0", 5),
-        ("agentgym/Debate-v0", 16),
-        ("agentgym/Negotiation-v0", 16),
+        ("agentgym/TextCraft-v2", 1),
+        ("agentgym/Search-v1", 8),
+        ("agentgym/Connect4-v1", 5),
+        ("agentgym/TwentyQuestions-v1", 5),
+        ("agentgym/Debate-v1", 16),
+        ("agentgym/Negotiation-v1", 16),
         *[
             pytest.param(f"agentgym/{name}-v0", 1, marks=pytest.mark.full)
             for name in ("Search", "Connect4", "TwentyQuestions", "Debate", "Negotiation")
@@ -44,14 +44,14 @@ def test_tasks_are_solved(env_id, every):
 
 
 def test_one_babyai_task_in_twenty_is_solved():
-    sample = [i for ids in listed("agentgym/BabyAI-v1") for i in ids[::20]]
+    sample = [i for ids in listed("agentgym/BabyAI-v2") for i in ids[::20]]
     assert len({i.rpartition("-")[0] for i in sample}) == 40, "of every level"
-    assert unsolved("agentgym/BabyAI-v1", sample) == []
+    assert unsolved("agentgym/BabyAI-v2", sample) == []
 
 
 @pytest.mark.full
 def test_all_babyai_tasks_are_solved():
-    assert unsolved("agentgym/BabyAI-v1", [*chain(*listed("agentgym/BabyAI-v1"))]) == []
+    assert unsolved("agentgym/BabyAI-v2", [*chain(*listed("agentgym/BabyAI-v2"))]) == []
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(100, marks=pytest.mark.full)])

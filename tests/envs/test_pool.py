@@ -50,10 +50,10 @@ def start(pool):
 
 
 def test_episodes_equal_those_of_a_single_environment():
-    with EnvPool("agentgym/Maze-v0", 3, workers=2, admissible=True) as pool:
+    with EnvPool("agentgym/Maze-v1", 3, workers=2, admissible=True) as pool:
         shown = start(pool)
         for i in range(3):
-            env = gymnasium.make("agentgym/Maze-v0", admissible=True)
+            env = gymnasium.make("agentgym/Maze-v1", admissible=True)
             observation, info = env.reset(seed=i)
             assert (shown[i].observation, shown[i].info) == (observation, info)
             for action in info["admissible_actions"]:
@@ -326,8 +326,8 @@ def test_starting_has_a_limit_of_its_own():
 
 
 def test_an_environment_is_described_as_it_says_itself():
-    env = gymnasium.make("agentgym/Maze-v0", split="dev")
-    described = describe("agentgym/Maze-v0", split="dev")
+    env = gymnasium.make("agentgym/Maze-v1", split="dev")
+    described = describe("agentgym/Maze-v1", split="dev")
     difficulties = [env.unwrapped.task_set.get(i).difficulty for i in env.unwrapped.task_ids]
     assert described == (
         env.unwrapped.instructions,
@@ -337,7 +337,7 @@ def test_an_environment_is_described_as_it_says_itself():
         True,
         [],
     )
-    react = describe("agentgym/Maze-v0", split="dev", action_format="react")
+    react = describe("agentgym/Maze-v1", split="dev", action_format="react")
     assert react.instructions == ActionFormat(env, "react").instructions != described.instructions
     assert describe(FAULTY) == ("", None, None, {}, False, [])
 
@@ -350,8 +350,8 @@ def test_an_environment_is_described_as_it_says_itself():
         (FAULTY, {"construct": "exit"}, EnvRaised, "SystemExit.*leaving"),
         (FAULTY, {"construct": "raise"}, EnvRaised, "broken on purpose"),
         (FAULTY, {"colour": 1}, ArgumentError, "does not take 'colour'"),
-        ("agentgym/Maze-v0", {"tasks": "none-*"}, TaskError, "none-"),
-        ("agentgym/Maze-v0", {"split": "odd"}, EnvRaised, "agentgym-envs: unknown split 'odd'"),
+        ("agentgym/Maze-v1", {"tasks": "none-*"}, TaskError, "none-"),
+        ("agentgym/Maze-v1", {"split": "odd"}, EnvRaised, "agentgym-envs: unknown split 'odd'"),
         ("agentgym/Nowhere-v0", {}, UnknownName, "Nowhere"),
     ],
 )
@@ -398,8 +398,8 @@ def test_a_module_in_the_working_directory_stands_in_for_no_other_and_can_be_use
 
 @pytest.mark.parametrize("style", ["plain", "tags"])
 def test_the_oracle_plays_through_the_pool(style):
-    with EnvPool("agentgym/Maze-v0", 1, action_format=style) as pool:
-        expected = gymnasium.make("agentgym/Maze-v0")
+    with EnvPool("agentgym/Maze-v1", 1, action_format=style) as pool:
+        expected = gymnasium.make("agentgym/Maze-v1")
         for seed in (3, 3, 8):  # the oracle begins anew with each episode
             expected.reset(seed=seed)
             pool.reset(0, seed=seed)
@@ -418,7 +418,7 @@ def test_the_oracle_plays_through_the_pool(style):
 
 
 def test_a_bare_action_is_written_in_the_format():
-    with EnvPool("agentgym/Maze-v0", 1, action_format="react") as pool:
+    with EnvPool("agentgym/Maze-v1", 1, action_format="react") as pool:
         start(pool)
         pool.send(0, "go north", bare=True)
         result = gather(pool, 1)[0]
@@ -530,17 +530,17 @@ def test_close_is_idempotent_and_leaves_no_process():
 
 
 def test_bad_arguments_are_refused_before_a_process_starts():
-    with pytest.raises(UnknownName, match="Did you mean 'agentgym/Maze-v0'"):
+    with pytest.raises(UnknownName, match="Did you mean 'agentgym/Maze-v1'"):
         EnvPool("agentgym/Mase-v0", 1)
     for bad in ({"num_envs": 0}, {"workers": 0}, {"timeout": 0}, {"start_timeout": -1}, {"timeout": float("nan")}):
         with pytest.raises(ArgumentError, match="must be positive"):
-            EnvPool("agentgym/Maze-v0", **{"num_envs": 1, **bad})
+            EnvPool("agentgym/Maze-v1", **{"num_envs": 1, **bad})
     for limit in (0, -2, 1.5, True, "5"):
         with pytest.raises(ArgumentError, match="max_episode_steps"):
-            EnvPool("agentgym/Maze-v0", 1, max_episode_steps=limit)
+            EnvPool("agentgym/Maze-v1", 1, max_episode_steps=limit)
     with pytest.raises(ArgumentError, match="cannot be sent"):
-        EnvPool("agentgym/Maze-v0", 1, rooms={4})
-    with EnvPool("agentgym/Maze-v0", 1) as pool:
+        EnvPool("agentgym/Maze-v1", 1, rooms={4})
+    with EnvPool("agentgym/Maze-v1", 1) as pool:
         with pytest.raises(ArgumentError, match="no environment 1"):
             pool.reset(1)
         with pytest.raises(TypeError, match="an action is a str"):
@@ -565,12 +565,12 @@ def test_a_reset_that_is_refused_leaves_a_lost_environment_lost():
 @pytest.mark.parametrize(
     ("options", "cause", "message"),
     [
-        ({"task_id": "nowhere-1"}, TaskError, "agentgym/Maze-v0 of agentgym-envs: .*nowhere-1"),
-        ({"colour": 1}, ArgumentError, "agentgym/Maze-v0 of agentgym-envs: unknown reset option 'colour'"),
+        ({"task_id": "nowhere-1"}, TaskError, "agentgym/Maze-v1 of agentgym-envs: .*nowhere-1"),
+        ({"colour": 1}, ArgumentError, "agentgym/Maze-v1 of agentgym-envs: unknown reset option 'colour'"),
     ],
 )
 def test_a_reset_that_an_environment_refuses_says_whose_fault_it_is(options, cause, message):
-    with EnvPool("agentgym/Maze-v0", 1) as pool:
+    with EnvPool("agentgym/Maze-v1", 1) as pool:
         pool.reset(0, options=options)
         result = gather(pool, 1)[0]
         assert isinstance(result.error, EnvRaised)

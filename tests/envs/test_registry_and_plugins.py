@@ -92,9 +92,9 @@ def test_the_entry_points_say_the_step_limits():
 
 
 def test_an_unknown_id_names_the_nearest():
-    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/TextCraft-v1'"):
+    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/TextCraft-v2'"):
         registry.spec("agentgym/TextCraf-v0")
-    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/Maze-v0'"):
+    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/Maze-v1'"):
         registry.spec("agentgym/Maze")
 
 
@@ -103,7 +103,7 @@ def test_a_module_that_does_not_import_says_so(tmp_path, monkeypatch):
     (tmp_path / "lame_module.py").write_text("import package_that_is_not_there")
     for module, why in (("no_such_module", "no_such_module"), ("lame_module", "package_that_is_not_there")):
         with pytest.raises(errors.BrokenPlugin, match=f"module '{module}' fails to import.*{why}"):
-            registry.spec(f"{module}:agentgym/Maze-v0")
+            registry.spec(f"{module}:agentgym/Maze-v1")
 
 
 def test_a_plugin_says_its_step_limit_and_its_extra_before_it_is_imported(site):
@@ -176,10 +176,10 @@ def test_a_wrong_registration_is_listed_and_fails_when_used(site, line, message)
 
 
 def test_wrong_registrations_do_not_keep_the_package_from_being_imported(site):
-    dist(site, "acme-wrong", "noslash = x\na/b-v0 = acme_echo:EchoEnv\nagentgym/Maze-v0 = acme_echo:EchoEnv\n")
+    dist(site, "acme-wrong", "noslash = x\na/b-v0 = acme_echo:EchoEnv\nagentgym/Maze-v1 = acme_echo:EchoEnv\n")
     unreadable(site)
     code = (
-        "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v1'); from agentgym_envs.cli import app; app(['list'])"
+        "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v2'); from agentgym_envs.cli import app; app(['list'])"
     )
     environ = {**os.environ, "PYTHONPATH": str(site)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ)
@@ -318,11 +318,11 @@ def test_a_game_that_is_none_lacks_methods_or_raises_is_one_line_with_its_name(s
 def test_a_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setattr("agentgym_envs.envs.textworld.env.find_spec", lambda name: None)
     with pytest.raises(errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[textworld\]"'):
-        gymnasium.make("agentgym/TWSimple-v0")
+        gymnasium.make("agentgym/TWSimple-v1")
 
 
 def test_the_spec_of_a_wrapped_environment_makes_it_again():
-    env = ActionFormat(gymnasium.make("agentgym/Maze-v0", split="test", max_episode_steps=9), "react")
+    env = ActionFormat(gymnasium.make("agentgym/Maze-v1", split="test", max_episode_steps=9), "react")
     again = gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     assert env.reset(seed=4) == again.reset(seed=4)
     assert env.step("Action: go north") == again.step("Action: go north")

@@ -166,7 +166,7 @@ def test_a_changed_corpus_is_another_index(files, tmp_path):
 
 
 def test_the_protocol_is_search_r1s(files):
-    env = gymnasium.make("agentgym/Search-v0", **files)
+    env = gymnasium.make("agentgym/Search-v1", **files)
     observation, info = env.reset(seed=1)
     assert observation == "Question: Who wrote the first program?"
     observation, reward, terminated, _, info = env.step("I look. <search>punched cards</search> <answer>Ada</answer>")
@@ -179,7 +179,7 @@ def test_the_protocol_is_search_r1s(files):
 
 
 def test_a_wrong_answer_ends_the_episode_too(files):
-    env = gymnasium.make("agentgym/Search-v0", **files)
+    env = gymnasium.make("agentgym/Search-v1", **files)
     env.reset(seed=1)
     observation, reward, terminated, _, info = env.step("<answer>Ada Byron</answer>")
     assert (reward, terminated, info["success"]) == (0.0, True, False)
@@ -189,7 +189,7 @@ def test_a_wrong_answer_ends_the_episode_too(files):
 
 @pytest.mark.parametrize("response", ["", "Ada", "<search>never closed", "<answer>", "</search><search>"])
 def test_a_response_without_a_tag_is_invalid(files, response):
-    env = gymnasium.make("agentgym/Search-v0", **files)
+    env = gymnasium.make("agentgym/Search-v1", **files)
     env.reset(seed=1)
     observation, _, terminated, _, info = env.step(response)
     assert info["invalid"]
@@ -199,7 +199,7 @@ def test_a_response_without_a_tag_is_invalid(files, response):
 
 def test_long_results_are_cut_with_a_mark(tmp_path, files):
     (tmp_path / "long.jsonl").write_text(json.dumps({"id": "0", "contents": '"T"\n' + "word " * 5000}) + "\n")
-    env = gymnasium.make("agentgym/Search-v0", corpus=str(tmp_path / "long.jsonl"), questions=files["questions"])
+    env = gymnasium.make("agentgym/Search-v1", corpus=str(tmp_path / "long.jsonl"), questions=files["questions"])
     env.reset(seed=1)
     observation, *_ = env.step("<search>word</search>")
     assert len(observation) < 2100
@@ -266,7 +266,7 @@ def retrieve(server):
 
 
 def test_a_server_with_search_r1s_protocol(server, files):
-    env = gymnasium.make("agentgym/Search-v0", retriever=server, questions=files["questions"], topk=2)
+    env = gymnasium.make("agentgym/Search-v1", retriever=server, questions=files["questions"], topk=2)
     env.reset(seed=1)
     observation, *_ = env.step("<search>anything</search>")
     assert Server.seen == [{"queries": ["anything"], "topk": 2, "return_scores": True}]
@@ -369,7 +369,7 @@ def test_a_server_on_this_machine_is_asked_past_a_proxy(server, monkeypatch):
 
 def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files, monkeypatch):
     monkeypatch.setattr(search_server, "BACKOFF", 0.01)
-    env = gymnasium.make("agentgym/Search-v0", retriever="http://127.0.0.1:9/retrieve", questions=files["questions"])
+    env = gymnasium.make("agentgym/Search-v1", retriever="http://127.0.0.1:9/retrieve", questions=files["questions"])
     env.reset(seed=1)
     with pytest.raises(EnvFailure, match=r"try 4 of 4: ConnectError"):
         env.step("<search>anything</search>")
@@ -378,11 +378,11 @@ def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files, monkeypatc
 
 def test_a_retriever_that_is_no_url_is_refused(files):
     with pytest.raises(ValueError, match="http:// or https://, or a callable, not 'localhost:8000'"):
-        gymnasium.make("agentgym/Search-v0", retriever="localhost:8000", questions=files["questions"])
+        gymnasium.make("agentgym/Search-v1", retriever="localhost:8000", questions=files["questions"])
 
 
 def test_any_callable_retrieves(files):
-    env = gymnasium.make("agentgym/Search-v0", retriever=lambda query, k: DOCS[:k], questions=files["questions"], topk=1)
+    env = gymnasium.make("agentgym/Search-v1", retriever=lambda query, k: DOCS[:k], questions=files["questions"], topk=1)
     env.reset(seed=1)
     assert "Doc 1(Title: Ada)" in env.step("<search>x</search>")[0]
 
@@ -420,13 +420,13 @@ def test_the_data_sets_own_files(tmp_path, name, text, answers):
 def test_a_file_of_questions_is_split_by_the_hash_of_their_ids(tmp_path):
     path = tmp_path / "many.jsonl"
     path.write_text("".join(json.dumps({"id": n, "question": f"q{n}?", "answer": "a"}) + "\n" for n in range(200)))
-    worlds = {split: gymnasium.make("agentgym/Search-v0", questions=str(path), split=split).unwrapped for split in SPLITS}
+    worlds = {split: gymnasium.make("agentgym/Search-v1", questions=str(path), split=split).unwrapped for split in SPLITS}
     ids = {split: set(world.task_ids) for split, world in worlds.items()}
     assert len(set.union(*ids.values())) == sum(map(len, ids.values())) == 200
     assert 130 < len(ids["train"]) < 190
     for split in SPLITS:
         assert all(split_of(task_id) == split for task_id in ids[split])
-    assert len(gymnasium.make("agentgym/Search-v0", questions={"test": str(path)}, split="test").unwrapped.task_ids) == 200
+    assert len(gymnasium.make("agentgym/Search-v1", questions={"test": str(path)}, split="test").unwrapped.task_ids) == 200
 
 
 def test_each_split_can_have_a_file_of_its_own(tmp_path):
@@ -434,13 +434,13 @@ def test_each_split_can_have_a_file_of_its_own(tmp_path):
         (tmp_path / f"{split}.jsonl").write_text(json.dumps({"question": f"{split}?", "answer": "a"}) + "\n")
     files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
     for split in files:
-        env = gymnasium.make("agentgym/Search-v0", questions=files, split=split)
+        env = gymnasium.make("agentgym/Search-v1", questions=files, split=split)
         assert env.unwrapped.task_ids == (f"{split}-0",)
         assert env.reset(seed=1)[0] == f"Question: {split}?"
     with pytest.raises(TaskError, match=r"none in split 'dev'; questions=\{'dev': 'FILE'\} takes a file whole"):
-        gymnasium.make("agentgym/Search-v0", questions=files, split="dev")
+        gymnasium.make("agentgym/Search-v1", questions=files, split="dev")
     with pytest.raises(UnknownName, match="unknown split 'tests'"):
-        gymnasium.make("agentgym/Search-v0", questions={"tests": files["test"]})
+        gymnasium.make("agentgym/Search-v1", questions={"tests": files["test"]})
 
 
 def test_two_files_with_one_name_can_be_two_splits(tmp_path):
@@ -450,7 +450,7 @@ def test_two_files_with_one_name_can_be_two_splits(tmp_path):
         files[split] = tmp_path / folder / "nq.jsonl"
         files[split].write_text(json.dumps({"question": f"{split}?", "answer": "a"}) + "\n")
     for split in files:
-        env = gymnasium.make("agentgym/Search-v0", questions=files, split=split)
+        env = gymnasium.make("agentgym/Search-v1", questions=files, split=split)
         assert env.unwrapped.task_ids == (f"{split}-nq-0",)
         assert env.reset(seed=1)[0] == f"Question: {split}?"
 
@@ -459,7 +459,7 @@ def test_one_file_cannot_be_two_splits(tmp_path):
     (tmp_path / "nq.jsonl").write_bytes(ROW)
     with pytest.raises(TaskError, match="gives two splits one file"):
         gymnasium.make(
-            "agentgym/Search-v0", questions={"train": str(tmp_path / "nq.jsonl"), "test": str(tmp_path / "." / "nq.jsonl")}
+            "agentgym/Search-v1", questions={"train": str(tmp_path / "nq.jsonl"), "test": str(tmp_path / "." / "nq.jsonl")}
         )
 
 
@@ -482,11 +482,11 @@ def test_one_file_cannot_be_two_splits(tmp_path):
 def test_a_keyword_of_the_wrong_type_is_refused_at_construction(files, keywords):
     (key,) = keywords
     with pytest.raises(ArgumentError, match=f"^{key} must be .*, not "):
-        gymnasium.make("agentgym/Search-v0", **({"questions": files["questions"]} | keywords))
+        gymnasium.make("agentgym/Search-v1", **({"questions": files["questions"]} | keywords))
 
 
 def test_paths_may_be_path_objects(files, tmp_path):
-    env = gymnasium.make("agentgym/Search-v0", corpus=tmp_path / "corpus.jsonl", questions={"train": tmp_path / "q.jsonl"})
+    env = gymnasium.make("agentgym/Search-v1", corpus=tmp_path / "corpus.jsonl", questions={"train": tmp_path / "q.jsonl"})
     env.reset(seed=1)
     assert "Title: Ada" in env.step("<search>wrote program</search>")[0]
 
@@ -526,7 +526,7 @@ ROW = b'{"question": "q?", "answer": ["a"]}\n'
 def test_broken_question_files_are_named_with_the_line(tmp_path, name, data, message):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(TaskError, match=message) as caught:
-        gymnasium.make("agentgym/Search-v0", questions=str(tmp_path / name), corpus="unused")
+        gymnasium.make("agentgym/Search-v1", questions=str(tmp_path / name), corpus="unused")
     assert "\n" not in str(caught.value)
 
 
@@ -553,13 +553,13 @@ def test_broken_corpora_are_named_with_the_line_at_construction(files, tmp_path,
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(TaskError, match=message) as caught:
-        gymnasium.make("agentgym/Search-v0", questions=files["questions"], corpus=str(path))
+        gymnasium.make("agentgym/Search-v1", questions=files["questions"], corpus=str(path))
     assert "\n" not in str(caught.value)
 
 
 def test_a_corpus_that_is_broken_further_on_is_named_as_it_is_indexed(files, tmp_path):
     (tmp_path / "c.jsonl").write_bytes(PASSAGE * 1500 + b"{}\n")
-    env = gymnasium.make("agentgym/Search-v0", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
+    env = gymnasium.make("agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
     with pytest.raises(TaskError, match=r"c\.jsonl:1501 is no passage"):
         env.reset(seed=1)
 
@@ -578,18 +578,18 @@ def test_missing_files_are_named(tmp_path):
     with pytest.raises(TaskError, match=r"cannot read .*: Is a directory"):
         read_questions(tmp_path)
     with pytest.raises(TaskError, match="give a question file for your own"):
-        gymnasium.make("agentgym/Search-v0", corpus=str(tmp_path / "c.jsonl"))
+        gymnasium.make("agentgym/Search-v1", corpus=str(tmp_path / "c.jsonl"))
 
 
 def test_quotation_marks_around_a_title_are_not_shown(tmp_path, files):
     (tmp_path / "c.jsonl").write_text(json.dumps({"id": "0", "contents": '"The "Mary" log"\nA log.'}) + "\n")
-    env = gymnasium.make("agentgym/Search-v0", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
+    env = gymnasium.make("agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
     env.reset(seed=1)
     assert 'Doc 1(Title: The "Mary" log) A log.' in env.step("<search>log</search>")[0]
 
 
 def test_the_first_of_two_answers_counts(files):
-    env = gymnasium.make("agentgym/Search-v0", **files)
+    env = gymnasium.make("agentgym/Search-v1", **files)
     env.reset(seed=1)
     _, reward, terminated, *_ = env.step("<answer>Babbage</answer> or rather <answer>Ada</answer>")
     assert (reward, terminated) == (0.0, True)
@@ -613,7 +613,7 @@ def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages()
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_oracle_is_shown_each_gold_passage_in_turn_before_it_answers(split):
     passages, golds = {p.id: p for p in corpus()}, {q.id: q.gold for q in questions()}
-    env = gymnasium.make("agentgym/Search-v0", split=split)
+    env = gymnasium.make("agentgym/Search-v1", split=split)
     for task_id in env.unwrapped.task_ids[::10]:
         env.reset(options={"task_id": task_id})
         *shown, _ = [env.step(action)[0] for action in env.unwrapped.oracle()]

@@ -48,7 +48,7 @@ def test_the_web_rows_are_webarenas_where_it_is_hosted(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     keep = [f for f in suite.suites["agentgym-rl"] if f.name in ("Depth 4", "SynthLoc", "NQ")]
-    elsewhere = suite.Family("web", "Intranet", 10, "agentgym/TextCraft-v1", ("intranet-*",))
+    elsewhere = suite.Family("web", "Intranet", 10, "agentgym/TextCraft-v2", ("intranet-*",))
     monkeypatch.setitem(suite.suites, "small", (elsewhere, *keep))
 
 
@@ -90,7 +90,7 @@ def test_keywords_for_a_family_that_is_not_there(small):
     with pytest.raises(UnknownName, match="unknown family 'NaturalQuestions'"):
         plan("small", data={"NaturalQuestions": {}})
     with pytest.raises(ArgumentError, match="keywords by family belong to a suite"):
-        plan("agentgym/Maze-v0", data={"NQ": {}})
+        plan("agentgym/Maze-v1", data={"NQ": {}})
 
 
 @pytest.mark.parametrize("option", [["--set", "split=train"], ["--data", "NQ.split=train"]])

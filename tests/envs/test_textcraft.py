@@ -45,9 +45,9 @@ def mojang(tmp_path):
 
 
 def sign(mojang):
-    tasks = gymnasium.make("agentgym/TextCraft-v1", recipes=mojang).unwrapped.task_set
+    tasks = gymnasium.make("agentgym/TextCraft-v2", recipes=mojang).unwrapped.task_set
     split = tasks.get("depth3-dark_oak_sign").split
-    env = gymnasium.make("agentgym/TextCraft-v1", recipes=mojang, split=split)
+    env = gymnasium.make("agentgym/TextCraft-v2", recipes=mojang, split=split)
     env.reset(options={"task_id": "depth3-dark_oak_sign"})
     return env
 
@@ -102,7 +102,7 @@ def test_an_unknown_recipe_comes_before_missing_items_and_case_and_full_stops_ar
 
 
 def test_one_member_stands_for_a_group_which_is_neither_named_nor_mixed():
-    env = gymnasium.make("agentgym/TextCraft-v1", split="test")
+    env = gymnasium.make("agentgym/TextCraft-v2", split="test")
     observation, _ = env.reset(options={"task_id": "depth2-beehive"})
     assert "craft 1 beehive using 3 honeycomb, 6 planks" in observation
     for wood in ("oak", "birch"):
@@ -125,7 +125,7 @@ def test_one_member_stands_for_a_group_which_is_neither_named_nor_mixed():
 
 def test_a_recipe_that_takes_a_group_and_a_member_of_it_takes_two_parts():
     book = Book([Recipe("p", 1, (("wood", 1),)), Recipe("q", 1, (("wood", 1),)), Recipe("x", 1, (("t", 2), ("q", 3)))], {"t": "pq"})
-    env = gymnasium.make("agentgym/TextCraft-v1").unwrapped
+    env = gymnasium.make("agentgym/TextCraft-v2").unwrapped
     env.book = book
     assert env._matches(book.recipes["x"][0].inputs, [("q", 3), ("q", 2)])
     assert env._matches(book.recipes["x"][0].inputs, [("q", 3), ("p", 2)])
@@ -145,7 +145,7 @@ def test_distractors_use_what_the_goals_tree_uses_where_anything_else_does():
     """The original's draw has a distractor that shares an ingredient for 93 % of its goals."""
     shared = total = full = 0
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/TextCraft-v1", split=split).unwrapped
+        env = gymnasium.make("agentgym/TextCraft-v2", split=split).unwrapped
         for task_id in env.task_ids:
             observation, _ = env.reset(options={"task_id": task_id})
             commands = observation.split("\n\n")[0].split("\n")[1:]
@@ -167,7 +167,7 @@ def test_random_play_through_whole_episodes_never_raises_and_what_is_listed_work
     rng = random.Random(5)
     crafted = 0
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/TextCraft-v1", split=split).unwrapped
+        env = gymnasium.make("agentgym/TextCraft-v2", split=split).unwrapped
         for task_id in rng.sample(env.task_ids, 60):
             env.reset(options={"task_id": task_id})
             over = False
@@ -183,7 +183,7 @@ def test_random_play_through_whole_episodes_never_raises_and_what_is_listed_work
 
 
 def test_the_importer_follows_the_rules(mojang):
-    book = gymnasium.make("agentgym/TextCraft-v1", recipes=mojang).unwrapped.book
+    book = gymnasium.make("agentgym/TextCraft-v2", recipes=mojang).unwrapped.book
     assert "iron_ingot" not in book.recipes, "a block taken apart is no recipe"
     assert "glass" not in book.recipes, "smelting is no crafting"
     assert book.recipes["stick"][0].inputs == (("planks", 2),), "the first of the alternatives"
@@ -212,7 +212,7 @@ def test_a_chain_of_recipes_may_be_long(tmp_path):
 def test_names_with_capitals_are_read_as_actions_are(tmp_path):
     (tmp_path / "a.json").write_text(shapeless(ingredients=["Minecraft:Raw_Stone"], result={"id": "mod:Fine_Stone"}))
     (tmp_path / "b.json").write_text(shapeless(ingredients=["mod:fine_stone"], result={"id": "Gem"}))
-    env = gymnasium.make("agentgym/TextCraft-v1", recipes=str(tmp_path)).unwrapped
+    env = gymnasium.make("agentgym/TextCraft-v2", recipes=str(tmp_path)).unwrapped
     for task_id in ("depth1-mod:fine_stone", "depth2-gem"):
         env.reset(options={"task_id": task_id})
         for action in env.oracle():
@@ -250,21 +250,21 @@ def test_a_file_that_is_no_recipe_is_named_in_one_error(tmp_path, text, message)
     (tmp_path / "fine.json").write_text(shapeless())
     (tmp_path / "wrong.json").write_text(text)
     with pytest.raises(TaskError, match=rf"wrong\.json is not a Mojang-format recipe.*{message}"):
-        gymnasium.make("agentgym/TextCraft-v1", recipes=str(tmp_path))
+        gymnasium.make("agentgym/TextCraft-v2", recipes=str(tmp_path))
 
 
 def test_a_folder_without_recipes_or_with_a_folder_named_like_one_is_refused(tmp_path):
     with pytest.raises(TaskError, match="no shaped or shapeless"):
-        gymnasium.make("agentgym/TextCraft-v1", recipes=str(tmp_path))
+        gymnasium.make("agentgym/TextCraft-v2", recipes=str(tmp_path))
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(TaskError, match=r"folder\.json"):
-        gymnasium.make("agentgym/TextCraft-v1", recipes=str(tmp_path))
+        gymnasium.make("agentgym/TextCraft-v2", recipes=str(tmp_path))
 
 
 def test_our_table_has_enough_goals_of_every_depth_in_every_split():
     counts = {}
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/TextCraft-v1", split=split)
+        env = gymnasium.make("agentgym/TextCraft-v2", split=split)
         counts[split] = Counter(env.unwrapped.task_set.get(i).difficulty for i in env.unwrapped.task_ids)
         assert set(counts[split]) == {1, 2, 3, 4}
     assert sum(sum(c.values()) for c in counts.values()) >= 500
@@ -272,7 +272,7 @@ def test_our_table_has_enough_goals_of_every_depth_in_every_split():
 
 def test_the_oracle_solves_every_task_within_the_default_horizon():
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/TextCraft-v1", split=split)
+        env = gymnasium.make("agentgym/TextCraft-v2", split=split)
         for task_id in env.unwrapped.task_ids:
             env.reset(options={"task_id": task_id})
             for action in env.unwrapped.oracle():

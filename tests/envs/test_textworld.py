@@ -303,10 +303,10 @@ def test_where_the_cache_is():
 @pytest.mark.parametrize(
     ("env_id", "kwargs", "message"),
     [
-        ("agentgym/TWCoinCollector-v0", {"level": 301}, "level must be from 1 to 300, not 301"),
-        ("agentgym/TWSimple-v0", {"goal": "vague"}, "goal must be one of"),
-        ("agentgym/TWCooking-v0", {"go": 2}, r"go must be one of \[1, 6, 9, 12\], not 2"),
-        ("agentgym/TWCooking-v0", {"recipe": 1, "take": 2}, "take must be from 0 to 1"),
+        ("agentgym/TWCoinCollector-v1", {"level": 301}, "level must be from 1 to 300, not 301"),
+        ("agentgym/TWSimple-v1", {"goal": "vague"}, "goal must be one of"),
+        ("agentgym/TWCooking-v1", {"go": 2}, r"go must be one of \[1, 6, 9, 12\], not 2"),
+        ("agentgym/TWCooking-v1", {"recipe": 1, "take": 2}, "take must be from 0 to 1"),
     ],
 )
 def test_impossible_parameters_are_refused(env_id, kwargs, message):

@@ -11,7 +11,7 @@ from agentgym_envs.envs.twenty_questions.things import topics
 from agentgym_envs.multi.match import Match
 from agentgym_envs.registry import make_game
 
-ID = "agentgym/TwentyQuestions-v0"
+ID = "agentgym/TwentyQuestions-v1"
 CHILE, IRON = ("country-chile", "element-iron")
 
 

@@ -48,7 +48,7 @@ def test_the_second_attempt_is_the_same_task_from_its_beginning():
     head, _, again = seen[5].rpartition("from its beginning:\n")
     assert again == seen[0]
     assert "The first attempt is over." in head
-    inner = gymnasium.make("agentgym/Maze-v0", rooms=[6])
+    inner = gymnasium.make("agentgym/Maze-v1", rooms=[6])
     assert inner.reset(options={"task_id": info["task_id"]})[1]["goal"] == info["goal"]
 
 
@@ -80,7 +80,7 @@ def test_responses_without_an_action_take_turns_of_an_attempt_too():
         ({"turns": 0}, "turns=0"),
         ({"turns": 2.5}, "turns=2.5: .* a whole number from 1 up"),
         ({"alpha": -1.0}, "alpha=-1.0"),
-        ({"of": "agentgym/TextCraft-v1", "rooms": [4]}, "rooms"),
+        ({"of": "agentgym/TextCraft-v2", "rooms": [4]}, "rooms"),
     ],
 )
 def test_what_cannot_be_is_refused(keywords, message):
@@ -88,12 +88,12 @@ def test_what_cannot_be_is_refused(keywords, message):
         registry.make(ID, **keywords)
 
 
-@pytest.mark.parametrize("keywords", [{"rooms": [4]}, {"of": "agentgym/TextCraft-v1", "tasks": "depth1-*"}])
+@pytest.mark.parametrize("keywords", [{"rooms": [4]}, {"of": "agentgym/TextCraft-v2", "tasks": "depth1-*"}])
 def test_it_keeps_the_contract(keywords):
     assert check_text_env(ID, **keywords)
 
 
-@pytest.mark.parametrize("name", ["LockedMaze-v0", "TextCraft-v1", "BabyAI-v1", "Search-v0", "Negotiation-v0", "Connect4-v0"])
+@pytest.mark.parametrize("name", ["LockedMaze-v1", "TextCraft-v2", "BabyAI-v2", "Search-v1", "Negotiation-v1", "Connect4-v1"])
 def test_the_oracle_solves_both_attempts_of_other_families(name):
     env = gymnasium.make(ID, of=f"agentgym/{name}", split="test")
     env.reset(seed=3)

@@ -10,7 +10,7 @@ FAULTY = "faulty_envs:support/Faulty-v0"
 
 
 def make(admissible=True):
-    return gymnasium.make("agentgym/Maze-v0", rooms=[4], admissible=admissible)
+    return gymnasium.make("agentgym/Maze-v1", rooms=[4], admissible=admissible)
 
 
 def actions_of(infos):
@@ -39,7 +39,7 @@ def pair(env_id, mode, **kwargs):
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize(
-    ("env_id", "kwargs"), [("agentgym/Maze-v0", {"rooms": [4], "admissible": True}), ("faulty_envs:support/Info-v0", {})]
+    ("env_id", "kwargs"), [("agentgym/Maze-v1", {"rooms": [4], "admissible": True}), ("faulty_envs:support/Info-v0", {})]
 )
 def test_it_behaves_as_gymnasiums_sync_vector_env(mode, env_id, kwargs):
     ours, theirs = pair(env_id, mode, **kwargs)
@@ -100,18 +100,18 @@ def test_after_an_interrupted_step_a_reset_answers_what_was_asked(mode, after, m
 
 def test_a_step_before_the_first_reset_is_refused():
     with pytest.raises(gymnasium.error.ResetNeeded):
-        TextVectorEnv("agentgym/Maze-v0", 1).step(["look"])
+        TextVectorEnv("agentgym/Maze-v1", 1).step(["look"])
 
 
 def test_each_environment_can_have_a_task_of_its_own():
-    vector = gymnasium.make_vec("agentgym/Maze-v0", num_envs=3, split="test")
-    ids = gymnasium.make("agentgym/Maze-v0", split="test").unwrapped.task_ids
+    vector = gymnasium.make_vec("agentgym/Maze-v1", num_envs=3, split="test")
+    ids = gymnasium.make("agentgym/Maze-v1", split="test").unwrapped.task_ids
     _, infos = vector.reset(options={"task_id": [ids[4], ids[1], ids[4]]})
     assert infos["task_id"].tolist() == [ids[4], ids[1], ids[4]]
     _, infos = vector.reset(options={"task_id": ids[2]})
     assert infos["task_id"].tolist() == [ids[2]] * 3
     _, infos = vector.reset(seed=3, options={"task_id": (ids[4], None, ids[0])})
-    drawn = gymnasium.make("agentgym/Maze-v0", split="test").reset(seed=4)[1]["task_id"]
+    drawn = gymnasium.make("agentgym/Maze-v1", split="test").reset(seed=4)[1]["task_id"]
     assert infos["task_id"].tolist() == [ids[4], drawn, ids[0]]
     for options in ({"task_id": [ids[0]]}, {"reset_mask": np.array([True])}):
         with pytest.raises(ArgumentError, match="for 3 environments"):
@@ -150,7 +150,7 @@ def test_a_failure_with_autoreset_in_the_same_step_is_in_the_final_info(fault):
 
 
 def test_what_a_reset_cannot_do_is_the_callers_error():
-    vector = TextVectorEnv("agentgym/Maze-v0", 1)
+    vector = TextVectorEnv("agentgym/Maze-v1", 1)
     with pytest.raises(TaskError, match="nowhere-1") as error:
         vector.reset(options={"task_id": "nowhere-1"})
     assert "raised" not in str(error.value)
@@ -179,7 +179,7 @@ def test_a_failure_is_reported_and_the_environment_comes_back(fault):
 
 def test_step_limits_reach_the_environments():
     for limit, ends in ((3, True), (-1, False)):
-        vector = gymnasium.make_vec("agentgym/Maze-v0", num_envs=1, vector_kwargs=None, max_episode_steps=limit)
+        vector = gymnasium.make_vec("agentgym/Maze-v1", num_envs=1, vector_kwargs=None, max_episode_steps=limit)
         vector.reset(seed=0)
         truncated = [vector.step(["nonsense"])[3][0] for _ in range(5)]
         assert any(truncated) is ends
@@ -201,7 +201,7 @@ def test_shared_memory_is_an_error_and_never_a_constant_string():
 
 
 def test_the_number_of_actions_is_checked():
-    vector = gymnasium.make_vec("agentgym/Maze-v0", num_envs=2)
+    vector = gymnasium.make_vec("agentgym/Maze-v1", num_envs=2)
     vector.reset(seed=0)
     with pytest.raises(ValueError, match="3 actions for 2 environments"):
         vector.step(["a", "b", "c"])

@@ -17,14 +17,14 @@ def side(run="one", turns=2, **changes):
 
 
 def comparison(task="t", choice="a", annotator="kim", **changes):
-    told = {"row": "comparison", "env_id": "agentgym/Maze-v0", "task_id": task, "instructions": "Find the lamp."}
+    told = {"row": "comparison", "env_id": "agentgym/Maze-v1", "task_id": task, "instructions": "Find the lamp."}
     sides = {"a": side("one"), "b": side("two", 3)}
     return {**told, **sides, "choice": choice, "comment": "", "annotator": annotator, **changes}
 
 
 def result(task="t", turns=2, **changes):
     """A line of an episode in a folder of results."""
-    where = {"suite": "", "scenario": "", "family": "Maze", "env_id": "agentgym/Maze-v0", "task_id": task, "difficulty": 1}
+    where = {"suite": "", "scenario": "", "family": "Maze", "env_id": "agentgym/Maze-v1", "task_id": task, "difficulty": 1}
     told = {"goal": "take the lamp", "usage": {}, "seconds": 1.0, "memory": None}
     episode = {key: value for key, value in side("", turns).items() if key != "run"}
     episode["turns"] = [{"thought": "", **played} for played in episode["turns"]]

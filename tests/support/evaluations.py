@@ -13,7 +13,7 @@ from agentgym_envs.evaluate.record import Record
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 
-MAZE = "agentgym/Maze-v0"
+MAZE = "agentgym/Maze-v1"
 
 
 @dataclass

@@ -8,10 +8,10 @@ from agentgym_envs.envs.textworld.games import build
 from agentgym_envs.tasks import SPLITS, spread
 
 FAMILIES = {
-    "agentgym/TWSimple-v0": {},
-    "agentgym/TWCoinCollector-v0": {},
-    "agentgym/TWTreasureHunter-v0": {},
-    "agentgym/TWCooking-v0": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},
+    "agentgym/TWSimple-v1": {},
+    "agentgym/TWCoinCollector-v1": {},
+    "agentgym/TWTreasureHunter-v1": {},
+    "agentgym/TWCooking-v1": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},
 }
 
 

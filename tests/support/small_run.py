@@ -22,7 +22,7 @@ def write(folder, **sections):
     """Writes ``run.toml`` into a folder; keyword sections are merged into the defaults. Returns its path."""
     raw = {
         "run": {"folder": str(folder / "run"), "steps": 4, "save_every": 2},
-        "env": {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3]}, "groups": 4, "group_size": 4, "workers": 1},
+        "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 4, "group_size": 4, "workers": 1},
         "model": {"max_context": 256},
         "scratch": {"hidden": 32, "episodes": 100, "steps": 120, "turns": 8},
         "rollout": {"max_new_tokens": 5},

@@ -42,7 +42,7 @@ def refused(result, message):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("env.id=agentgym/Maz-v0", "Did you mean 'agentgym/Maze-v0'"),
+        ("env.id=agentgym/Maz-v0", "Did you mean 'agentgym/Maze-v1'"),
         ("algorithm.name=grp", "unknown algorithm 'grp'. Did you mean 'grpo'"),
         ("curriculum.name=scaling", "unknown curriculum 'scaling'"),
         ("generator.name=vllm", "unknown generator 'vllm'"),
@@ -53,7 +53,7 @@ def refused(result, message):
         ("engine.zero_stag=2", "Did you mean 'engine.zero_stage'"),
         ("curriculum.rounds=[4, 0]", "'curriculum.rounds.1': input should be greater than or equal to 1, not 0"),
         ("env.kwargs.tasks=['none-*']", "selects nothing"),
-        ("env.kwargs.room=[4]", "agentgym/Maze-v0 does not take 'room'"),
+        ("env.kwargs.room=[4]", "agentgym/Maze-v1 does not take 'room'"),
         ("env.kwargs.max_episode_steps=5", "'env.kwargs.max_episode_steps': the trainer sets it"),
         ("eval.kwargs.timeout=5", "'eval.kwargs.timeout': the trainer sets it"),
         ("eval.kwargs.split=tset", "Did you mean 'test'"),
@@ -129,7 +129,7 @@ def test_a_missing_extra_is_the_pip_command(tmp_path, monkeypatch):
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "sitecustomize.py").write_text(hidden)
     monkeypatch.syspath_prepend(tmp_path / "path")
-    path = small_run.write(tmp_path, env={"id": "agentgym/TWSimple-v0", "kwargs": {}})
+    path = small_run.write(tmp_path, env={"id": "agentgym/TWSimple-v1", "kwargs": {}})
     refused(invoke("run", path), 'python -m pip install "agentgym-envs[textworld]"')
 
 
@@ -203,7 +203,7 @@ def test_eval_plays_held_out_tasks(tmp_path):
 
 def test_plugins_and_config_show(tmp_path):
     listed = invoke("plugins").output
-    for name in ("grpo", "fixed", "scaling_inter", "hf", "agentgym/Maze-v0"):
+    for name in ("grpo", "fixed", "scaling_inter", "hf", "agentgym/Maze-v1"):
         assert name in listed
     shown = invoke("config", "show", small_run.write(tmp_path), "--set", "engine.lr=0.25").output
     assert "lr = 0.25" in shown

@@ -12,10 +12,10 @@ FAULTY = "faulty_envs:support/Faulty-v0"
 
 
 def test_an_episode_is_what_the_environment_says():
-    env = gymnasium.make("agentgym/Maze-v0", rooms=[4])
+    env = gymnasium.make("agentgym/Maze-v1", rooms=[4])
     first, info = env.reset(seed=5)
     plan = [*env.unwrapped.oracle()]
-    (group,), _, _, chat = collect("agentgym/Maze-v0", [Start(0, 5)] * 2, lambda row, turn: plan[turn], rooms=[4])
+    (group,), _, _, chat = collect("agentgym/Maze-v1", [Start(0, 5)] * 2, lambda row, turn: plan[turn], rooms=[4])
     a, b = group.trajectories
     assert [t.action for t in a.turns] == plan
     assert a.turns[0].observation == first
@@ -146,6 +146,6 @@ def test_fast_environments_do_not_wait_for_a_busy_generator():
 
 def test_named_tasks_are_played():
     name = "rooms4-things1-test-3"
-    groups, *_ = collect("agentgym/Maze-v0", [Start(0, 0, name)], lambda row, turn: "look", max_turns=1, split="test")
+    groups, *_ = collect("agentgym/Maze-v1", [Start(0, 0, name)], lambda row, turn: "look", max_turns=1, split="test")
     assert groups[0].trajectories[0].task_id == name
     assert groups[0].trajectories[0].turns[0].invalid

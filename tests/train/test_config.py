@@ -5,7 +5,7 @@ import pytest
 from agentgym_train import config
 from agentgym_train.errors import ConfigError
 
-MINIMAL = '[run]\nfolder = "x"\nsteps = 3\n[env]\nid = "agentgym/Maze-v0"\n[curriculum]\nname = "fixed"\nturns = 5\n'
+MINIMAL = '[run]\nfolder = "x"\nsteps = 3\n[env]\nid = "agentgym/Maze-v1"\n[curriculum]\nname = "fixed"\nturns = 5\n'
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ def test_all_parts_see_the_metrics_and_keep_their_state():
 
 
 def test_defaults_of_the_parts_are_written_out():
-    raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v0"}}
+    raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v1"}}
     short = [{"name": "adaptive", "rounds": [1, 2]}, TASKS, OTHER_TASKS]
     config = configuration.of(raw | {"curriculum": {"name": "composed", "parts": short}})
     resolved = plugins.resolved(config)
@@ -165,7 +165,7 @@ def test_defaults_of_the_parts_are_written_out():
 
 @pytest.mark.parametrize("options", [shipped.STAGES, {"name": "scaling_inter", "start": 3, "delta": 2, "every": 2}])
 def test_options_that_are_not_set_are_no_change(options):
-    raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v0"}, "curriculum": options}
+    raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v1"}, "curriculum": options}
     resolved = plugins.resolved(configuration.of(raw))
     assert resolved.curriculum == options
     written = configuration.of(tomllib.loads(configuration.dumps(resolved)))

@@ -193,7 +193,7 @@ def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
         ("comparisons.files=[]", "'comparisons.files'"),
         ("comparisons.held_out=1.0", "'comparisons.held_out': input should be less than 1, not 1.0"),
         ("comparisons.pair=2", "Did you mean 'comparisons.pairs'"),
-        ("env.id=agentgym/Maze-v0", "unknown configuration key 'env'"),
+        ("env.id=agentgym/Maze-v1", "unknown configuration key 'env'"),
         ("tracker=[{name='tensorbord'}]", "unknown tracker 'tensorbord'"),
     ],
 )

@@ -288,7 +288,7 @@ def test_another_scorer_is_another_run(tmp_path):
 
 
 def test_a_scorer_that_builds_none_is_named(monkeypatch):
-    sections = {"envs": (EnvConfig(id="agentgym/Maze-v0"),), "curriculum": {"name": "fixed", "turns": 1}}
+    sections = {"envs": (EnvConfig(id="agentgym/Maze-v1"),), "curriculum": {"name": "fixed", "turns": 1}}
     config = replace(stage().config, scorer=[{"name": "penalty", "turn": 1.0}], **sections)
     monkeypatch.setattr("agentgym_train.scorers.penalty.Penalty.build", lambda self, stage: object())
     lane = Lane(config, stage().training, tiny.tokenizer(tiny.CHATML), range(8))

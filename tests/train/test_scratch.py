@@ -20,7 +20,7 @@ def play(env, **sizes):
 
 
 def test_episodes_are_messages_that_end_with_an_action_and_do_not_depend_on_the_workers():
-    one, two = (play(EnvConfig(id="agentgym/Maze-v0", workers=workers), episodes=5, turns=6) for workers in (1, 2))
+    one, two = (play(EnvConfig(id="agentgym/Maze-v1", workers=workers), episodes=5, turns=6) for workers in (1, 2))
     assert one == two
     for episode in one:
         assert [m["role"] for m in episode] == ["user", "assistant"] * (len(episode) // 2)
@@ -54,7 +54,7 @@ def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, 
 def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys, tmp_path):
     def failing(config, agent):
         if agent == "random":
-            raise EnvTimeout("agentgym/Maze-v0 did not answer")
+            raise EnvTimeout("agentgym/Maze-v1 did not answer")
         return row
 
     class Notes(dict):
@@ -64,7 +64,7 @@ def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys
     notes, row = Notes(), {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 2}
     held_out.add_baselines(configuration.load(small_run.write(tmp_path)), notes, cli.out)
     assert notes == {"oracle": row}
-    assert "warning: no row for random: agentgym/Maze-v0 did not answer" in capsys.readouterr().out
+    assert "warning: no row for random: agentgym/Maze-v1 did not answer" in capsys.readouterr().out
 
 
 def test_a_plain_environment_that_lists_its_actions_has_a_small_model(tmp_path):

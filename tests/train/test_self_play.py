@@ -146,7 +146,7 @@ def config(tmp_path, **sections):
         ({"source": {"name": "self_play", "frozen": {"player_0": "x", "player_1": "x"}}}, "nobody is left to learn"),
         ({"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 3, "group_size": 2}}, "env.groups=3"),
         ({"env": {"id": NIM, "groups": 4, "group_size": 2}}, "env.kwargs.seats"),
-        ({"env": {"id": "agentgym/Maze-v0", "groups": 4, "group_size": 2}, "eval": {"episodes": 1}}, "several agents"),
+        ({"env": {"id": "agentgym/Maze-v1", "groups": 4, "group_size": 2}, "eval": {"episodes": 1}}, "several agents"),
     ],
 )
 def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, message):

@@ -19,7 +19,7 @@ from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.lanes import make_lanes
 from agentgym_train.types import Failure
 
-MAZE = {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
+MAZE = {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
 COUNT = {
     "id": "hash_env:support/Hash-v0",
     "name": "count",
@@ -47,7 +47,7 @@ def invoke(*args):
 def test_a_file_has_one_table_or_several(tmp_path):
     one = configuration.load(small_run.write(tmp_path))
     assert [env.name for env in one.envs] == ["Maze"]
-    assert tomllib.loads(configuration.dumps(one))["env"]["id"] == "agentgym/Maze-v0", "one is written as one table"
+    assert tomllib.loads(configuration.dumps(one))["env"]["id"] == "agentgym/Maze-v1", "one is written as one table"
     path = write(tmp_path, MAZE, COUNT)
     both = configuration.load(path, ["env.1.groups=5"])
     assert [(env.name, env.groups) for env in both.envs] == [("Maze", 3), ("count", 5)]
@@ -158,7 +158,7 @@ def test_held_out_results_are_of_each_and_of_all(ran):
         assert set(notes[key]["env"]) == {"Maze", "count"}
         assert notes[key]["episodes"] == sum(row["episodes"] for row in notes[key]["env"].values()) == 6
     played, _ = record.read(folder / "episodes" / "after")
-    assert {row["family"] for row in played} == {"agentgym/Maze-v0", "support/Hash-v0"}
+    assert {row["family"] for row in played} == {"agentgym/Maze-v1", "support/Hash-v0"}
     assert "count" in output
 
 

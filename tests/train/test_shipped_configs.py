@@ -34,7 +34,7 @@ def teacher(tmp_path_factory):
     """An oracle's episode."""
     out = str(tmp_path_factory.mktemp("results") / "teacher")
     options = ["--agent", "oracle", "--split", "train", "--episodes", "1", "--out", out]
-    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", "agentgym/TextCraft-v1", *options]
+    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", "agentgym/TextCraft-v2", *options]
     subprocess.run(command, check=True, capture_output=True)
     return out
 

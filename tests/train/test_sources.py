@@ -30,7 +30,7 @@ from agentgym_train.testing import check_source
 from agentgym_train.types import Group, Trajectory
 from agentgym_train.world import World
 
-MAZE = "agentgym/Maze-v0"
+MAZE = "agentgym/Maze-v1"
 
 
 @pytest.fixture(scope="module")
@@ -233,9 +233,9 @@ def test_actions_are_written_in_the_runs_format(folders, tmp_path):
         ({"folders": ["oracle"], "pairs": True}, {}, ConfigError, "not one pair of a better and a worse episode of one task"),
         (
             {"folders": ["oracle"]},
-            {"id": "agentgym/LockedMaze-v0"},
+            {"id": "agentgym/LockedMaze-v1"},
             ConfigError,
-            "is of agentgym/LockedMaze-v0; they are of agentgym/Maze-v0",
+            "is of agentgym/LockedMaze-v1; they are of agentgym/Maze-v1",
         ),
         ({"folders": ["still"], "score": 0.0}, {"action_format": "function"}, ConfigError, "'look' is no response in"),
         ({"folders": ["oracle"]}, {"context": 32}, ConfigError, "not one episode fits into model.max_context=32"),

@@ -66,7 +66,7 @@ def test_every_task_of_a_range_is_drawn_about_as_often():
 
 
 CHOOSING = {"name": "task_difficulty", "stages": [[3, 3], [5, 6]], "every": 2, "turns": 2}
-MAZE = {"env": {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3, 5]}, "groups": 4, "group_size": 4, "workers": 1}}
+MAZE = {"env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3, 5]}, "groups": 4, "group_size": 4, "workers": 1}}
 HASH = {"env": {"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 3, "group_size": 3, "workers": 1}}
 
 
@@ -113,7 +113,7 @@ def test_a_stage_that_the_run_does_not_reach_may_be_empty(tmp_path):
 def test_the_trainer_knows_every_training_task_and_how_difficult_it_is(tmp_path):
     config = configuration.load(small_run.write(tmp_path, **MAZE))
     known = tasks.levels(prepare.describe(config)[0])
-    world = gymnasium.make("agentgym/Maze-v0", split="train", rooms=[3, 5]).unwrapped
+    world = gymnasium.make("agentgym/Maze-v1", split="train", rooms=[3, 5]).unwrapped
     assert list(known) == list(world.task_ids)
     assert all(known[i] == world.task_set.get(i).difficulty for i in world.task_ids)
     assert set(known.values()) == {3, 5}

@@ -140,7 +140,7 @@ def test_tasks_are_a_function_of_seed_and_step(trainer):
 
 
 CHOOSING = {
-    "env": {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3, 5]}, "groups": 4, "group_size": 2, "workers": 1},
+    "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3, 5]}, "groups": 4, "group_size": 2, "workers": 1},
     "curriculum": {
         "name": "composed",
         "parts": [
@@ -153,7 +153,7 @@ CHOOSING = {
 
 @pytest.mark.parametrize("special", [CHOOSING], indirect=True)
 def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
-    world = gymnasium.make("agentgym/Maze-v0", rooms=[3, 5]).unwrapped
+    world = gymnasium.make("agentgym/Maze-v1", rooms=[3, 5]).unwrapped
     source = opened(special)
     for step, allowed in ((0, {3}), (1, {5}), (2, {3, 5})):
         groups = source.next(step, 2)

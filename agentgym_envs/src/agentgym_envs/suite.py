@@ -90,13 +90,13 @@ def _families() -> tuple[Family, ...]:
             else Family("web", name, count, "agentgym/WebSites-v0", ours, note=OUR_SITES)
             for name, count, theirs, ours in web
         ],
-        *[Family("search", name, n, "agentgym/Search-v0", patterns, note=STAND_IN) for name, n, patterns in search],
+        *[Family("search", name, n, "agentgym/Search-v1", patterns, note=STAND_IN) for name, n, patterns in search],
         *[
-            Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v1", (f"depth{d}-*",))
+            Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v2", (f"depth{d}-*",))
             for d, n in enumerate((31, 41, 25, 3), 1)
         ],
         *[
-            Family("babyai", name, 5 * len(levels), "agentgym/BabyAI-v1", tuple(f"{level}-[0-4]" for level in levels))
+            Family("babyai", name, 5 * len(levels), "agentgym/BabyAI-v2", tuple(f"{level}-[0-4]" for level in levels))
             for name, levels in BABYAI.items()
         ],
         *[

@@ -82,7 +82,7 @@ def test_a_session_that_is_dropped_at_work_leaves_no_thread(generator):
 def configured(home, generator):
     raw = {
         "run": {"folder": str(home / generator), "steps": 2},
-        "env": {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 6, "workers": 1},
+        "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 6, "workers": 1},
         "model": {"path": str(home / "model"), "max_context": 256},
         "scratch": {"hidden": 32, "episodes": 60, "steps": 80, "turns": 6},
         "rollout": {"max_new_tokens": 4, "batch_wait": 0.0},

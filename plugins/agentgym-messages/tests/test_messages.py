@@ -38,7 +38,7 @@ def write(folder, talks=TALKS):
 def configured(folder, **sections):
     raw = {
         "run": {"folder": str(folder / "run"), "steps": 2},
-        "env": {"id": "agentgym/Maze-v0", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 1, "workers": 1},
+        "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 1, "workers": 1},
         "model": {"max_context": 256},
         "scratch": {"hidden": 16, "episodes": 20, "steps": 2, "turns": 4},
         "rollout": {"max_new_tokens": 4},

@@ -220,7 +220,7 @@ def questions(messages):
 
 
 def test_each_seat_of_a_game_has_a_conversation_of_its_own(tmp_path):
-    items = plan("agentgym/TwentyQuestions-v0", episodes=1, kwargs={"seats": "all"})[0]
+    items = plan("agentgym/TwentyQuestions-v1", episodes=1, kwargs={"seats": "all"})[0]
     (row,), asked = play(tmp_path, "chat", questions, items, horizon=6)
     assert [turn["agent"] for turn in row["turns"]] == ["asker_0", "answerer_0"] * 3
     assert not any(turn["invalid"] for turn in row["turns"])
@@ -261,7 +261,7 @@ def test_what_seats_that_speak_at_once_leave_is_their_own(tmp_path):
 
 
 def test_random_players_of_a_game_do_not_play_the_same(tmp_path):
-    items = plan("agentgym/Connect4-v0", episodes=1, kwargs={"seats": "all"})[0]
+    items = plan("agentgym/Connect4-v1", episodes=1, kwargs={"seats": "all"})[0]
     (row,) = evaluate(tmp_path, items, "random", horizon=12).record.rows
     own = [[turn["action"] for turn in row["turns"] if turn["agent"] == seat] for seat in ("player_0", "player_1")]
     assert own[0][:4] != own[1][:4]

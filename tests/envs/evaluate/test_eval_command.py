@@ -20,7 +20,7 @@ from agentgym_envs.cli import app
 from agentgym_envs.evaluate.record import EPISODES, SETTINGS, Key, read, write
 from agentgym_envs.evaluate.settings import Settings
 
-MAZE = "agentgym/Maze-v0"
+MAZE = "agentgym/Maze-v1"
 RULE = "Thought: on.\nAction: go north"
 
 
@@ -200,7 +200,7 @@ def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
 def test_results_of_another_target_or_split_are_not_mixed():
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
     refused("split is 'test' there and 'dev' here", "eval", MAZE, "--agent", "random", "--split", "dev", "--out", "out")
-    refused(f"target is '{MAZE}' there", "eval", "agentgym/TextCraft-v1", "--agent", "random", "--out", "out")
+    refused(f"target is '{MAZE}' there", "eval", "agentgym/TextCraft-v2", "--agent", "random", "--out", "out")
 
 
 def test_the_table_is_of_what_was_asked_for():

@@ -55,7 +55,7 @@ def turn(number, **changes):
 
 
 def key(task_id, **changes):
-    where = {"suite": "small", "scenario": "maze", "family": "Maze", "env_id": "agentgym/Maze-v0", "settings": "h"}
+    where = {"suite": "small", "scenario": "maze", "family": "Maze", "env_id": "agentgym/Maze-v1", "settings": "h"}
     return {**where, "task_id": task_id, "difficulty": 1, "attempt": 0, **changes}
 
 
@@ -493,7 +493,7 @@ def test_a_turn_of_a_game_says_who_spoke(opened):
 
 
 def test_an_episode_is_read_turn_by_turn(opened):
-    env = gymnasium.make("agentgym/Maze-v0", split="test", max_episode_steps=-1)
+    env = gymnasium.make("agentgym/Maze-v1", split="test", max_episode_steps=-1)
     observation, info = env.reset(seed=3)
     turns = []
     for action in ["fly", *env.unwrapped.oracle()]:
@@ -516,7 +516,7 @@ def test_an_episode_is_read_turn_by_turn(opened):
     assert page.is_visible("#list")
 
 
-@pytest.mark.parametrize(("env_id", "status"), [("agentgym/Maze-v0", 0), ("faulty_envs:support/Faulty-v0", 1)])
+@pytest.mark.parametrize(("env_id", "status"), [("agentgym/Maze-v1", 0), ("faulty_envs:support/Faulty-v0", 1)])
 def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
     """Episodes of an agent without a model, which use no tokens, and faults."""
     folder = tmp_path / "out"
@@ -695,7 +695,7 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
 def test_comparisons_lead_to_both_episodes_and_say_who_chose_what(opened, tmp_path):
     one, two = [episode("a"), episode("b")], [episode("a", 2, False), episode("b", 4)]
     pairs = [
-        {"env_id": "agentgym/Maze-v0", "task_id": e["task_id"], "a": kept("one", e), "b": kept("two", o), "instructions": ""}
+        {"env_id": "agentgym/Maze-v1", "task_id": e["task_id"], "a": kept("one", e), "b": kept("two", o), "instructions": ""}
         for e, o in zip(one, two, strict=True)
     ]
     made = [(0, "a", "kim", "nearer"), (0, "tie", "lee", ""), (1, "b", "kim", HOSTILE[0]), (1, "neither", "lee", "")]

@@ -266,7 +266,7 @@ def test_tokens_and_cost_are_written_down(tmp_path):
 def test_what_cannot_be_planned():
     for target, options, error, message in [
         ("agentgym-lr", {}, UnknownName, "Did you mean 'agentgym-rl'"),
-        ("agentgym/Maze-v9", {}, UnknownName, "Did you mean 'agentgym/Maze-v0'"),
+        ("agentgym/Maze-v9", {}, UnknownName, "Did you mean 'agentgym/Maze-v1'"),
         ("agentgym-rl", {"only": ["babyia"]}, UnknownName, "Did you mean 'babyai'"),
         ("agentgym-rl", {"tasks": ["x"]}, ArgumentError, "a suite, which has tasks of its own"),
         (MAZE, {"only": ["babyai"]}, ArgumentError, "narrows a suite"),

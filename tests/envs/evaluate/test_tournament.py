@@ -13,7 +13,7 @@ from agentgym_envs.cli import app
 from agentgym_envs.evaluate.record import EPISODES, episodes, read
 from agentgym_envs.evaluate.tournament.play import _settle
 
-NEGOTIATION, NIM = "agentgym/Negotiation-v0", "foreign/Nim-v0"
+NEGOTIATION, NIM = "agentgym/Negotiation-v1", "foreign/Nim-v0"
 TRIO = ("random", "fair", "oracle")
 
 
@@ -225,12 +225,12 @@ def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("agentgym/Debate-v0", "random", "oracle"), "the seats of agentgym/Debate-v0 share one score"),
-        (("agentgym/TwentyQuestions-v0", "random", "oracle"), "share one score"),
+        (("agentgym/Debate-v1", "random", "oracle"), "the seats of agentgym/Debate-v1 share one score"),
+        (("agentgym/TwentyQuestions-v1", "random", "oracle"), "share one score"),
         ((NEGOTIATION, "random"), "among two players or more, each named once, not random"),
         ((NEGOTIATION, "random", "fair", "random"), "each named once, not random, fair, random"),
         ((NEGOTIATION, "random", "fare"), "unknown player 'fare'. Did you mean 'fair'?"),
-        (("agentgym/Maze-v0", "random", "oracle"), "unknown game 'agentgym/Maze-v0'"),
+        (("agentgym/Maze-v1", "random", "oracle"), "unknown game 'agentgym/Maze-v1'"),
         ((NEGOTIATION, "random", "fair", "--task", "no such"), "selects nothing"),
         ((NEGOTIATION, "random", "fair", "--set", "turns=3"), "turns"),
         ((NEGOTIATION, "model:far", "fair"), "set the environment variable OPENAI_API_KEY"),

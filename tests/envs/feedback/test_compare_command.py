@@ -29,7 +29,7 @@ def test_the_terminal_compares_and_takes_back(tmp_path):
     file = tmp_path / "c.jsonl"
     result = invoke(*runs(tmp_path, "one", "two"), "--terminal", "--out", file, input="kim\nwhat\nt  why not\nu\nn\nq\n")
     assert result.exit_code == 0, result.output
-    assert "the rules of agentgym/Maze-v0" in result.output
+    assert "the rules of agentgym/Maze-v1" in result.output
     assert "before: tie why not" in result.output
     assert result.output.count("a, b: this one is better") == 5  # four times a pair, once for "what"
     rows = read(file)[0]

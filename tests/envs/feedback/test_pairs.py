@@ -14,7 +14,7 @@ def test_two_runs_meet_where_both_played_the_same_attempt_at_a_task():
     found = pairs([("one", one), ("two", two)], lambda env_id: f"rules of {env_id}")
     assert sides(found) == [("t", ("one", 0), ("two", 0)), ("v", ("one", 0), ("two", 0))]
     assert len(found[0]["b"]["turns"]) == 3  # the last line of an episode counts
-    assert found[0]["instructions"] == "rules of agentgym/Maze-v0"
+    assert found[0]["instructions"] == "rules of agentgym/Maze-v1"
 
 
 def test_attempts_of_one_run_meet_each_other_one_pair_of_each_task_first():
@@ -41,6 +41,6 @@ def test_what_two_agents_did_in_a_game_are_two_pairs():
 
 
 def test_rules_are_those_of_the_environment_made_as_it_was():
-    assert "go north" in instructions("agentgym/Maze-v0", {"NQ.questions": "x"})
-    assert instructions("agentgym/Maze-v0", {"no_such_keyword": 1}) == ""
+    assert "go north" in instructions("agentgym/Maze-v1", {"NQ.questions": "x"})
+    assert instructions("agentgym/Maze-v1", {"no_such_keyword": 1}) == ""
     assert instructions("nobody/None-v0", {}) == ""

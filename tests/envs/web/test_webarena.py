@@ -178,7 +178,7 @@ def test_all_tasks_are_a_split_too(make):
     with pytest.raises(UnknownName, match="unknown split 'everything'"):
         make(split="everything")
     with pytest.raises(UnknownName, match="unknown split 'all'"):
-        gymnasium.make("agentgym/Maze-v0", split="all")
+        gymnasium.make("agentgym/Maze-v1", split="all")
 
 
 def test_what_is_missing_is_named(make, tmp_path, monkeypatch):

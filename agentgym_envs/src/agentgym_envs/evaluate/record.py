@@ -2,7 +2,7 @@
 
 A line of an episode::
 
-    {"row": "episode", "suite": "agentgym-rl", "scenario": "babyai", "family": "GoTo", "env_id": "agentgym/BabyAI-v1",
+    {"row": "episode", "suite": "agentgym-rl", "scenario": "babyai", "family": "GoTo", "env_id": "agentgym/BabyAI-v2",
      "task_id": "GoToObj-3", "difficulty": 1, "attempt": 0, "settings": "5f…", "goal": "go to the red ball",
      "success": true, "score": 1.0, "end": "terminated", "last": "the last observation",
      "turns": [{"observation": …, "response": …, "thought": …, "action": …, "reward": 1.0, "invalid": false}, …],

@@ -2,7 +2,7 @@
 
 A line of a comparison::
 
-    {"row": "comparison", "env_id": "agentgym/BabyAI-v1", "family": "agentgym/BabyAI-v1", "task_id": "GoToObj-3",
+    {"row": "comparison", "env_id": "agentgym/BabyAI-v2", "family": "agentgym/BabyAI-v2", "task_id": "GoToObj-3",
      "instructions": "the environment's rules",
      "a": {"run": "react", "attempt": 0, "settings": "5f…", "success": true, "score": 1.0, "end": "terminated",
            "last": "the last observation",

@@ -1,6 +1,6 @@
 """Games as PettingZoo environments: parallel, where all agents act at every step, and AEC, where they act one after the other.
 
-Importing this module registers every game with PettingZoo: ``pettingzoo.make("parallel", "agentgym/Connect4-v0")``.
+Importing this module registers every game with PettingZoo: ``pettingzoo.make("parallel", "agentgym/Connect4-v1")``.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""``agentgym/BabyAI-v1``: the levels of BabyAI (Chevalier-Boisvert et al., 2019) in words, with AgentGym's macro actions."""
+"""``agentgym/BabyAI-v2``: the levels of BabyAI (Chevalier-Boisvert et al., 2019) in words, with AgentGym's macro actions."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""``agentgym/Connect4-v0``: Connect Four from positions that the first seat wins with perfect play."""
+"""``agentgym/Connect4-v1``: Connect Four from positions that the first seat wins with perfect play."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""``agentgym/Maze-v0``: find things in a maze of which only the current room is seen."""
+"""``agentgym/Maze-v1``: find things in a maze of which only the current room is seen."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""``agentgym/LockedMaze-v0``: small mazes, and larger ones where the thing lies behind a locked door."""
+"""``agentgym/LockedMaze-v1``: small mazes, and larger ones where the thing lies behind a locked door."""
 
 import random
 from collections.abc import Iterator, Sequence

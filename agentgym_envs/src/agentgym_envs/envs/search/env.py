@@ -1,4 +1,4 @@
-"""``agentgym/Search-v0``: answer a question with the help of a search engine, in the protocol of Search-R1 (Jin et al., 2025)."""
+"""``agentgym/Search-v1``: answer a question with the help of a search engine, in the protocol of Search-R1 (Jin et al., 2025)."""
 
 import os
 import random

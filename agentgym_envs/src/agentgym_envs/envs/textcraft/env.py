@@ -1,4 +1,4 @@
-"""``agentgym/TextCraft-v1``: gather and craft an item, after TextCraft of ADaPT (Prasad et al., 2024)."""
+"""``agentgym/TextCraft-v2``: gather and craft an item, after TextCraft of ADaPT (Prasad et al., 2024)."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""``agentgym/TwentyQuestions-v0``: one seat finds what the other has in mind, by questions that are answered with yes or no."""
+"""``agentgym/TwentyQuestions-v1``: one seat finds what the other has in mind, by questions that are answered with yes or no."""
 
 import random
 import re

@@ -40,7 +40,7 @@ class TwoAttemptsEnv(TextEnv):
     def __init__(
         self,
         *,
-        of: str = "agentgym/Maze-v0",
+        of: str = "agentgym/Maze-v1",
         alpha: float = 0.0,
         turns: int | None = None,
         split: str = "train",
