@@ -24,7 +24,7 @@ PROPERTIES = [
 GAMES = ["Connect4", "TwentyQuestions", "Debate", "Negotiation"]
 
 
-@pytest.mark.parametrize("game_id", ["foreign/Nim-v0", "foreign/Sum-v0", *(f"agentgym/{name}-v0" for name in GAMES)])
+@pytest.mark.parametrize("game_id", ["foreign/Nim-v0", "foreign/Sum-v0", *(f"agentgym/{name}-v1" for name in GAMES)])
 def test_games_conform(game_id):
     assert check_text_parallel_env(game_id) == PROPERTIES
 

@@ -34,7 +34,7 @@ def unsolved(env_id, task_ids, **kwargs):
         ("agentgym/Debate-v1", 16),
         ("agentgym/Negotiation-v1", 16),
         *[
-            pytest.param(f"agentgym/{name}-v0", 1, marks=pytest.mark.full)
+            pytest.param(f"agentgym/{name}-v1", 1, marks=pytest.mark.full)
             for name in ("Search", "Connect4", "TwentyQuestions", "Debate", "Negotiation")
         ],
     ],

@@ -116,7 +116,7 @@ def test_pettingzoo_makes_games_by_their_ids():
     [("TwentyQuestions", "element-rhenium", "asker_0"), ("Negotiation", "3.1.2-1.1.3-3.1.0", "negotiator_0")],
 )
 def test_no_agent_is_told_the_name_of_its_task(name, task_id, agent):
-    parallel, aec = (pettingzoo.make(form, f"agentgym/{name}-v0") for form in ("parallel", "aec"))
+    parallel, aec = (pettingzoo.make(form, f"agentgym/{name}-v1") for form in ("parallel", "aec"))
     shown = parallel.reset(options={"task_id": task_id})
     aec.reset(options={"task_id": task_id})
     assert parallel.unwrapped.task_id == aec.unwrapped.task_id == task_id
@@ -134,13 +134,13 @@ def play_parallel(env):
 
 @pytest.mark.parametrize("name", ["Connect4", "TwentyQuestions", "Negotiation"])
 def test_the_aec_form_says_truly_whether_pettingzoo_can_make_it_parallel(name):
-    aec = agentgym_envs.make_aec(f"agentgym/{name}-v0")
+    aec = agentgym_envs.make_aec(f"agentgym/{name}-v1")
     with pytest.raises(AssertionError, match="is not generally safe"):
         pettingzoo.utils.conversions.aec_to_parallel(aec)
     aec.metadata["is_parallelizable"] = True
     with pytest.raises(AssertionError, match="Parallel environment wrapper expects"):
         play_parallel(pettingzoo.utils.conversions.aec_to_parallel(aec))
-    parallel = agentgym_envs.make_parallel(f"agentgym/{name}-v0")
+    parallel = agentgym_envs.make_parallel(f"agentgym/{name}-v1")
     assert parallel.metadata["is_parallelizable"]
     play_parallel(parallel)
 
