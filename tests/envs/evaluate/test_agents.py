@@ -216,7 +216,7 @@ def test_an_agent_of_ones_own_with_and_without_a_start_and_an_end(tmp_path):
 
 def questions(messages):
     """Plays either seat of Twenty Questions: it asks, and answers, without wanting to find anything."""
-    return "no" if "You are answerer_0" in messages[1]["content"] else "ask name begins with Zz"
+    return "no" if "You are answerer_0" in messages[1]["content"] else "ask name begins with Zi"
 
 
 def test_each_seat_of_a_game_has_a_conversation_of_its_own(tmp_path):

@@ -1,4 +1,4 @@
-"""``agentgym/TwentyQuestions-v1``: one seat finds what the other has in mind, by questions that are answered with yes or no."""
+"""``agentgym/TwentyQuestions-v1``: one seat finds the thing that the other knows, by questions that are answered with yes or no."""
 
 import random
 import re
@@ -7,26 +7,36 @@ from functools import cache
 from types import MappingProxyType
 
 from agentgym_envs.core import Outcome, echo
+from agentgym_envs.envs.twenty_questions.reading import Misread, read
 from agentgym_envs.envs.twenty_questions.things import Question, Thing, Topic, best_question, topics
+from agentgym_envs.envs.twenty_questions.words import similar
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
 QUESTIONS = 20
+GUESSES = 3  # of the questions: a list of guesses is no way to find anything
 ASKER, ANSWERER = "asker_0", "answerer_0"
 _GUESS = re.compile(r"guess\s+(.{1,60}?)[.?]?", re.IGNORECASE)
 
 
 class TwentyQuestions(TextGame):
-    """The asker has twenty questions and guesses; the answers are checked against the facts. Both win or lose together."""
+    """The asker has twenty questions and guesses, and a false answer ends the game. Both win or lose together."""
 
     instructions = (
-        "Twenty Questions. asker_0 has to find the thing that answerer_0 knows, with at most 20 questions and guesses.\n"
-        "asker_0 answers with one action and nothing else: ask ATTRIBUTE is VALUE, ask ATTRIBUTE above NUMBER, "
-        "ask ATTRIBUTE begins with LETTERS, or guess NAME.\n"
-        "answerer_0 answers with yes or no and nothing else; what is unknown or has no value is no. A wrong answer does not count."
+        f"Twenty Questions. {ANSWERER} knows a country or a chemical element, and {ASKER} has to find it with at most {QUESTIONS} "
+        f"questions and guesses. At most {GUESSES} of them can be guesses. Both win or lose together.\n"
+        f"{ASKER} answers with one action and nothing else: ask ATTRIBUTE is VALUE, ask ATTRIBUTE begins with LETTERS, "
+        "ask ATTRIBUTE above NUMBER, or guess NAME. Above is for numbers, begins with is for words. "
+        "A question with a value that nothing has is refused and does not count as a question.\n"
+        "Countries have the attributes name, continent, capital, currency, area (in square kilometres), neighbour (the name of one "
+        "country with a common land border) and neighbours (the number of these). Elements have the attributes name, symbol, "
+        "number (the atomic number), period (the row of the periodic table), block (s, p, d or f) and year (of the discovery).\n"
+        f"{ANSWERER} answers with yes or no and nothing else. The answer to every question about an unknown value is no. "
+        "A false answer ends the game, and both lose."
     )
     tools = MappingProxyType({"ask": "ask {question}", "guess": "guess {name}", "answer": "{answer}"})
     cooperative = True
+    others = "oracle"
     seats = (ASKER, ANSWERER)
 
     def make_tasks(self) -> TaskSet:
@@ -34,15 +44,16 @@ class TwentyQuestions(TextGame):
         return TaskSet(_tasks())
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
-        """Tells the asker the attributes, and the answerer the thing and its facts."""
+        """Explains the attributes to the asker, and tells the answerer the thing and its facts."""
         self.topic: Topic = topics()[task.data["topic"]]
         self.thing: Thing = self.topic.things[task.data["number"]]
         self._left, self._asked = QUESTIONS, list[tuple[Question, bool]]()
         self._wrong: list[Thing] = []
         self._open: Question | None = None
+        meanings = [f"- {name}: {_meaning(self.topic, name)}" for name in self.topic.attributes]
         known = [f"- {attribute}: {_written(value)}" for attribute, value in self.thing.facts.items()]
         return {
-            ASKER: f"You are {ASKER}. Find the {self.topic.name}. Attributes: {', '.join(self.topic.attributes)}.",
+            ASKER: "\n".join([f"You are {ASKER}. Find the {self.topic.name}. Its attributes:", *meanings]),
             ANSWERER: "\n".join([f"You are {ANSWERER}. {self._secret()} Its facts:", *known]),
         }
 
@@ -61,22 +72,20 @@ class TwentyQuestions(TextGame):
         words = action.strip()
         if seat == ANSWERER:
             return self._answer(words.rstrip(".!").lower())
-        if question := self.topic.read(words):
-            self._open = question
-            return self._tell("", f"{ASKER}: {question}\nAnswer yes or no.")
-        guess = _GUESS.fullmatch(words)
-        if guess and (thing := self.topic.find(guess[1])):
-            return self._guess(thing)
-        return self._refuse(ASKER, f"Not an action, or no {self.topic.name} of that name: {echo(action)}\n{self._grammar()}")
+        if guess := _GUESS.fullmatch(words):
+            return self._guess(guess[1])
+        try:
+            self._open = read(self.topic, words)
+        except Misread as error:
+            return self._refuse(ASKER, f"{error}\n{self._grammar()}")
+        return self._tell("", f"{ASKER}: {self._open}\nAnswer yes or no.")
 
     def actions(self, seat: str) -> list[str]:
-        """Returns questions and all guesses, or the true answer."""
-        if self._open is not None:
-            return [self._truth(self._open)]
-        return list(_listed(self.topic.name))
+        """Returns questions and all guesses, or both answers."""
+        return ["yes", "no"] if self._open is not None else list(_listed(self.topic.name))
 
     def oracle(self, seat: str) -> str:
-        """Returns the truth, or the question that halves best what is left, or the guess if one thing is left."""
+        """Returns the truth, or the question that halves best the things that are left, or the guess if one thing is left."""
         if self._open is not None:
             return self._truth(self._open)
         left = self._candidates()
@@ -89,8 +98,8 @@ class TwentyQuestions(TextGame):
 
     def _grammar(self) -> str:
         return (
-            "Possible are ask ATTRIBUTE is VALUE, ask ATTRIBUTE above NUMBER for numbers, ask ATTRIBUTE begins with LETTERS, "
-            f"and guess NAME. Attributes: {', '.join(self.topic.attributes)}."
+            "Possible are ask ATTRIBUTE is VALUE, ask ATTRIBUTE above NUMBER for numbers, ask ATTRIBUTE begins with LETTERS for "
+            f"words, and guess NAME. Attributes: {', '.join(self.topic.attributes)}."
         )
 
     def _secret(self) -> str:
@@ -107,26 +116,39 @@ class TwentyQuestions(TextGame):
     def _answer(self, word: str) -> Mapping[str, Outcome]:
         assert self._open is not None
         question, truth = self._open, self._truth(self._open)
+        if word not in ("yes", "no"):
+            return self._refuse(ANSWERER, f"Not an answer: {echo(word)}\nAnswer yes or no.")
         if word != truth:
-            why = f"That is inconsistent with the facts: {question}." if word in ("yes", "no") else f"Not an answer: {echo(word)}"
-            return self._refuse(ANSWERER, f"{why}\nAnswer yes or no.")
+            return self._lose(f"{ANSWERER}: {word}. This answer to {question} is false, and both lose.")
         self._open = None
         self._asked.append((question, truth == "yes"))
         return self._count(f"{ANSWERER}: {truth}.")
 
-    def _guess(self, thing: Thing) -> Mapping[str, Outcome]:
+    def _guess(self, name: str) -> Mapping[str, Outcome]:
+        thing = self.topic.find(name)
+        if thing is None:
+            return self._refuse(ASKER, f"There is no {self.topic.name} of that name: {echo(name)}{self._meant(name)}")
         if thing is self.thing:
             text = f"{ASKER} guesses {thing.name}: right."
             return {seat: Outcome(text, 1.0, done=True, success=True) for seat in self.seats}
         self._wrong.append(thing)
-        return self._count(f"No, it is not {thing.name}.")
+        text, left = f"No, it is not {thing.name}.", GUESSES - len(self._wrong)
+        return self._count(f"{text} Guesses left: {left}.") if left else self._lose(f"{text} That was the last guess.")
+
+    def _meant(self, name: str) -> str:
+        """Returns a line with names that may have been meant."""
+        near = similar(name, self.topic.words("name"))
+        return f"\nDid you mean {' or '.join(near)}?" if near else ""
 
     def _count(self, text: str) -> Mapping[str, Outcome]:
         """Takes one of the questions away, and ends the game with the last."""
         self._left -= 1
         if self._left == 0:
-            return {seat: Outcome(f"{text} That was the last question. {self._secret()}", 0.0, done=True) for seat in self.seats}
+            return self._lose(f"{text} That was the last question.")
         return self._tell(f"{text} Questions left: {self._left}.", "")
+
+    def _lose(self, text: str) -> Mapping[str, Outcome]:
+        return {seat: Outcome(f"{text} {self._secret()}", 0.0, done=True) for seat in self.seats}
 
     def _tell(self, asker: str, answerer: str) -> Mapping[str, Outcome]:
         return {ASKER: Outcome(asker, 0.0), ANSWERER: Outcome(answerer, 0.0)}
@@ -155,6 +177,12 @@ def _tasks() -> tuple[Task, ...]:
         for topic in topics().values()
         for number, thing in enumerate(topic.things)
     )
+
+
+def _meaning(topic: Topic, attribute: str) -> str:
+    """Returns the meaning of an attribute, with the range of a number."""
+    found = topic.range(attribute)
+    return topic.attributes[attribute].meaning + (f", from {found[0]} to {found[1]}" if found else "")
 
 
 def _written(value: object) -> str:

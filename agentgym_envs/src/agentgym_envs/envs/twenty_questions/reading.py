@@ -1,0 +1,93 @@
+"""Reads questions, and explains values that nothing has."""
+
+import re
+
+from agentgym_envs.core import echo
+from agentgym_envs.envs.twenty_questions import words
+from agentgym_envs.envs.twenty_questions.things import Question, Topic
+
+FEW = 8  # so many words of an attribute are all listed
+_QUESTION = re.compile(r"ask (?:the )?([a-z ]{1,30}?) (?:is )?(above|begins with|is) (.{1,60})", re.IGNORECASE)
+_NUMBER = re.compile(r"([0-9]{1,3}(?:[, '][0-9]{3})+|[0-9]{1,12})(\.[0-9]{1,6})? ?(?:(thousand|million|k)\b)? ?(.*)", re.IGNORECASE)
+_SCALES = {"": 1, "k": 10**3, "thousand": 10**3, "million": 10**6}
+_LETTERS = re.compile(r"(?:(?:the )?letters? )?[\"'“‘]?(.*?)[\"'”’]?", re.IGNORECASE)
+
+
+class Misread(ValueError):
+    """Words that are not a question about the topic; the text says why and how to ask."""
+
+
+def read(topic: Topic, action: str) -> Question:
+    """Reads a question.
+
+    Args:
+        topic: that it is about.
+        action: any words.
+
+    Raises:
+        Misread: the words are not a question, the attribute does not exist, or nothing has such a value.
+    """
+    found = _QUESTION.fullmatch(" ".join(action[:200].split()).rstrip("? "))
+    if not found:
+        raise Misread(f"Not an action: {echo(action)}")
+    attribute, relation, value = found[1].lower(), found[2].lower(), found[3].strip()
+    attribute = words.ATTRIBUTES.get(attribute, attribute)
+    if attribute not in topic.attributes:
+        raise Misread(f"There is no attribute {attribute!r}.")
+    if topic.range(attribute):
+        return Question(attribute, relation, _number(topic, attribute, relation, value))
+    if relation == "above":
+        raise Misread(f"The values of {attribute} are words, and above compares numbers: ask {attribute} is VALUE.")
+    return Question(attribute, relation, (_word if relation == "is" else _letters)(topic, attribute, value))
+
+
+def _number(topic: Topic, attribute: str, relation: str, value: str) -> str:
+    """Returns a number in the attribute's unit, as digits."""
+    low, high = topic.range(attribute) or (0, 0)
+    number = None if relation == "begins with" else _whole(value, topic.attributes[attribute].units)
+    if number is not None and (0 if relation == "above" else low) <= number <= high - (relation == "above"):
+        return str(number)
+    raise Misread(
+        f"No {topic.name} has such a value: {attribute} {relation} {echo(value)}. The values of {attribute} are whole numbers from "
+        f"{low} to {high}, {topic.attributes[attribute].meaning}: ask {attribute} above NUMBER, or ask {attribute} is NUMBER."
+    )
+
+
+def _whole(text: str, units: tuple[str, ...]) -> int | None:
+    """Returns a whole number written with separators, a scale and a unit, or None."""
+    found = _NUMBER.fullmatch(words.folded(text))
+    if not found or (found[4] and found[4].replace(".", "") not in units):
+        return None
+    digits, decimals, scale = re.sub("[, ']", "", found[1]), (found[2] or ".")[1:], _SCALES[found[3] or ""]
+    if decimals and scale == 1:
+        return None  # 5.000 is five thousand to some and five to others
+    whole, rest = divmod(int(digits + decimals) * scale, 10 ** len(decimals))
+    return None if rest else whole
+
+
+def _word(topic: Topic, attribute: str, value: str) -> str:
+    """Returns a word as the facts write it; a plural is read as its singular."""
+    known = topic.words(attribute)
+    wanted = words.key(value)
+    if found := known.get(wanted) or known.get(wanted.removesuffix("s")):
+        return found
+    raise Misread(f"No {topic.name} has such a value: {attribute} is {echo(value)}. {_possible(topic, attribute, value)}")
+
+
+def _letters(topic: Topic, attribute: str, value: str) -> str:
+    """Returns letters that a word of the attribute begins with."""
+    found = _LETTERS.fullmatch(value)
+    letters = found[1] if found else value
+    begin = words.folded(letters)
+    if begin and any(words.folded(word).startswith(begin) for word in topic.words(attribute).values()):
+        return begin[0].upper() + begin[1:]
+    raise Misread(f"No {topic.name} has such a value: {attribute} begins with {echo(letters)}.")
+
+
+def _possible(topic: Topic, attribute: str, value: str) -> str:
+    """Returns all words of an attribute, or those that may have been meant, or its meaning."""
+    known = list(dict.fromkeys(topic.words(attribute).values()))
+    if len(known) <= FEW:
+        return f"Possible are {', '.join(known)}."
+    near = words.similar(value, topic.words(attribute))
+    return f"Did you mean {' or '.join(near)}?" if near else f"The value of {attribute} is {topic.attributes[attribute].meaning}."
