@@ -295,6 +295,37 @@ def test_commands_that_would_leave_the_game_are_refused():
     env.close()
 
 
+ESCAPES = ["\\", "\\n", "\\boxed{take key}", "\\help", "\\s", "\\#", "take \\ key", "look\\", "look\\_quit", "go \\north"]
+ORDERS = ["me, save", "me, quit", "quit,", "me, restart", "transcripts", "transcription on", "print_state", "print_story"]
+OPTIONS = ["enable print state option", "disable print", "restrict commands", 'save"', "look\x7f", "\x01look", "\x1b[31m"]
+PLAY = """
+import resource, sys
+import gymnasium, agentgym_envs
+env = gymnasium.make("agentgym/TextWorld-v0", games=[sys.argv[1]], max_episode_steps=-1)
+first, info = env.reset()
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+for action in sys.argv[2:]:
+    observation, reward, terminated, _, info = env.step(action)
+    assert info["invalid"] and (reward, terminated) == (0.0, False) and len(observation) < 300, (action, observation)
+assert env.step("look")[0] in first, "the game is where it was"
+for action in ["inventory", "take all", "goal", "help", "score", *env.unwrapped.oracle()]:
+    info = env.step(action)[4]
+assert info["success"]
+env.close()
+"""
+
+
+def test_no_action_reaches_the_interpreters_own_commands(tmp_path):
+    """Backslashes print without end, orders and transcripts write files: a process of its own, which may write 100 kB."""
+    game, out, place = game_file(COIN), tmp_path / "out", tmp_path / "place"
+    place.mkdir()
+    command = [sys.executable, "-c", PLAY, str(game), *ESCAPES, *ORDERS, *OPTIONS]
+    with out.open("wb") as file:
+        done = subprocess.run(command, cwd=place, stdout=file, stderr=subprocess.STDOUT, timeout=60)
+    assert (done.returncode, out.read_bytes()[-2000:], os.listdir(place)) == (0, b"", [])
+
+
 def test_where_the_cache_is():
     assert str(cache_folder("textworld", {"AGENTGYM_CACHE": "/a"})) == "/a/textworld"
     assert str(cache_folder("textworld", {"XDG_CACHE_HOME": "/b"})) == "/b/agentgym/textworld"

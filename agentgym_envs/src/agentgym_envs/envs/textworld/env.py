@@ -1,7 +1,6 @@
 """TextWorld (Côté et al., 2018): the four challenges, and any compiled game."""
 
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import chain
@@ -9,32 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.core import Outcome, TextEnv, echo
+from agentgym_envs.envs.textworld.commands import is_meta, is_readable, is_single, normalized
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.envs.textworld.play import Player, Tracker, Turn
 from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, stable_hash
 
 TASKS = {"train": 1000, "dev": 100, "test": 100}
-INPUT_LIMIT = 100  # characters that a Z-machine game reads of a command
-# What would save, quit or rewind the interpreter, or print TextWorld's own bookkeeping.
-_META = frozenset(
-    [
-        "quit",
-        "q",
-        "restart",
-        "restore",
-        "save",
-        "undo",
-        "script",
-        "transcript",
-        "unscript",
-        "record",
-        "replay",
-        "verify",
-        "version",
-        "notify",
-    ]
-)
 _REFUSALS = (
     "That's not a verb I recognise",
     "I didn't understand",
@@ -81,12 +61,10 @@ class GameEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Sends one command to the game."""
-        command = " ".join(action[: 4 * INPUT_LIMIT].encode("ascii", "ignore").decode().split()).rstrip(". ")
-        words = command.lower().split()
-        score = self._score
-        if not words or len(command) > INPUT_LIMIT or words[0] in _META or words[0].startswith(("tw-", "@", "*")):
+        command, score = normalized(action), self._score
+        if not is_readable(command):
             return Outcome(f"That is not a command of this game: {echo(action)}", score, invalid=True)
-        if re.search(r"[.;\x00-\x1f]", command) or "then" in words:
+        if not is_single(command):
             return Outcome("One command at a time, please.", score, invalid=True)
         self._now = now = self._player.command(self._now, command)
         self._events += now.events
@@ -99,7 +77,7 @@ class GameEnv(TextEnv):
             self._tracker = self._tracker or Tracker(self._now.story)
             self._tracker.follow(self._events[self._tracked :])
             self._tracked = len(self._events)
-            self._now.commands = [c for c in self._tracker.commands() if c.split()[0] not in _META]
+            self._now.commands = [c for c in self._tracker.commands() if not is_meta(c)]
         return list(self._now.commands)
 
     def oracle(self) -> Iterator[str]:
