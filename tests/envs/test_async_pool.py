@@ -81,3 +81,15 @@ def test_a_request_that_is_given_up_disturbs_no_other():
             assert (await pool.send(0, "x")).observation == "turn 1"
 
     asyncio.run(go())
+
+
+def test_a_request_that_is_given_up_takes_no_answer_from_the_next_one():
+    async def go():
+        async with AsyncEnvPool(SLOW, 1, delay=0.3) as pool:
+            await pool.reset(0, seed=1)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(pool.send(0, "x"), 0.1)
+            assert (await pool.send(0, "x")).observation == "turn 2"
+            assert (await pool.send(0, "x")).observation == "turn 3"
+
+    asyncio.run(go())

@@ -214,6 +214,22 @@ def test_an_answer_that_is_no_json_fails_its_environment_alone(odd, action, mess
     assert odd.pids() == before
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(
+    ("action", "message"), [("reward", "reward"), ("score", r"info\['score'\]"), ("seat", r"info\['rewards'\]\['b'\]")]
+)
+def test_a_number_that_is_not_finite_fails_its_environment_alone(odd, action, number, message):
+    start(odd)
+    for i, a in enumerate(["ok", f"{action} {number}", f"{action} 1e30"]):
+        odd.send(i, a)
+    results = gather(odd, 3)
+    assert isinstance(results[1].error, EnvRaised)
+    assert re.fullmatch(rf"support/Odd-v0: {message} must be a finite number, not {number}", str(results[1].error))
+    assert results[0].error is results[2].error is None
+    odd.send(1, "ok")
+    assert "never reset, or failed since" in str(gather(odd, 1)[1].error)
+
+
 def test_numpy_numbers_become_plain_ones(odd):
     start(odd)
     odd.send(0, "ok")
@@ -516,6 +532,42 @@ def test_workers_end_when_the_parent_is_killed_even_while_an_environment_hangs(t
     while any(psutil.pid_exists(p) for p in pids) and time.monotonic() < end:
         time.sleep(0.1)
     assert not any(psutil.pid_exists(p) for p in pids)
+
+
+def test_a_fork_of_the_parent_leaves_its_workers_alone(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import gc, os, sys\n"
+        "import gymnasium\n"
+        "from agentgym_envs.pool import EnvPool\n"
+        f"pool = EnvPool({FAULTY!r}, 2, workers=2)\n"
+        "def gather():\n"
+        "    results = []\n"
+        "    while pool.outstanding: results += pool.recv()\n"
+        "    return sorted(result.observation for result in results)\n"
+        "for i in range(2): pool.reset(i, seed=i)\n"
+        "print(*gather(), sep=', ')\n"
+        "if os.fork() == 0:\n"
+        "    del pool\n"
+        "    gc.collect()\n"
+        "    os._exit(0)\n"
+        "if os.fork() == 0:\n"
+        "    for use in (lambda: pool.send(0, 'ok'), pool.recv):\n"
+        "        try: use()\n"
+        "        except gymnasium.error.ClosedEnvironmentError as error: print(error, flush=True)\n"
+        "    sys.exit()\n"
+        "print(os.wait()[1], os.wait()[1], os.getpid())\n"
+        "for i in range(2): pool.send(i, 'ok')\n"
+        "print(*gather(), sep=', ')\n"
+        "pool.close()\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-Xdev", script], env=environ, capture_output=True, text=True, check=False, timeout=60)
+    lines = done.stdout.splitlines()
+    pid = lines[3].split()[2]
+    refusal = f"the pool belongs to process {pid}: make one in this process"
+    assert lines == ["seed 0, seed 1", refusal, refusal, f"0 0 {pid}", "turn 1, turn 1"], done.stderr
+    assert "ResourceWarning: subprocess" not in done.stderr
 
 
 def test_close_is_idempotent_and_leaves_no_process():

@@ -177,6 +177,15 @@ def test_a_failure_is_reported_and_the_environment_comes_back(fault):
     vector.close()
 
 
+def test_a_reward_that_is_not_finite_is_reported_as_a_failure():
+    vector = TextVectorEnv("faulty_envs:support/Odd-v0", 2, workers=1)
+    vector.reset(seed=1)
+    _, rewards, terminated, truncated, infos = vector.step(["reward nan", "ok"])
+    assert (rewards.tolist(), terminated.tolist(), truncated.tolist()) == ([0.0, 0.5], [False, False], [True, False])
+    assert infos["error"][0] == "support/Odd-v0: reward must be a finite number, not nan"
+    vector.close()
+
+
 def test_step_limits_reach_the_environments():
     for limit, ends in ((3, True), (-1, False)):
         vector = gymnasium.make_vec("agentgym/Maze-v1", num_envs=1, vector_kwargs=None, max_episode_steps=limit)

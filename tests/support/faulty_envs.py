@@ -109,13 +109,16 @@ class OddEnv(FaultyEnv):
         if what == "build":
             with cache.build_once(Path(detail)):
                 time.sleep(3600)
-        infos = {"set": {"fine": 1, "bad": {1}}, "numpy": {"count": np.int64(3)}, "key": {(1, 2): 3}, "none": None, "loop": {}}
+        odd = float(detail) if what in ("reward", "score", "seat") else 0.5
+        infos = {"score": {"score": odd}, "seat": {"rewards": {"a": 0.0, "b": odd}}, "set": {"fine": 1, "bad": {1}}}
+        infos |= {"numpy": {"count": np.int64(3)}, "key": {(1, 2): 3}, "none": None, "loop": {}}
         infos["loop"]["self"] = infos["loop"]
         modules = " ".join(str(import_module(name).__file__) for name in ("queue", "random", "sched"))
         shown = {"length": str(len(action)), "echo": detail, "modules": modules, "bytes": b"x"}
         if what == "spawn":
             shown["spawn"] = str(subprocess.Popen(["sleep", "60"]).pid)
-        return shown.get(what, f"turn {self.turn}"), np.float32(0.5), np.bool_(False), np.bool_(False), infos.get(what, {})
+        reward = np.float32(odd if what == "reward" else 0.5)
+        return shown.get(what, f"turn {self.turn}"), reward, np.bool_(False), np.bool_(False), infos.get(what, {})
 
 
 class InfoEnv(FaultyEnv):

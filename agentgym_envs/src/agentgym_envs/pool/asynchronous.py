@@ -3,7 +3,9 @@
 import asyncio
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self
 
@@ -69,28 +71,30 @@ class AsyncEnvPool:
         return await answer
 
     def _serve(self) -> None:
-        waiting: dict[int, asyncio.Future[Result]] = {}
+        # Of each environment in order: a caller may have given up waiting, and the next one has asked since.
+        waiting: list[deque[asyncio.Future[Result]]] = [deque() for _ in range(self._pool.num_envs)]
         try:
             with self._pool:
                 while self._take(waiting):
                     for result in self._pool.recv():
-                        self._tell(waiting.pop(result.index), result)
+                        self._tell(waiting[result.index].popleft(), result)
         finally:
-            for answer in waiting.values():
+            for answer in chain(*waiting):
                 self._loop.call_soon_threadsafe(answer.cancel)
 
-    def _take(self, waiting: dict[int, asyncio.Future[Result]]) -> bool:
+    def _take(self, waiting: list[deque[asyncio.Future[Result]]]) -> bool:
         """Hands requests to the pool: all that are there, at least one where nothing else is to wait for; False at the end."""
-        while not waiting or not self._asked.empty():
+        while not any(waiting) or not self._asked.empty():
             request = self._asked.get()
             if request is None:
                 return False
             index, ask, answer = request
-            waiting[index] = answer
             try:
                 ask()
             except Exception as error:
-                self._tell(waiting.pop(index), error)
+                self._tell(answer, error)
+            else:
+                waiting[index].append(answer)
         return True
 
     def _tell(self, answer: asyncio.Future[Result], news: Result | Exception) -> None:

@@ -10,11 +10,11 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, NamedTuple
 
+from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool.wire import Inbox
 from agentgym_envs.processes import python_command, python_environment
 
@@ -35,86 +35,95 @@ class Request:
     packed: bytes
 
 
+class _Queued(NamedTuple):
+    request: Request
+    end: int
+    """Bytes from the start of the stream to the end of this request."""
+
+
 class Handle:
     """Starts a worker and talks to it without ever waiting for it.
+
+    A signal handler may raise between any two instructions. Each method leaves a state that the next call goes on from: bytes that
+    were sent are counted by the same call of C that sends them, and everything else is derived or set by one assignment.
 
     Args:
         setup: the packed first message.
     """
 
     def __init__(self, setup: bytes):
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        with tempfile.TemporaryFile() as board:
-            board.truncate(8)
-            self._board = mmap.mmap(board.fileno(), 8)
-            fds = (theirs.fileno(), board.fileno())
-            self.process = subprocess.Popen(
-                python_command("agentgym_envs.pool.worker", *map(str, fds)),
-                pass_fds=fds,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=python_environment(),
-                process_group=0,  # Ctrl-C in the parent's terminal does not reach it
-            )
-        theirs.close()
+        self.process, self.socket, self._board = _start()
         assert self.process.stderr is not None
         self._words = _Tail(self.process.stderr)
-        self.socket = ours
-        self.queue: deque[Request] = deque()
-        """What has not been answered; the worker answers in this order."""
+        self.inbox = Inbox()
+        """What it has answered."""
         self.made: set[int] = set()
         """The environments that it holds."""
         self.since = time.monotonic()
         """When it last answered, or was given the request that it is at."""
-        self._unsent: deque[memoryview] = deque([memoryview(setup)])
-        self._inbox = Inbox()
+        self.fault: tuple[type[EnvFailure], str | None] | None = None
+        """Why it is to be replaced."""
+        self._setup = setup
+        self._queue: deque[_Queued] = deque()
+        self._sent = deque([0])
+        """Bytes of each call of ``send``."""
+        self._deaf = False
+        self._end = ""
+
+    @property
+    def requests(self) -> list[Request]:
+        """Returns the requests that have no answer yet; the worker answers in this order."""
+        self._forget_answered()
+        return [request for request, _ in self._queue]
+
+    @property
+    def head(self) -> Request | None:
+        """Returns the first of :attr:`requests`, if there is one."""
+        self._forget_answered()
+        return self._queue[0].request if self._queue else None
+
+    @property
+    def newest(self) -> int:
+        """Returns the number of the last of :attr:`requests`; 0 if there is none."""
+        return self._queue[-1].request.id if self._queue else 0
 
     def submit(self, request: Request) -> None:
         """Queues a request and sends what can be sent now."""
-        if not self.queue:
+        if self.head is None:
             self.since = time.monotonic()  # in case that nothing can be
-        self.queue.append(request)
-        self._unsent.append(memoryview(request.packed))
+        before = self._queue[-1].end if self._queue else max(self._count_sent(), len(self._setup))
+        self._queue.append(_Queued(request, before + len(request.packed)))
         self.flush()
 
     @property
     def has_unsent(self) -> bool:
         """Says whether :meth:`flush` has something to do."""
-        return bool(self._unsent)
+        return bool(self._unsent())
 
     def flush(self) -> None:
         """Sends as much as the socket takes."""
         try:
-            while self._unsent:
-                sent = self.socket.send(self._unsent[0])
-                if len(self._unsent) >= len(self.queue):  # so far the first of the queue was not there as a whole
+            while rest := self._unsent():
+                arriving = self._queue[0].end > self._count_sent()
+                self._sent.extend(map(self.socket.send, (rest,)))  # no bytecode between send and append
+                if arriving:  # so far the first of the queue was not there as a whole
                     self.since = time.monotonic()
-                self._unsent[0] = self._unsent[0][sent:]
-                if not self._unsent[0]:
-                    self._unsent.popleft()
         except BlockingIOError:
             pass  # the rest goes when the worker has read this
         except OSError:
-            self._unsent.clear()  # nobody reads any more: receive() says so
+            self._deaf = True  # nobody reads any more: read() says so
 
-    def receive(self) -> Iterator[dict[str, Any]]:
-        """Yields the messages that are here.
-
-        Raises:
-            EOFError: the worker has ended, and all that it sent has been read.
-            BadMessage: it sent what is no message.
-        """
+    def read(self) -> bool:
+        """Moves what is here into :attr:`inbox`; returns False when the worker has ended, and all that it sent has been read."""
         try:
-            data = self.socket.recv(CHUNK)
+            more = self.inbox.read(self.socket, CHUNK)
         except BlockingIOError:
-            return
+            return True
         except OSError:
-            data = b""
-        if not data:
-            raise EOFError
-        self.since = time.monotonic()
-        yield from self._inbox.feed(data)
+            return False
+        if more:
+            self.since = time.monotonic()
+        return more
 
     def begun(self) -> int:
         """Returns the number of the request that the worker began last; 0 before the first."""
@@ -126,15 +135,64 @@ class Handle:
 
     def obituary(self) -> str:
         """Ends the worker; returns how it ended and the last that it wrote to its standard error."""
-        try:
-            status = self.process.wait(LAST_BREATH)
-            ended = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
-            how = f"its worker ended {ended}"
-        except subprocess.TimeoutExpired:
-            how = "its worker closed its connection"
+        self._end = self._end or self._ending()
         self.kill()
         words = self._words.text()
-        return f"{how}; its last words:\n{words}" if words else how
+        return f"{self._end}; its last words:\n{words}" if words else self._end
+
+    def leave(self) -> None:
+        """Lets go of the worker of another process: the one that this process was forked from."""
+        self.socket.close()
+        self.process.returncode = 0  # not to be waited for here
+
+    def _ending(self) -> str:
+        try:
+            status = self.process.wait(LAST_BREATH)
+        except subprocess.TimeoutExpired:
+            return "its worker closed its connection"
+        ended = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        return f"its worker ended {ended}"
+
+    def _forget_answered(self) -> None:
+        while self._queue and self._queue[0].request.id <= self.inbox.taken:
+            self._queue.popleft()
+
+    def _count_sent(self) -> int:
+        if len(self._sent) > 1:
+            self._sent = deque([sum(self._sent)])
+        return self._sent[0]
+
+    def _unsent(self) -> memoryview:
+        """Returns the next bytes to be sent, at most those of one request; empty if nobody reads them."""
+        sent, rest = self._count_sent(), memoryview(b"")
+        if self._deaf:
+            return rest
+        if sent < len(self._setup):
+            return memoryview(self._setup)[sent:]
+        for request, end in reversed(self._queue):
+            if end <= sent:
+                break
+            rest = memoryview(request.packed)[-(end - sent) :]
+        return rest
+
+
+def _start() -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap]:
+    """Starts a worker; returns its process, our end of its connection, and its board."""
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with theirs, tempfile.TemporaryFile() as file:
+        file.truncate(8)
+        board = mmap.mmap(file.fileno(), 8)
+        fds = (theirs.fileno(), file.fileno())
+        process = subprocess.Popen(
+            python_command("agentgym_envs.pool.worker", *map(str, fds)),
+            pass_fds=fds,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=python_environment(),
+            process_group=0,  # Ctrl-C in the parent's terminal does not reach it
+        )
+    return process, ours, board
 
 
 class _Tail:

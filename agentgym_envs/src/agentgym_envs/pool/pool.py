@@ -6,6 +6,10 @@ worker dies or does not answer in time it is killed and replaced. The environmen
 state, and their steps end in :class:`~agentgym_envs.errors.NeighbourFailed`. When it was working on none, any of them may have
 ended it, and the steps of all end in ``WorkerDied``. A reset needs no state: one that was waiting is done by the new worker. All
 other workers go on untouched.
+
+A signal handler may raise in any call, as Ctrl-C does, and between any two instructions. A later :meth:`EnvPool.recv` goes on from
+there. Every change of what is known is therefore one assignment, one operation of a container, or one call of C; and work that was
+cut off in the middle is done again.
 """
 
 import operator
@@ -13,10 +17,9 @@ import os
 import selectors
 import socket
 import time
-from collections import deque
 from contextlib import suppress
-from itertools import count
-from typing import Any
+from itertools import count, takewhile
+from typing import Any, NamedTuple
 
 import gymnasium
 
@@ -29,6 +32,16 @@ from agentgym_envs.processes import module_folders
 
 CLOSE_TIMEOUT = 5.0  # seconds that the workers get to close their environments
 GLANCE = 1.0  # seconds between looks at whether a silent worker still lives
+
+
+class _State(NamedTuple):
+    workers: list[Handle | None]
+    asked: dict[int, Request]
+    """What :meth:`EnvPool.recv` has not given an answer to yet, by its number."""
+    answers: dict[int, Result]
+    """What it gives next, by the number of the request."""
+    lost: dict[int, EnvFailure]
+    """What answers the steps of an environment whose worker is gone."""
 
 
 class EnvPool:
@@ -71,9 +84,9 @@ class EnvPool:
         self.start_timeout = max(timeout, start_timeout)
         setup = {"id": env_id, "kwargs": kwargs, "action_format": action_format, "path": module_folders()[1]}
         self._setup = _packed(setup, f"the keywords of {env_id}")
-        self._workers: list[Handle | None] = [None] * min(num_envs, workers or os.cpu_count() or 1)
-        self._lost: dict[int, EnvFailure] = {}
-        self._ready: deque[Result] = deque()
+        self._size = min(num_envs, workers or os.cpu_count() or 1)
+        self._state = _State([None] * self._size, {}, {}, {})
+        self._owner = os.getpid()
         self._numbers = count(1)
         self._bell, self._rope = socket.socketpair()
         self._bell.setblocking(False)
@@ -83,7 +96,7 @@ class EnvPool:
     @property
     def outstanding(self) -> int:
         """How many results :meth:`recv` has still to give."""
-        return len(self._ready) + sum(len(w.queue) for w in self._workers if w)
+        return len(self._state.asked.keys() | self._state.answers.keys())
 
     def reset(self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Asks for a new episode; a failed environment is made anew. The answer comes from :meth:`recv`.
@@ -125,14 +138,19 @@ class EnvPool:
         Returns:
             All answers that are there; empty if nothing is outstanding, the time is over, or :meth:`wake` was called.
         """
+        self._check_owner()
         end = None if timeout is None else time.monotonic() + timeout
-        while not self._ready and any(w and w.queue for w in self._workers):
+        self._dispatch()
+        self._resume()
+        while not self._state.answers and self._state.asked:
             woken = self._collect(end)
             if woken or (end is not None and time.monotonic() >= end):
                 break
-        results = list(self._ready)
-        self._ready.clear()
-        return results
+        state = self._state
+        results = list(state.answers.values())
+        asked = {number: request for number, request in state.asked.items() if number not in state.answers}
+        self._state = state._replace(asked=asked, answers={})
+        return results  # CPython handles no signal between an assignment and a return
 
     def wake(self) -> None:
         """Lets a :meth:`recv` that waits in another thread return. Other threads may call this, and nothing else."""
@@ -140,14 +158,17 @@ class EnvPool:
             self._rope.send(b"!")
 
     def close(self) -> None:
-        """Ends all workers at once. May be called twice."""
+        """Ends all workers at once. May be called twice. In a fork of the process that made the pool, the workers stay."""
         self._closed = True
         self._bell.close()
         self._rope.close()
-        workers = [w for w in self._workers if w]
-        self._workers = [None] * len(self._workers)
-        self._ready.clear()
-        end_all(workers, CLOSE_TIMEOUT)
+        workers = [w for w in self._state.workers if w]
+        if os.getpid() == self._owner:
+            end_all(workers, CLOSE_TIMEOUT)
+        else:
+            for worker in workers:
+                worker.leave()
+        self._state = _State([None] * self._size, {}, {}, {})
 
     def __enter__(self) -> "EnvPool":
         return self
@@ -161,28 +182,53 @@ class EnvPool:
 
     def pids(self) -> list[int]:
         """Returns the process ids of the workers that were started and not yet replaced."""
-        return [w.process.pid for w in self._workers if w]
+        return [w.process.pid for w in self._state.workers if w]
+
+    def _check_owner(self) -> None:
+        if os.getpid() != self._owner:
+            raise gymnasium.error.ClosedEnvironmentError(f"the pool belongs to process {self._owner}: make one in this process")
 
     def _ask(self, index: int, kind: str, **details: Any) -> None:
+        self._check_owner()
         if self._closed:
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
         if not 0 <= index < self.num_envs:
             raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
         number = next(self._numbers)
         packed = _packed({"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}")
-        if kind == "reset":
-            self._lost.pop(index, None)
-        if index in self._lost:
-            self._ready.append(Result(index, error=self._lost[index]))
+        state = self._state
+        if index in state.lost and kind != "reset":
+            state.answers[number] = Result(index, error=state.lost[index])
+            return
+        request = Request(number, index, kind, packed)
+        if index in state.lost:
+            lost = {i: error for i, error in state.lost.items() if i != index}
+            self._state = state._replace(asked={**state.asked, number: request}, lost=lost)
         else:
-            self._submit(Request(number, index, kind, packed))
+            state.asked[number] = request
+        self._dispatch()
 
-    def _submit(self, request: Request) -> None:
-        slot = request.index % len(self._workers)
-        worker = self._workers[slot]
-        if worker is None:
-            worker = self._workers[slot] = Handle(self._setup)
-        worker.submit(request)
+    def _dispatch(self) -> None:
+        """Gives the latest requests to their workers, in order: that of this call, and any of a call that was interrupted."""
+        late = [*takewhile(self._is_late, reversed(self._state.asked.values()))]
+        for request in reversed(late):
+            slot = request.index % self._size
+            worker = self._state.workers[slot]
+            if worker is None:
+                worker = self._state.workers[slot] = Handle(self._setup)
+            worker.submit(request)
+
+    def _is_late(self, request: Request) -> bool:
+        worker = self._state.workers[request.index % self._size]
+        return request.id not in self._state.answers and (worker is None or worker.newest < request.id)
+
+    def _resume(self) -> None:
+        """Finishes the work of a call that was interrupted."""
+        for slot, worker in enumerate(self._state.workers):
+            if worker and worker.fault:
+                self._fail(slot, *worker.fault)
+            elif worker:
+                self._digest(slot, worker)
 
     def _collect(self, end: float | None) -> bool:
         """Takes in what is there, or waits for it: until ``end``, a deadline, or a glance at the processes is due.
@@ -191,72 +237,97 @@ class EnvPool:
             Whether it was woken.
         """
         woken = False
-        busy = [(slot, w) for slot, w in enumerate(self._workers) if w and w.queue]
+        busy = [(slot, w) for slot, w in enumerate(self._state.workers) if w and w.head]
         limits = [GLANCE + time.monotonic(), *([] if end is None else [end]), *(self._deadline(w) for _, w in busy)]
         with selectors.PollSelector() as selector:
             for slot, worker in busy:
                 writes = selectors.EVENT_WRITE if worker.has_unsent else 0
-                selector.register(worker.socket, selectors.EVENT_READ | writes, slot)
+                selector.register(worker.socket, selectors.EVENT_READ | writes, (slot, worker))
             selector.register(self._bell, selectors.EVENT_READ)
             for key, _ in selector.select(max(min(limits) - time.monotonic(), 0.0)):
                 if key.fileobj is self._bell:
                     woken = bool(self._bell.recv(4096))
                 else:
-                    self._serve(key.data)
+                    self._serve(*key.data)
         for slot, worker in busy:
-            if self._workers[slot] is worker and worker.queue and time.monotonic() >= self._deadline(worker):
+            if not self._holds(slot, worker) or not worker.head:
+                continue
+            if time.monotonic() >= self._deadline(worker):
                 self._fail(slot, EnvTimeout, f"no answer within {self._limit(worker):g} s")
-            elif self._workers[slot] is worker and time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
+            elif time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
                 self._fail(slot, WorkerDied)  # unnoticed, because a child of its own holds the connection open
         return woken
 
-    def _serve(self, slot: int) -> None:
+    def _holds(self, slot: int, worker: Handle) -> bool:
+        return self._state.workers[slot] is worker
+
+    def _serve(self, slot: int, worker: Handle) -> None:
         """Sends and receives what a worker's socket has room for and holds."""
-        worker = self._workers[slot]
-        assert worker is not None
         worker.flush()
+        more = worker.read()
+        self._digest(slot, worker)
+        if not more and self._holds(slot, worker):
+            self._fail(slot, WorkerDied)
+
+    def _digest(self, slot: int, worker: Handle) -> None:
+        """Notes the answers that a worker has sent. One that was noted already, and perhaps given out, is not noted again."""
         try:
-            for answer in worker.receive():
-                result = _result(worker.queue[0] if worker.queue else None, answer)
-                request = worker.queue.popleft()
+            while (answer := worker.inbox.first()) is not None:
+                request = worker.head
+                result = _result(request, answer)
+                assert request is not None
                 if result.error:
                     worker.made.discard(result.index)
                 elif request.kind == "reset":
                     worker.made.add(result.index)
-                self._ready.append(result)
-        except EOFError:
-            self._fail(slot, WorkerDied)
+                if request.id in self._state.asked:
+                    self._state.answers[request.id] = result
+                worker.inbox.take(request.id)
         except BadMessage as error:
             self._fail(slot, WorkerDied, f"its worker sent {error}")
 
     def _limit(self, worker: Handle) -> float:
         """Returns the seconds that the request may take that the worker is at."""
-        head = worker.queue[0]
-        return self.start_timeout if head.kind in ("reset", "describe") and head.index not in worker.made else self.timeout
+        head = worker.head
+        starts = head is not None and head.kind in ("reset", "describe") and head.index not in worker.made
+        return self.start_timeout if starts else self.timeout
 
     def _deadline(self, worker: Handle) -> float:
         return worker.since + self._limit(worker)
 
     def _fail(self, slot: int, kind: type[EnvFailure], why: str | None = None) -> None:
         """Replaces a worker; the request that it was at fails, and the steps of its other environments, now or when they come."""
-        worker = self._workers[slot]
+        worker = self._state.workers[slot]
         assert worker is not None
-        self._workers[slot] = None
+        worker.fault = kind, why  # first of all: ending it takes time, in which an interrupt may come
         begun = worker.begun()
         if why is not None:
             worker.kill()
         why = why or worker.obituary()
-        requests = list(worker.queue)
+        state, lost = self._state, dict(self._state.lost)
+        requests = [r for r in worker.requests if r.id in state.asked and r.id not in state.answers]
+        failed: dict[int, EnvFailure] = {}
         if begun == 0:  # it never came so far: nobody in it is to blame, and a new one would not fare better
-            self._ready += [Result(r.index, error=kind(f"{self.spec.id} did not start: {why}")) for r in requests]
-            return
-        culprit = requests.pop(0) if requests and (requests[0].id <= begun or kind is EnvTimeout) else None
-        for index in range(slot, self.num_envs, len(self._workers)):
-            self._lost[index] = self._loss(index, culprit, why)
-        if culprit:
-            name = f"{self.spec.id} environment {culprit.index}"
-            self._ready.append(Result(culprit.index, error=kind(f"{name}: {why}")))
-        self._repeat(requests)
+            failed = {r.id: kind(f"{self.spec.id} did not start: {why}") for r in requests}
+        else:
+            culprit = requests[0] if requests and (requests[0].id <= begun or kind is EnvTimeout) else None
+            for index in range(slot, self.num_envs, self._size):
+                lost[index] = self._loss(index, culprit, why)
+            if culprit:
+                failed[culprit.id] = kind(f"{self.spec.id} environment {culprit.index}: {why}")
+            failed |= _stateless(requests[bool(culprit) :], lost)
+        waiting = [r for r in requests if r.id not in failed]
+        workers = [*state.workers]
+        workers[slot] = self._successor(waiting) if waiting else None
+        answers = {**state.answers, **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed}}
+        self._state = _State(workers, state.asked, answers, lost)
+
+    def _successor(self, requests: list[Request]) -> Handle:
+        """Starts a worker for what another one has not answered."""
+        worker = Handle(self._setup)
+        for request in requests:
+            worker.submit(request)
+        return worker
 
     def _loss(self, index: int, culprit: Request | None, why: str) -> EnvFailure:
         """Returns the answer to a step of an environment whose worker is gone."""
@@ -267,15 +338,16 @@ class EnvPool:
             return WorkerDied(f"{name} was lost: {why}")
         return NeighbourFailed(f"{name} was lost with environment {culprit.index}, which failed: {why}")
 
-    def _repeat(self, requests: list[Request]) -> None:
-        """Gives a new worker what was waiting: resets, and the steps that follow them. Steps before a reset have failed."""
-        for request in requests:
-            if request.kind == "reset":
-                self._lost.pop(request.index, None)
-            if request.index in self._lost:
-                self._ready.append(Result(request.index, error=self._lost[request.index]))
-            else:
-                self._submit(request)
+
+def _stateless(requests: list[Request], lost: dict[int, EnvFailure]) -> dict[int, EnvFailure]:
+    """Returns the failures of requests to environments in ``lost``; removes from it those that a reset starts anew."""
+    failed: dict[int, EnvFailure] = {}
+    for request in requests:
+        if request.kind == "reset":
+            lost.pop(request.index, None)
+        if request.index in lost:
+            failed[request.id] = lost[request.index]
+    return failed
 
 
 def _packed(message: dict[str, Any], what: str) -> bytes:

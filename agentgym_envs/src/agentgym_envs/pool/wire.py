@@ -1,9 +1,12 @@
 """Messages over a stream socket: JSON in ASCII, each after its length. Reading one never runs code, whatever it holds."""
 
 import json
+import socket
 import struct
+from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 LENGTH = struct.Struct("!I")
 LONGEST = 2**30  # bytes of a message: what claims to be longer is no message
@@ -29,11 +32,61 @@ def pack(message: dict[str, Any], *, default: Callable[[Any], Any] | None = None
     return LENGTH.pack(len(body)) + body
 
 
+class _Stream(NamedTuple):
+    chunks: deque[bytes]
+    start: int
+    """Bytes of the first chunk that have been taken."""
+    taken: int
+    """Number of the message that was taken last."""
+
+
 class Inbox:
-    """Cuts a stream of bytes into messages."""
+    """Cuts a stream of bytes into messages.
+
+    A signal handler may raise between any two instructions, as Ctrl-C does. No byte is lost or read twice by that: one call of C
+    moves bytes from the socket into ``chunks``, and one assignment takes a message.
+    """
 
     def __init__(self) -> None:
-        self._bytes = bytearray()
+        self._stream = _Stream(deque(), 0, 0)
+
+    @property
+    def taken(self) -> int:
+        """Returns the number of the message that was taken last; 0 before the first."""
+        return self._stream.taken
+
+    def read(self, connection: socket.socket, size: int) -> bool:
+        """Reads at most ``size`` bytes; returns False at the end of the stream.
+
+        Raises:
+            OSError: the socket is broken; BlockingIOError: it holds nothing now.
+        """
+        chunks = self._stream.chunks
+        chunks.extend(map(connection.recv, (size,)))  # no bytecode between recv and append
+        return bool(chunks[-1])
+
+    def first(self) -> dict[str, Any] | None:
+        """Returns the first message, or None if it is not whole yet. The message stays until :meth:`take`.
+
+        Raises:
+            BadMessage: the bytes are none.
+        """
+        head = self._peek(LENGTH.size)
+        if head is None:
+            return None
+        (length,) = LENGTH.unpack(head)
+        if length > LONGEST:
+            raise BadMessage(f"a message of {length} bytes")
+        whole = self._peek(LENGTH.size + length)
+        return None if whole is None else _parse(whole[LENGTH.size :])
+
+    def take(self, number: int = 0) -> None:
+        """Removes the message that :meth:`first` has returned; :attr:`taken` is ``number`` from then on."""
+        chunks, start, _ = self._stream
+        end = start + LENGTH.size + LENGTH.unpack_from(chunks[0], start)[0]
+        if end == len(chunks[0]):
+            chunks, end = deque(islice(chunks, 1, None)), 0
+        self._stream = _Stream(chunks, end, number)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
         """Takes the next bytes; yields the messages that are now whole.
@@ -41,17 +94,20 @@ class Inbox:
         Raises:
             BadMessage: these bytes are none.
         """
-        self._bytes += data
-        while len(self._bytes) >= LENGTH.size:
-            (length,) = LENGTH.unpack_from(self._bytes)
-            if length > LONGEST:
-                raise BadMessage(f"a message of {length} bytes")
-            end = LENGTH.size + length
-            if len(self._bytes) < end:
-                break
-            body = bytes(self._bytes[LENGTH.size : end])
-            del self._bytes[:end]
-            yield _parse(body)
+        self._stream.chunks.append(data)
+        while (message := self.first()) is not None:
+            self.take()
+            yield message
+
+    def _peek(self, size: int) -> bytes | None:
+        """Returns the next ``size`` bytes, or None if fewer are here."""
+        chunks, start, taken = self._stream
+        if sum(map(len, chunks)) < start + size:
+            return None
+        if len(chunks[0]) < start + size:
+            chunks, start = deque([b"".join(chunks)[start:]]), 0
+            self._stream = _Stream(chunks, start, taken)
+        return chunks[0][start : start + size]
 
 
 def _parse(body: bytes) -> dict[str, Any]:

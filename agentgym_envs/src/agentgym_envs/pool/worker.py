@@ -7,6 +7,7 @@ The board is eight bytes that both processes see: the id of the last request tha
 """
 
 import json
+import math
 import mmap
 import os
 import queue
@@ -46,6 +47,8 @@ class Worlds:
         number, index = request["id"], request["index"]
         try:
             answer = getattr(self, request["do"])(**{k: v for k, v in request.items() if k not in ("id", "do")})
+            if wrong := _not_finite(answer):
+                raise EnvRaised(f"{registry.named(self._setup['id'])}: {wrong}")
             try:
                 return pack({"id": number, **answer})
             except (TypeError, ValueError, RecursionError) as error:
@@ -147,6 +150,17 @@ def _answer(observation: Any, reward: Any, terminated: Any, truncated: Any, info
         raise TypeError(f"an observation is a str and an info a dict, not {type(observation).__name__} and {type(info).__name__}")
     decided = {"terminated": bool(terminated), "truncated": bool(truncated)}
     return {"observation": observation, "reward": float(reward), **decided, "info": info}
+
+
+def _not_finite(answer: dict[str, Any]) -> str | None:
+    """Says which reward or score of an answer is infinite or NaN, if one is."""
+    info = answer.get("info", {})
+    numbers = {"reward": answer.get("reward"), "info['score']": info.get("score")}
+    for key in ("rewards", "scores"):  # of several seats
+        each = info.get(key)
+        numbers |= {f"info[{key!r}][{seat!r}]": one for seat, one in each.items()} if isinstance(each, dict) else {}
+    wrong = {name: number for name, number in numbers.items() if isinstance(number, float) and not math.isfinite(number)}
+    return next((f"{name} must be a finite number, not {number}" for name, number in wrong.items()), None)
 
 
 def _unsendable(info: dict[str, Any]) -> str:

@@ -1,0 +1,104 @@
+"""After an interrupt in any call of a pool, every request that it took gets exactly one result."""
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+import scripted_worker
+from interrupts import Interrupt
+
+import agentgym_envs.pool
+from agentgym_envs.errors import EnvTimeout, NeighbourFailed, WorkerDied
+from agentgym_envs.pool import EnvPool
+
+FAULTY = "faulty_envs:support/Faulty-v0"
+FOLDER = Path(agentgym_envs.pool.__file__).parent
+
+
+def start(pool):
+    """Resets all environments."""
+    for i in range(pool.num_envs):
+        pool.reset(i)
+    while pool.outstanding:
+        pool.recv()
+
+
+class Caller:
+    """Calls a pool, and calls again after an interrupt.
+
+    Args:
+        pool: to be called.
+        interrupt: comes in one of the calls.
+    """
+
+    def __init__(self, pool, interrupt):
+        self.pool, self.interrupt, self.results = pool, interrupt, []
+
+    def ask(self, name, *arguments):
+        """Makes a request once, whether the interrupt comes before or after the pool has taken it."""
+        before = self.pool.outstanding
+        try:
+            with self.interrupt:
+                getattr(self.pool, name)(*arguments)
+        except KeyboardInterrupt:
+            if self.pool.outstanding == before:
+                getattr(self.pool, name)(*arguments)
+
+    def receive(self):
+        """Receives until every request has its result."""
+        while self.pool.outstanding:
+            try:
+                with self.interrupt:
+                    results = self.pool.recv()
+            except KeyboardInterrupt:
+                continue
+            self.results += results
+
+    def shown(self, index):
+        """Returns an environment's results: observations, and types of errors."""
+        return [type(r.error) if r.error else r.observation for r in self.results if r.index == index]
+
+
+def each_place(step=1):
+    """Yields interrupts, one in ``step`` places, until one has no place left."""
+    for number in count(1, step):
+        interrupt = Interrupt(number, FOLDER)
+        yield interrupt
+        if not interrupt.raised:
+            assert number > 100, "the calls were not watched"
+            break
+
+
+def test_an_interrupt_loses_and_repeats_no_result():
+    with EnvPool(FAULTY, 2, workers=1, length=10**9, max_episode_steps=-1) as pool:
+        start(pool)
+        for turn, interrupt in enumerate(each_place(), 1):
+            caller = Caller(pool, interrupt)
+            for i in range(2):
+                caller.ask("send", i, "ok")
+            caller.receive()
+            assert [caller.shown(i) for i in range(2)] == [[f"turn {turn}"]] * 2
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of a worker whose start was interrupted
+@pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize(("fault", "error", "timeout"), [("die", WorkerDied, 60), ("hang", EnvTimeout, 1e-6)])
+def test_an_interrupt_while_a_worker_is_replaced_blames_nobody_else(fault, error, timeout, step, monkeypatch):
+    monkeypatch.setattr("agentgym_envs.pool.handle._start", scripted_worker.start)
+    for interrupt in each_place(step):
+        with EnvPool(FAULTY, 3, workers=1, timeout=timeout) as pool:
+            caller = Caller(pool, interrupt)
+            for i in range(3):
+                caller.ask("reset", i)
+            caller.receive()
+            for i, action in enumerate(["ok", fault, "ok"]):
+                caller.ask("send", i, action)
+            caller.ask("reset", 2)
+            caller.ask("send", 2, "ok")
+            caller.receive()
+            caller.ask("send", 0, "ok")
+            caller.ask("reset", 1)
+            caller.receive()
+            assert caller.shown(0) == ["turn 0", "turn 1", NeighbourFailed]
+            assert caller.shown(1) == ["turn 0", error, "turn 0"]
+            assert caller.shown(2) == ["turn 0", NeighbourFailed, "turn 0", "turn 1"]
