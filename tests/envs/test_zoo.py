@@ -113,7 +113,7 @@ def test_pettingzoo_makes_games_by_their_ids():
 
 @pytest.mark.parametrize(
     ("name", "task_id", "agent"),
-    [("TwentyQuestions", "element-rhenium", "asker_0"), ("Negotiation", "3.1.2-1.1.3-3.1.0", "negotiator_0")],
+    [("TwentyQuestions", "element-rhenium", "asker_0"), ("Negotiation", "2.1.1.1.2.1-2.0.0.1.1.3-1.3.1.4.0.0", "negotiator_0")],
 )
 def test_no_agent_is_told_the_name_of_its_task(name, task_id, agent):
     parallel, aec = (pettingzoo.make(form, f"agentgym/{name}-v1") for form in ("parallel", "aec"))

@@ -166,10 +166,10 @@ def test_a_server_that_fails_costs_nobody_a_game(server):
 
 
 def test_a_game_that_always_fails_is_missing_and_no_loss(server):
-    """The model refuses tasks with one ball, always."""
+    """The model refuses tasks with one thing of each kind, always."""
 
     def script(request):
-        refused = "1 ball." in request.messages[1]["content"].partition("\n")[0]
+        refused = request.messages[1]["content"].partition("\n")[0].count(" 1 ") == 6
         return stub_model.status(400) if refused else stub_model.ok(accepting(request.messages))
 
     server(script)

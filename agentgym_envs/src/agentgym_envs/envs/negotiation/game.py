@@ -1,4 +1,4 @@
-"""Negotiation: two divide some things by turns of offers; what a thing is worth to the other, neither knows."""
+"""Negotiation: two divide some things by turns of offers; neither knows the worth of a thing to the other."""
 
 import random
 import re
@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from agentgym_envs.core import Outcome, echo
-from agentgym_envs.envs.negotiation.tasks import ITEMS, TOTAL, Bundle, Scenario, sumproduct, tasks
+from agentgym_envs.envs.negotiation.players import conceder, fair, propose
+from agentgym_envs.envs.negotiation.tasks import ITEMS, TOTAL, Bundle, Scenario, sumproduct, tasks, written
 from agentgym_envs.multi.game import Player, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -17,25 +18,18 @@ _SOME = re.compile(rf"(\d{{1,2}})\s+({'|'.join(ITEMS)})s?")
 GRAMMAR = "Say 'propose: 2 books, 1 hat' with what you want to keep, 'propose: nothing', 'accept' or 'reject'."
 
 
-def fair(game: "Negotiation", seat: str, rng: random.Random) -> str:
-    """Accepts what is worth at least its Nash share to it, and else proposes that; it knows what things are worth to the other."""
-    share = game.nash_share(seat)
-    if game.offer is not None and game.worth(seat, game.offer) >= game.worth(seat, share):
-        return "accept"
-    return propose(share)
-
-
 class Negotiation(TextGame):
-    """Two sides, three kinds of things, ten turns.
+    """Two sides, six kinds of things, ten turns.
 
     Attributes:
         scenario: of the task.
         offer: what the side that acts now would get, if the other has made it an offer.
-        turn: how many have been taken.
+        history: for each turn the seat and the bundle that it proposed to keep, None for a rejection.
     """
 
     instructions = (
-        "You and another divide books, hats and balls. You know what each is worth to you, not what it is worth to the other. "
+        "You and another divide books, hats, balls, pens, cups and keys. You know what each is worth to you, "
+        "not what it is worth to the other. "
         f"All things together are worth {TOTAL} to either of you. You speak in turns:\n"
         "propose: 2 books, 1 hat      what you would keep; the other gets the rest\n"
         "propose: nothing\n"
@@ -43,11 +37,16 @@ class Negotiation(TextGame):
         f"reject      it, without one of your own\nWithout a deal after {TURNS} turns, yours and the other's, both get nothing."
     )
     tools = MappingProxyType({"propose": "propose: {items}", "accept": "accept", "reject": "reject"})
-    players: ClassVar[Mapping[str, Player]] = MappingProxyType({"fair": fair})
-    others = "fair"
+    players: ClassVar[Mapping[str, Player]] = MappingProxyType({"conceder": conceder, "fair": fair})
+    others = "conceder"
 
     def __init__(self) -> None:
         self.seats = ("negotiator_0", "negotiator_1")
+
+    @property
+    def turn(self) -> int:
+        """Returns the number of turns taken by both sides."""
+        return len(self.history)
 
     def make_tasks(self) -> TaskSet:
         """Returns every scenario."""
@@ -56,14 +55,15 @@ class Negotiation(TextGame):
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Tells each side what there is, and what it is worth to it."""
         self.scenario: Scenario = task.data["scenario"]
-        self.turn = 0
+        self.history: list[tuple[str, Bundle | None]] = []
         self.offer: Bundle | None = None
         return {seat: self._opening(seat) for seat in self.seats}
 
     def goal(self, seat: str) -> str:
         """Returns the same for both."""
         return (
-            "make a deal that is worth much to you, and that could not be better for one of you without being worse for the other"
+            "make a deal that is worth much to you, at least a fair share, and that could not be better for one of you "
+            "without being worse for the other"
         )
 
     def acting(self) -> tuple[str, ...]:
@@ -78,7 +78,8 @@ class Negotiation(TextGame):
             return {s: Outcome(wrong, 0.0, invalid=True) if s == seat else Outcome("", 0.0) for s in self.seats}
         if words == "accept":
             return self._deal(seat)
-        kept, self.turn = self._kept(words), self.turn + 1
+        kept = self._kept(words)
+        self.history.append((seat, kept))
         self.offer = None if kept is None else self.scenario.rest(kept)
         told = {s: _told(s == seat, seat, kept, self.offer) for s in self.seats}
         if self.turn == TURNS:
@@ -90,11 +91,10 @@ class Negotiation(TextGame):
         return [*(["accept", "reject"] if self.offer is not None else []), *map(propose, self.scenario.divisions)]
 
     def oracle(self, seat: str) -> str:
-        """Proposes the Nash bargaining solution, and accepts what is as good for it and wastes nothing; at last, anything."""
+        """Proposes the Nash bargaining solution, and accepts an offer that succeeds; in the last turn it accepts any worth."""
         if self.offer is not None:
-            worth, last = self.worth(seat, self.offer), self.turn == TURNS - 1
-            good = worth >= self.worth(seat, self.nash_share(seat)) and self.scenario.is_pareto(self._first(seat, self.offer))
-            if good or (last and worth > 0):
+            last = self.turn == TURNS - 1
+            if self._good(seat, self._first(seat, self.offer)) or (last and self.worth(seat, self.offer) > 0):
                 return "accept"
         return propose(self.nash_share(seat))
 
@@ -114,6 +114,11 @@ class Negotiation(TextGame):
     def _first(self, seat: str, bundle: Bundle) -> Bundle:
         """Returns what the first side gets of a division in which a seat gets this; and the other way round."""
         return bundle if seat == self.seats[0] else self.scenario.rest(bundle)
+
+    def _good(self, seat: str, first: Bundle) -> bool:
+        """Says whether a division wastes nothing and is worth at least its Nash share to a seat."""
+        enough = self.worth(seat, self._first(seat, first)) >= self.worth(seat, self.nash_share(seat))
+        return enough and self.scenario.is_pareto(first)
 
     def _opening(self, seat: str) -> str:
         there, goal = f"You are {seat}. On the table: {written(self.scenario.counts)}.", self.goal(seat).capitalize()
@@ -140,24 +145,13 @@ class Negotiation(TextGame):
     def _deal(self, seat: str) -> Mapping[str, Outcome]:
         assert self.offer is not None
         first = self._first(seat, self.offer)
-        optimal, outcomes = self.scenario.is_pareto(first), {}
+        outcomes = {}
         for s in self.seats:
             share = self._first(s, first)
             worth = self.worth(s, share)
             text = f"{seat} accepts. You get {written(share)}, worth {worth} of {TOTAL} to you."
-            outcomes[s] = Outcome(text, worth / TOTAL, True, optimal)
+            outcomes[s] = Outcome(text, worth / TOTAL, True, self._good(s, first))
         return outcomes
-
-
-def written(bundle: Bundle) -> str:
-    """Writes a bundle: ``2 books, 1 hat``."""
-    some = [f"{n} {item}{'' if n == 1 else 's'}" for n, item in zip(bundle, ITEMS, strict=True) if n]
-    return ", ".join(some) or "nothing"
-
-
-def propose(bundle: Bundle) -> str:
-    """Returns the proposal to keep a bundle."""
-    return f"propose: {written(bundle)}"
 
 
 def _read(text: str) -> Bundle | None:

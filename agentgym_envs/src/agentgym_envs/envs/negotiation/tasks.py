@@ -1,5 +1,6 @@
-"""Things to divide, what they are worth to either side, and which divisions are good: everything that there is, counted out."""
+"""Things to divide, the worth of each to either side, and the good divisions, found by counting all out."""
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -7,9 +8,10 @@ from itertools import product
 
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
-ITEMS = ("book", "hat", "ball")
+ITEMS = ("book", "hat", "ball", "pen", "cup", "key")  # with three kinds every sixth guess at a division was the Nash solution
 TOTAL = 10  # what everything is worth to each side
-FEWEST, MOST = 5, 7  # things in all
+THINGS = (6, 7, 8)  # in all
+EACH = 2000  # scenarios with so many things
 
 Bundle = tuple[int, ...]
 """How many of each item."""
@@ -64,30 +66,50 @@ def _fairness(mine: int, theirs: int) -> tuple[int, int]:
     return mine * theirs, -abs(mine - theirs)
 
 
+def written(bundle: Bundle) -> str:
+    """Writes a bundle: ``2 books, 1 hat``."""
+    some = [f"{n} {item}{'' if n == 1 else 's'}" for n, item in zip(bundle, ITEMS, strict=True) if n]
+    return ", ".join(some) or "nothing"
+
+
 @cache
 def tasks() -> TaskSet:
-    """Returns all scenarios; the difficulty is the number of things."""
-    made = (Task(id=_name(s), split=split_of(_kind(s)), difficulty=sum(s.counts), data={"scenario": s}) for s in scenarios())
-    return TaskSet(made)
+    """Returns the tasks; the difficulty is the number of things."""
+    made = {_kind(s): s for things in THINGS for s in _scenarios(things)}
+    return TaskSet(
+        Task(id=_name(s), split=split_of(kind), difficulty=sum(s.counts), data={"scenario": s}) for kind, s in made.items()
+    )
 
 
-def scenarios() -> Iterator[Scenario]:
-    """Yields every scenario.
+def _scenarios(things: int) -> Iterator[Scenario]:
+    """Yields random scenarios.
 
     There is one of each item at least, everything is worth ``TOTAL`` to either side, and every item is worth something to one of
     them. So there always is a division in which both get something.
     """
-    for counts in product(range(1, MOST), repeat=len(ITEMS)):
-        if FEWEST <= sum(counts) <= MOST:
-            values = _values(counts)
-            for pair in product(values, values):
-                if all(map(any, zip(*pair, strict=True))):
-                    yield Scenario(counts, pair)
+    rng, seen = random.Random(f"negotiation {things}"), set[str]()
+    every = [counts for counts in product(range(1, things - len(ITEMS) + 2), repeat=len(ITEMS)) if sum(counts) == things]
+    while len(seen) < EACH:
+        counts = rng.choice(every)
+        scenario = Scenario(counts, (rng.choice(_values(counts)), rng.choice(_values(counts))))
+        if all(map(any, zip(*scenario.values, strict=True))) and (kind := _kind(scenario)) not in seen:
+            seen.add(kind)
+            yield scenario
 
 
+@cache
 def _values(counts: Bundle) -> list[Bundle]:
-    every = product(*(range(TOTAL // count + 1) for count in counts))
-    return [values for values in every if sumproduct(counts, values) == TOTAL]
+    """Returns the values of one of each item at which all are worth ``TOTAL``."""
+    return [tuple(values) for values in _valued(counts, TOTAL)]
+
+
+def _valued(counts: Bundle, worth: int) -> Iterator[list[int]]:
+    if not counts:
+        yield from [[]] if worth == 0 else []
+        return
+    for value in range(worth // counts[0] + 1):
+        for others in _valued(counts[1:], worth - value * counts[0]):
+            yield [value, *others]
 
 
 def _name(s: Scenario) -> str:
