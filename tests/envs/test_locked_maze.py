@@ -19,6 +19,7 @@ from agentgym_envs.errors import TaskError
 
 ID = "agentgym/LockedMaze-v1"
 STEPS = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
+SMALL = {"open": [4, 6], "locked": [8, 10]}
 START = ((0, 0), False, False, False)
 TASKS = LockedMazeTasks({"open": (4, 6), "locked": (6, 8, 10)})
 
@@ -159,7 +160,7 @@ def arrangements(tree):
 def test_the_oracle_is_shortest_on_every_listed_held_out_task():
     steps = {}
     for split in ("dev", "test"):
-        env = gymnasium.make(ID, split=split, max_episode_steps=-1)
+        env = gymnasium.make(ID, split=split, max_episode_steps=-1, open=[4, 6, 10, 14], locked=[8, 10, 14])
         for task_id in env.unwrapped.task_ids:
             info = env.reset(options={"task_id": task_id})[1]
             for action in env.unwrapped.oracle():
@@ -167,10 +168,11 @@ def test_the_oracle_is_shortest_on_every_listed_held_out_task():
             assert info["success"], task_id
             assert info["turn"] == shortest(maze_of(task_id), START), task_id
             steps.setdefault(task_id.partition("-")[0], []).append(info["turn"])
-    assert {kind: len(turns) for kind, turns in steps.items()} == dict.fromkeys(["open4", "open6", "locked8", "locked10"], 200)
+    assert {len(steps[kind]) for kind in ("open10", "open14", "locked8", "locked10", "locked14")} == {200}
+    assert max(map(max, steps.values())) <= 26, "the limit is 60"
     # The difficulty of a locked maze is about its oracle's turns.
-    assert mean(steps["locked8"]) == pytest.approx(TASKS.get("locked8-test-0").difficulty, abs=0.5)
-    assert mean(steps["locked10"]) == pytest.approx(TASKS.get("locked10-test-0").difficulty, abs=0.5)
+    for name in ("locked8", "locked10"):
+        assert mean(steps[name]) == pytest.approx(TASKS.get(f"{name}-test-0").difficulty, abs=0.5)
     assert mean(steps["open4"] + steps["open6"]) < 5
 
 
@@ -227,33 +229,48 @@ def test_a_new_episode_begins_without_the_key_and_with_the_door_shut():
     assert env.step("go east")[0] == "Exits: east (locked) south west"
 
 
-def test_random_play_solves_small_mazes_and_hardly_a_locked_one():
-    won = {kind: [] for kind in ("open4", "open6", "locked8", "locked10")}
-    for kind, wins in won.items():
-        env = gymnasium.make(ID, tasks=f"{kind}-*", admissible=True, max_episode_steps=40)
-        for seed in range(150):
-            rng, over = random.Random(seed), False
-            _, info = env.reset(seed=seed)
+def share_of_random_play(kind, plays, limit):
+    """The share of a kind's first ten test mazes that random admissible actions solve."""
+    env = gymnasium.make(ID, split="test", tasks=f"{kind}-test-?", admissible=True, max_episode_steps=limit, **sizes(kind))
+    wins = []
+    for seed in range(plays):
+        for task_id in env.unwrapped.task_ids:
+            rng, over = random.Random(f"{task_id}:{seed}"), False
+            _, info = env.reset(seed=seed, options={"task_id": task_id})
             while not over:
                 _, _, terminated, truncated, info = env.step(rng.choice(info["admissible_actions"]))
                 over = terminated or truncated
             wins.append(info["success"])
-    assert mean(won["open4"] + won["open6"]) > 0.65
-    assert 0 < mean(won["locked8"]) < 0.3
-    assert mean(won["locked10"]) < 0.12
+    return mean(wins)
 
 
-def test_maze_v0_is_what_it_was():
-    """Ids, observations, infos and rewards as they were before there were locks."""
+def sizes(kind):
+    return {"open": [], "locked": []} | {kind.rstrip("0123456789"): [int(kind.lstrip("openlocked"))]}
+
+
+def test_random_play_solves_small_mazes_and_hardly_a_locked_one():
+    assert share_of_random_play("open4", 10, 40) > 0.8
+    assert 0 < share_of_random_play("locked8", 10, 40) < 0.3
+    assert share_of_random_play("locked10", 10, 40) < 0.12
+
+
+def test_random_play_solves_less_than_a_third_of_the_default_mazes():
+    kinds = list(dict.fromkeys(i.partition("-")[0] for i in gymnasium.make(ID, split="test").unwrapped.task_ids))
+    assert kinds == ["open10", "open14", "locked10", "locked14"]
+    assert mean(share_of_random_play(kind, 10, 60) for kind in kinds) < 1 / 3
+
+
+def test_maze_stays_what_it_is():
+    """Ids, observations, infos and rewards."""
     found = hashlib.sha256()
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/Maze-v1", split=split, things=2, admissible=True)
+        env = gymnasium.make("agentgym/Maze-v1", split=split, things=2, admissible=True, rooms=[4, 8, 12, 16])
         found.update(repr((env.unwrapped.instructions, env.unwrapped.task_ids)).encode())
         for name in (f"rooms8-things2-{split}-7", f"rooms16-things1-{split}-11", None):
             rows = [env.reset(seed=3, options={"task_id": name} if name else None)]
             rows += [env.step(a) for a in ["go north", "take lamp", "take key", "unlock east", *env.unwrapped.oracle()]]
             found.update(repr(rows).encode())
-    assert found.hexdigest() == "f546221e3df137e2ef7f456a30c857883eda00d302364329f55810d450ddb9ce"
+    assert found.hexdigest() == "1e347de3241f465aaa21c8492b72c2e7e59e55961e5433f666b50117e2050bb4"
 
 
 def test_locked_mazes_stay_what_they_are():
@@ -261,7 +278,7 @@ def test_locked_mazes_stay_what_they_are():
     keys = [
         TASKS.get(f"{kind}-{split}-7").data["maze"].key() for kind in ("open4", "locked10") for split in ("train", "dev", "test")
     ]
-    assert hashlib.sha256("".join(keys).encode()).hexdigest() == "21b120c17722a25de95b7f62b3ea1bf9e7cb19a2d63b071bbafc976f87b2ca87"
+    assert hashlib.sha256("".join(keys).encode()).hexdigest() == "470560342cc4bd4f400ce35c406000295acf422cbfeefcd12e181d0ef7fcea43"
 
 
 def test_the_same_tree_with_another_lock_is_another_maze():
@@ -273,13 +290,11 @@ def test_the_same_tree_with_another_lock_is_another_maze():
     assert len({maze.key(), *(other.key() for other in others)}) == 4
 
 
-def test_no_layout_is_in_two_splits():
-    for kind in ("open4", "locked6", "locked8"):
-        keys = {s: {maze_of(i).key() for i in TASKS.ids(s) if i.startswith(f"{kind}-")} for s in ("train", "dev", "test")}
-        assert all(keys.values())
-        assert not keys["train"] & keys["test"]
-        assert not keys["train"] & keys["dev"]
-        assert not keys["dev"] & keys["test"]
+@pytest.mark.parametrize("sizes", [SMALL, {"open": [10, 14], "locked": []}])
+def test_listed_mazes_differ_within_and_across_splits(sizes):
+    tasks = LockedMazeTasks(sizes)
+    ids = [i for split in ("train", "dev", "test") for i in tasks.ids(split)]
+    assert len({repr(tasks.get(i).data["maze"]) for i in ids}) == len(ids)
 
 
 def test_an_open_maze_is_one_of_maze_v0():
@@ -289,23 +304,23 @@ def test_an_open_maze_is_one_of_maze_v0():
 
 
 def test_each_size_has_the_same_chance_and_training_is_endless():
-    env = gymnasium.make(ID)
+    env = gymnasium.make(ID, **SMALL)
     drawn = [env.reset(seed=seed)[1]["task_id"] for seed in range(400)]
     assert len(set(drawn)) == 400
     assert any(int(i.rpartition("-")[2]) >= 1000 for i in drawn)
     counts = Counter(i.partition("-")[0] for i in drawn)
     assert counts.keys() == {"open4", "open6", "locked8", "locked10"}
     assert min(counts.values()) > 70
-    env = gymnasium.make(ID, tasks="locked8-train-[12]")
+    env = gymnasium.make(ID, tasks="locked8-train-[12]", **SMALL)
     assert {env.reset(seed=seed)[1]["task_id"] for seed in range(30)} == {"locked8-train-1", "locked8-train-2"}
 
 
 @pytest.mark.parametrize(
     ("keywords", "kinds"),
     [
-        ({"open": []}, ["locked8", "locked10"]),
-        ({"locked": []}, ["open4", "open6"]),
-        ({"open": [3], "locked": [64]}, ["open3", "locked64"]),
+        ({"open": []}, ["locked10", "locked14"]),
+        ({"locked": []}, ["open10", "open14"]),
+        ({"open": [20], "locked": [64]}, ["open20", "locked64"]),
     ],
 )
 def test_either_half_may_be_left_out(keywords, kinds):
@@ -340,11 +355,11 @@ def test_impossible_sizes_are_refused(keywords, message):
 @pytest.mark.parametrize(
     ("task_id", "message"),
     [
-        ("rooms4-things1-test-0", "unknown task 'rooms4-things1-test-0'; an id looks like 'open4-test-0'"),
+        ("rooms4-things1-test-0", "unknown task 'rooms4-things1-test-0'; an id looks like 'open10-train-0'"),
         ("locked8", "unknown task 'locked8'"),
         ("locked٨-test-1", "unknown task"),
         ("locked8-test-١", "unknown task"),
-        ("locked8-test-100", "unknown task 'locked8-test-100'; split 'test' has numbers below 100"),
+        ("locked8-test-100", "unknown task 'locked8-test-100'; split 'test' of locked8 has numbers below 100"),
         ("locked5-train-1", "locked must be whole numbers from 6 to 64, not 5"),
         ("open65-train-1", "open must be whole numbers from 3 to 64, not 65"),
     ],

@@ -1,6 +1,11 @@
+import random
+from collections import Counter
+
 import gymnasium
 import pytest
 
+from agentgym_envs.envs.maze.find_repeats import find
+from agentgym_envs.envs.maze.repeats import listed
 from agentgym_envs.envs.maze.tasks import MazeTasks, move, path
 from agentgym_envs.errors import TaskError
 
@@ -51,12 +56,45 @@ def test_the_way_is_shortest():
         assert len(way) == distance[goal]
 
 
-def test_no_layout_is_in_two_splits():
-    keys = {split: {maze_of(i).key() for i in TASKS.ids(split) if i.startswith("rooms4")} for split in ("train", "dev", "test")}
-    assert all(keys.values())
-    assert not keys["train"] & keys["test"]
-    assert not keys["train"] & keys["dev"]
-    assert not keys["dev"] & keys["test"]
+def seen_from_inside(maze, room=(0, 0), came=None):
+    """What a player can find out: the exits, what lies in each room, and where each exit leads."""
+    here = tuple(thing for thing, place in maze.things.items() if place == room)
+    ways = [(d, move(room, d)) for d in maze.exits[room]]
+    return here, tuple((d, None if there == came else seen_from_inside(maze, there, room)) for d, there in ways)
+
+
+@pytest.mark.parametrize(("rooms", "things"), [((3, 4, 6, 8), 1), ((3, 4, 6), 2), ((12, 16, 20), 1)])
+def test_listed_mazes_differ_within_and_across_splits(rooms, things):
+    tasks = MazeTasks(rooms, things)
+    ids = [i for split in ("train", "dev", "test") for i in tasks.ids(split)]
+    assert len({seen_from_inside(tasks.get(i).data["maze"]) for i in ids}) == len(ids)
+
+
+def test_training_never_draws_a_held_out_maze():
+    tasks = MazeTasks((4,), 1)
+    held_out = {tasks.get(i).data["maze"].key() for split in ("dev", "test") for i in tasks.ids(split)}
+    ids, rng = tasks.ids("train"), random.Random(0)
+    drawn = {tasks.get(tasks.draw(rng, ids, filtered=False)).data["maze"].key() for _ in range(2000)}
+    assert len(drawn) > 50
+    assert not drawn & held_out
+
+
+@pytest.mark.parametrize(("kind", "tasks"), [("rooms3-things2", TASKS), ("rooms4-things1", TASKS), ("rooms12-things1", TASKS)])
+def test_the_table_of_repeats_is_the_result_of_the_search(kind, tasks):
+    for split in ("train", "dev", "test"):
+        assert find(kind, split, tasks.kind(kind)[1]) == listed(kind, split)
+
+
+def test_small_sizes_list_fewer_mazes_and_are_drawn_as_often():
+    tasks = MazeTasks((4, 16), 1)
+    counts = Counter(i.partition("-")[0] for i in tasks.ids("test"))
+    assert counts["rooms4"] < 15
+    assert counts["rooms16"] == 100
+    for split in ("train", "test"):
+        ids, rng = tasks.ids(split), random.Random(1)
+        drawn = [tasks.draw(rng, ids, filtered=False) for _ in range(600)]
+        assert 250 < sum(i.startswith("rooms4-") for i in drawn) < 350
+        assert split == "train" or set(drawn) <= set(ids)
 
 
 def test_every_listed_held_out_task_is_solved_by_the_oracle():
@@ -115,13 +153,16 @@ def test_training_draws_beyond_the_listed_tasks_unless_they_were_named():
     assert {env.reset(seed=s)[1]["task_id"] for s in range(50)} == {"rooms4-things1-train-1", "rooms4-things1-train-2"}
 
 
-@pytest.mark.parametrize("kwargs", [{"rooms": [2]}, {"rooms": []}, {"rooms": [65]}, {"things": 0}, {"things": 4}, {"rooms": ["a"]}])
+@pytest.mark.parametrize("kwargs", [{"rooms": [2]}, {"rooms": []}, {"rooms": [65]}, {"things": 0}, {"rooms": [4], "things": 4}, {"rooms": ["a"]}])
 def test_impossible_sizes_are_refused(kwargs):
     with pytest.raises(TaskError):
         gymnasium.make("agentgym/Maze-v1", **kwargs)
 
 
-@pytest.mark.parametrize("task_id", ["rooms4-things1-test-100", "rooms4", "rooms2-things1-train-1", "rooms٤-things1-test-1"])
+@pytest.mark.parametrize("task_id", [
+        *("rooms16-things1-test-100", "rooms4-things1-test-50", "rooms4", "rooms2-things1-train-1", "rooms٤-things1-test-1"),
+        *("rooms4-things1-test-03", "rooms04-things1-test-3", f"rooms{'9' * 5000}-things1-test-3"),
+    ])
 def test_unknown_tasks_are_refused(task_id):
     env = gymnasium.make("agentgym/Maze-v1")
     with pytest.raises(TaskError):

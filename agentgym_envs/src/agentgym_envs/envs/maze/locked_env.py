@@ -1,4 +1,4 @@
-"""``agentgym/LockedMaze-v1``: small mazes, and larger ones where the thing lies behind a locked door."""
+"""``agentgym/LockedMaze-v1``: mazes without a lock, and mazes where the thing lies behind a locked door."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ class LockedMazeEnv(MazeEnv):
 
     tools = {**MazeEnv.tools, "unlock": "unlock {direction}"}
 
-    def __init__(self, *, open: Sequence[int] = (4, 6), locked: Sequence[int] = (8, 10), **kwargs: Any):
+    def __init__(self, *, open: Sequence[int] = (10, 14), locked: Sequence[int] = (10, 14), **kwargs: Any):
         self._kinds = {"open": open, "locked": locked}
         super().__init__(**kwargs)
 

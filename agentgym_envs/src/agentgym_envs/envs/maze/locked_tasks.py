@@ -11,15 +11,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
-from agentgym_envs.envs.maze.tasks import THINGS, Grow, Lock, Maze, NumberedMazes, Room, check_list, check_size, grow, move, path
+from agentgym_envs.envs.maze.tasks import (
+    SMALLEST,
+    THINGS,
+    Grow,
+    Lock,
+    Maze,
+    NumberedMazes,
+    Room,
+    check_list,
+    check_size,
+    grow,
+    move,
+    path,
+)
 from agentgym_envs.errors import TaskError
 
 SIDE = 3
 """The fewest rooms on either side of a door."""
 HARDER = 4
 """Rooms that a door and its key count for in the difficulty, which then is about the oracle's turns."""
-_KIND = re.compile(r"(open|locked)(\d+)", re.ASCII)
-_LEAST = {"open": 3, "locked": 2 * SIDE}
+_KIND = re.compile(r"(open|locked)([1-9]\d{0,3})", re.ASCII)
+LEAST = {"open": SMALLEST, "locked": 2 * SIDE}
 
 
 def grow_locked(rooms: int, rng: random.Random) -> Maze:
@@ -76,7 +89,7 @@ class LockedMazeTasks(NumberedMazes):
             check_list(chosen, name)
         kinds = [(name, rooms) for name, chosen in sizes.items() for rooms in chosen]
         for name, rooms in kinds:
-            check_size(rooms, _LEAST[name], name)
+            check_size(rooms, LEAST[name], name)
         if not kinds:
             raise TaskError("open and locked are both empty: name at least one size, such as open=[4]")
         super().__init__([f"{name}{rooms}" for name, rooms in kinds])
@@ -86,7 +99,7 @@ class LockedMazeTasks(NumberedMazes):
         if not (match := _KIND.fullmatch(name)):
             return None
         rooms = int(match[2])
-        check_size(rooms, _LEAST[match[1]], match[1])
+        check_size(rooms, LEAST[match[1]], match[1])
         if match[1] == "open":
             return rooms, lambda rng: grow(rooms, 1, rng)
         return rooms + HARDER, lambda rng: grow_locked(rooms, rng)

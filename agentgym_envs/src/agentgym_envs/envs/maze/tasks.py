@@ -1,27 +1,30 @@
 """Mazes: random trees of rooms on a grid, with things that lie in dead ends.
 
 A task id says everything: ``rooms8-things1-test-17`` is the 17th held-out maze of eight rooms with one thing. Which split
-a layout belongs to is decided by its hash, so no maze of one split, under whatever number, occurs in another.
+a layout belongs to is decided by its hash, so no maze of one split, under whatever number, occurs in another. The listed
+mazes of a split differ from each other; small sizes have few layouts and list fewer mazes (see ``repeats.py``).
 """
 
 import random
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 
+from agentgym_envs.envs.maze.repeats import LISTED, listed
 from agentgym_envs.errors import TaskError
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
-LISTED = {"train": 1000, "dev": 100, "test": 100}
-"""Mazes a size that ``task_ids`` lists. Training draws from endless numbers, also beyond these."""
 DRAWN = 2**31
+SMALLEST, LARGEST = 3, 64
+"""Rooms a maze."""
 MOVES = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 _BACK = {"north": "south", "south": "north", "east": "west", "west": "east"}
 THINGS = ("lamp", "coin", "book", "rope")
-_ID = re.compile(r"(.+)-(train|dev|test)-(\d{1,10})", re.ASCII)
-_KIND = re.compile(r"rooms(\d+)-things(\d)", re.ASCII)
+_ID = re.compile(r"(.+)-(train|dev|test)-(0|[1-9]\d{0,9})", re.ASCII)
+_KIND = re.compile(r"rooms([1-9]\d{0,3})-things(\d)", re.ASCII)
 
 Room = tuple[int, int]
 
@@ -107,7 +110,8 @@ class NumberedMazes(TaskSet, ABC):
     """
 
     def __init__(self, kinds: Sequence[str]):
-        self._ids = {split: tuple(f"{kind}-{split}-{k}" for kind in kinds for k in range(count)) for split, count in LISTED.items()}
+        self._kinds = kinds
+        self._ids = {split: tuple(i for kind in kinds for i in _listed_ids(kind, split)) for split in LISTED}
 
     @abstractmethod
     def kind(self, name: str) -> tuple[int, Grow] | None:
@@ -119,28 +123,34 @@ class NumberedMazes(TaskSet, ABC):
 
     def get(self, task_id: str) -> Task:
         """Builds the maze that an id names; ids of other sizes than the environment's are welcome too."""
-        split, difficulty, grow_one = self._read(task_id)
-        return Task(id=task_id, split=split, difficulty=difficulty, data={"maze": _maze_of(task_id, grow_one, split)})
+        name, split, number, difficulty, grow_one = self._read(task_id)
+        skipped = listed(name, split).skipped.get(number, 0)
+        maze = next(islice(layouts(task_id, grow_one, split), skipped, None))
+        return Task(id=task_id, split=split, difficulty=difficulty, data={"maze": maze})
 
     def difficulty(self, task_id: str) -> int:
         """Returns that of the maze's kind."""
-        return self._read(task_id)[1]
+        return self._read(task_id)[3]
 
-    def _read(self, task_id: str) -> tuple[str, int, Grow]:
+    def _read(self, task_id: str) -> tuple[str, str, int, int, Grow]:
         match = _ID.fullmatch(task_id)
         kind = self.kind(match[1]) if match else None
         if not match or not kind:
-            raise TaskError(f"unknown task {task_id!r}; an id looks like {self._ids['test'][0]!r}")
-        split, number = match[2], int(match[3])
-        if split != "train" and number >= LISTED[split]:
-            raise TaskError(f"unknown task {task_id!r}; split {split!r} has numbers below {LISTED[split]}")
-        return split, *kind
+            raise TaskError(f"unknown task {task_id!r}; an id looks like {self._ids['train'][0]!r}")
+        name, split, number = match[1], match[2], int(match[3])
+        if split != "train" and number >= (listed_here := listed(name, split).count):
+            raise TaskError(f"unknown task {task_id!r}; split {split!r} of {name} has numbers below {listed_here}")
+        return name, split, number, *kind
 
     def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
-        """Training draws an endless number, unless the user named the tasks."""
-        chosen = super().draw(rng, ids, filtered=filtered)
-        head, _, _ = chosen.rpartition("-")
-        return chosen if filtered or not head.endswith("train") else f"{head}-{rng.randrange(DRAWN)}"
+        """Draws each kind with the same chance, for training with an endless number, unless the user named the tasks."""
+        if filtered:
+            return super().draw(rng, ids, filtered=filtered)
+        _, split, *_ = self._read(ids[0])
+        kinds = [kind for kind in self._kinds if listed(kind, split).count]
+        place, number = divmod(rng.randrange(len(kinds) * LISTED[split]), LISTED[split])
+        kind = kinds[place]
+        return f"{kind}-{split}-{rng.randrange(DRAWN) if split == 'train' else number % listed(kind, split).count}"
 
 
 class MazeTasks(NumberedMazes):
@@ -178,19 +188,31 @@ def check_list(sizes: object, what: str) -> None:
 
 def check_size(rooms: int, least: int, what: str) -> None:
     """Refuses what is no number of rooms from ``least`` to 64, naming ``what``."""
-    if not isinstance(rooms, int) or not least <= rooms <= 64:
-        raise TaskError(f"{what} must be whole numbers from {least} to 64, not {rooms!r}")
+    if not isinstance(rooms, int) or not least <= rooms <= LARGEST:
+        raise TaskError(f"{what} must be whole numbers from {least} to {LARGEST}, not {rooms!r}")
 
 
 def _check(rooms: int, things: int) -> None:
-    check_size(rooms, 3, "rooms")
+    check_size(rooms, SMALLEST, "rooms")
     if not 1 <= things <= min(len(THINGS), rooms - 1):
         raise TaskError(f"things must be from 1 to {len(THINGS)} and fewer than the rooms, not {things!r}")
 
 
-def _maze_of(task_id: str, grow_one: Grow, split: str) -> Maze:
+def _listed_ids(kind: str, split: str) -> list[str]:
+    return [f"{kind}-{split}-{number}" for number in range(listed(kind, split).count)]
+
+
+def layouts(task_id: str, grow_one: Grow, split: str, tries: int | None = None) -> Iterator[Maze]:
+    """Yields the mazes of a split that an id's random numbers grow: dev and test hold one layout in ten each.
+
+    Args:
+        task_id: fixes the random numbers.
+        grow_one: grows a maze of the id's kind.
+        split: whose layouts to yield.
+        tries: mazes to grow, those of other splits included; endless without it.
+    """
     rng = random.Random(task_id)
-    while True:  # dev and test hold one layout in ten each: ten tries on average
+    for _ in count() if tries is None else range(tries):
         maze = grow_one(rng)
         if split_of(maze.key()) == split:
-            return maze
+            yield maze

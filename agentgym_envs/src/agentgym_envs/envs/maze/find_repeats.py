@@ -1,0 +1,60 @@
+"""Writes ``repeats.txt``: plays through the listed numbers of every kind and notes the layouts that occur again.
+
+python -m agentgym_envs.envs.maze.find_repeats agentgym_envs/src/agentgym_envs/envs/maze/repeats.txt
+"""
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from agentgym_envs.envs.maze.locked_tasks import LEAST, LockedMazeTasks
+from agentgym_envs.envs.maze.repeats import LISTED, Listed
+from agentgym_envs.envs.maze.tasks import LARGEST, SMALLEST, THINGS, Grow, MazeTasks, NumberedMazes, layouts
+
+MOST_SKIPPED = 20
+"""Repeated layouts in a row after which a kind lists no more mazes."""
+TRIES = 2000
+"""Mazes that are grown for a number before the split counts as exhausted."""
+
+
+def find(kind: str, split: str, grow_one: Grow) -> Listed:
+    """Returns the listed mazes of a kind, without the table."""
+    seen: set[str] = set()
+    skipped: dict[int, int] = {}
+    for number in range(LISTED[split]):
+        found = enumerate(islice(layouts(f"{kind}-{split}-{number}", grow_one, split, TRIES), MOST_SKIPPED))
+        skips, new = next(((skips, maze.key()) for skips, maze in found if maze.key() not in seen), (0, None))
+        if new is None:
+            return Listed(number, skipped)
+        seen.add(new)
+        if skips:
+            skipped[number] = skips
+    return Listed(LISTED[split], skipped)
+
+
+def kinds() -> Iterator[tuple[str, NumberedMazes]]:
+    """Yields the names of all kinds, and a task set that reads them."""
+    mazes, locked = MazeTasks((SMALLEST,), 1), LockedMazeTasks({"open": (SMALLEST,)})
+    sizes = range(SMALLEST, LARGEST + 1)
+    yield from ((f"rooms{rooms}-things{things}", mazes) for rooms in sizes for things in range(1, min(len(THINGS), rooms - 1) + 1))
+    yield from ((f"{name}{rooms}", locked) for name, least in LEAST.items() for rooms in range(least, LARGEST + 1))
+
+
+def line(kind: str, split: str, found: Listed) -> str:
+    """Returns a line of the table, or nothing for a kind that needs none."""
+    if found == Listed(LISTED[split], {}):
+        return ""
+    return " ".join([kind, split, str(found.count), *(f"{number}:{skips}" for number, skips in found.skipped.items())]) + "\n"
+
+
+def main(path: Path) -> None:
+    """Writes the table of all kinds."""
+    with path.open("w", encoding="utf-8") as file:
+        for kind, tasks in kinds():
+            _, grow_one = tasks.kind(kind) or (0, None)
+            file.writelines(line(kind, split, find(kind, split, grow_one)) for split in LISTED if grow_one)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
