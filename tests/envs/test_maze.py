@@ -79,10 +79,30 @@ def test_training_never_draws_a_held_out_maze():
     assert not drawn & held_out
 
 
-@pytest.mark.parametrize(("kind", "tasks"), [("rooms3-things2", TASKS), ("rooms4-things1", TASKS), ("rooms12-things1", TASKS)])
-def test_the_table_of_repeats_is_the_result_of_the_search(kind, tasks):
+@pytest.mark.parametrize("kind", ["rooms3-things2", "rooms4-things1", "rooms12-things1"])
+def test_the_table_of_repeats_is_the_result_of_the_search(kind):
     for split in ("train", "dev", "test"):
-        assert find(kind, split, tasks.kind(kind)[1]) == listed(kind, split)
+        assert find(kind, split, TASKS.kind(kind)[1]) == listed(kind, split)
+
+
+def test_no_thing_of_a_large_maze_is_next_to_the_start():
+    tasks = MazeTasks((16, 24), 1)
+    mazes = [tasks.get(i).data["maze"] for i in tasks.ids("train")[::5]]
+    ways = {rooms: [len(path(m, m.start, m.things["lamp"])) for m in mazes if len(m.exits) == rooms] for rooms in (16, 24)}
+    assert (min(ways[16]), min(ways[24])) == (2, 3)
+
+
+def test_random_play_solves_less_than_a_third_of_the_default_mazes():
+    env = gymnasium.make("agentgym/Maze-v1", split="test", admissible=True)
+    solved = []
+    for task_id in env.unwrapped.task_ids[::4] * 2:
+        _, info = env.reset(options={"task_id": task_id})
+        rng, over = random.Random(f"{task_id}{len(solved)}"), False
+        while not over:
+            *_, terminated, truncated, info = env.step(rng.choice(info["admissible_actions"]))
+            over = terminated or truncated
+        solved.append(info["success"])
+    assert 0.05 < sum(solved) / len(solved) < 1 / 3
 
 
 def test_small_sizes_list_fewer_mazes_and_are_drawn_as_often():
@@ -153,16 +173,21 @@ def test_training_draws_beyond_the_listed_tasks_unless_they_were_named():
     assert {env.reset(seed=s)[1]["task_id"] for s in range(50)} == {"rooms4-things1-train-1", "rooms4-things1-train-2"}
 
 
-@pytest.mark.parametrize("kwargs", [{"rooms": [2]}, {"rooms": []}, {"rooms": [65]}, {"things": 0}, {"rooms": [4], "things": 4}, {"rooms": ["a"]}])
+@pytest.mark.parametrize(
+    "kwargs", [{"rooms": [2]}, {"rooms": []}, {"rooms": [65]}, {"things": 0}, {"rooms": [4], "things": 4}, {"rooms": ["a"]}]
+)
 def test_impossible_sizes_are_refused(kwargs):
     with pytest.raises(TaskError):
         gymnasium.make("agentgym/Maze-v1", **kwargs)
 
 
-@pytest.mark.parametrize("task_id", [
+@pytest.mark.parametrize(
+    "task_id",
+    [
         *("rooms16-things1-test-100", "rooms4-things1-test-50", "rooms4", "rooms2-things1-train-1", "rooms٤-things1-test-1"),
         *("rooms4-things1-test-03", "rooms04-things1-test-3", f"rooms{'9' * 5000}-things1-test-3"),
-    ])
+    ],
+)
 def test_unknown_tasks_are_refused(task_id):
     env = gymnasium.make("agentgym/Maze-v1")
     with pytest.raises(TaskError):

@@ -173,7 +173,10 @@ def test_a_budget_needs_a_server_that_counts(tmp_path):
 
 
 def test_one_request_that_is_refused_costs_its_episode_and_not_the_run(tmp_path):
-    items = mazes(4)
+    env = gymnasium.make(MAZE, split="test")
+    items_by_goal = {env.reset(options={"task_id": item.task_id})[0]: item for item in mazes(12)}
+    goals = {goal: item.task_id for goal, item in items_by_goal.items()}
+    items = list(items_by_goal.values())[:4]
     filtered = items[2].task_id
 
     def answer(messages):
@@ -185,11 +188,8 @@ def test_one_request_that_is_refused_costs_its_episode_and_not_the_run(tmp_path)
             calls.append(goals[messages[1]["content"]])
             return await super().complete(messages)
 
-    calls, goals = [], {}
-    for item in items:
-        env = gymnasium.make(MAZE, split="test")
-        goals[env.reset(options={"task_id": item.task_id})[0]] = item.task_id
-    assert len(goals) == 4
+    calls = []
+    assert len(items) == 4
     runner = evaluate(tmp_path, items, client=Named(answer), retries=1, concurrency=1)
     assert [item.task_id for item in runner.missing(items)] == [filtered]
     assert [row["task_id"] for row in runner.record.rows if row["row"] == "fault"] == [filtered] * 2

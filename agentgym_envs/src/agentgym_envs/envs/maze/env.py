@@ -29,7 +29,7 @@ class MazeEnv(TextEnv):
         "take": "take {thing}",
     }
 
-    def __init__(self, *, rooms: Sequence[int] = (8, 12, 16, 20), things: int = 1, **kwargs: Any):
+    def __init__(self, *, rooms: Sequence[int] = (14, 16, 18, 20), things: int = 1, **kwargs: Any):
         self._sizes, self._count = rooms, things
         super().__init__(**kwargs)
 

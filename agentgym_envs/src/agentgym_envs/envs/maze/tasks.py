@@ -20,6 +20,8 @@ from agentgym_envs.tasks import Task, TaskSet, split_of
 DRAWN = 2**31
 SMALLEST, LARGEST = 3, 64
 """Rooms a maze."""
+NEAREST = 8
+"""Rooms for each move that the nearest thing is away at least: it is never next to the start of a large maze."""
 MOVES = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 _BACK = {"north": "south", "south": "north", "east": "west", "west": "east"}
 THINGS = ("lamp", "coin", "book", "rope")
@@ -80,6 +82,7 @@ def path(maze: Maze, start: Room, goal: Room) -> list[str]:
 def grow(rooms: int, things: int, rng: random.Random) -> Maze:
     """Returns a random tree of ``rooms`` rooms that starts at (0, 0), its things in distinct dead ends where there are enough."""
     exits: dict[Room, set[str]] = {(0, 0): set()}
+    away = {(0, 0): 0}  # moves from the start
     last = (0, 0)
     while len(exits) < rooms:
         # Mostly from the newest room: long corridors and deep dead ends rather than a bush.
@@ -91,10 +94,11 @@ def grow(rooms: int, things: int, rng: random.Random) -> Maze:
             continue
         exits[room].add(direction)
         exits[there] = {_BACK[direction]}
+        away[there] = away[room] + 1
         last = there
     ordered = {room: tuple(d for d in MOVES if d in exits[room]) for room in exits}
     others = [r for r in ordered if r != (0, 0)]
-    ends = [r for r in others if len(ordered[r]) == 1]
+    ends = [r for r in others if len(ordered[r]) == 1 and away[r] >= rooms // NEAREST]
     places = rng.sample(ends, things) if len(ends) >= things else rng.sample(others, things)
     return Maze(ordered, dict(zip(THINGS, places, strict=False)), (0, 0))
 

@@ -1,0 +1,71 @@
+"""Policies for mazes: constant answers, and the wall follower, which reads the exits."""
+
+import random
+import re
+from collections.abc import Mapping
+from typing import Any
+
+COMPASS = ("north", "east", "south", "west")
+
+
+def constant(action: str) -> Any:
+    """Answers with the same action at every turn."""
+    return lambda observation, info, rng: action
+
+
+def take_or_wander(every: int) -> Any:
+    """Takes the lamp at every so many turns and moves in a random direction, wall or not, at the others."""
+    return lambda observation, info, rng: "take lamp" if info["turn"] % every == every - 1 else f"go {rng.choice(COMPASS)}"
+
+
+def rounds(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
+    """Goes through a fixed list of all actions again and again, without a look at the observation."""
+    actions = [*(f"go {d}" for d in COMPASS), "take key", *(f"unlock {d}" for d in COMPASS), "take lamp"]
+    return actions[info["turn"] % len(actions)]
+
+
+def first_exit(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
+    """Takes what lies here, else leaves by the exit that is listed first."""
+    return _take(observation) or f"go {_exits(observation)[0]}"
+
+
+class WallFollower:
+    """Keeps its right hand on the wall: takes what lies here, unlocks with a key, and else turns right where it can."""
+
+    def __init__(self) -> None:
+        self._heading = 0
+
+    def __call__(self, observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
+        """Returns the next action; a heading is all that it remembers."""
+        if info["turn"] == 0:
+            self._heading = 0
+        if taken := _take(observation):
+            return taken
+        if "You have: key" in observation and (door := re.search(r"(\w+) \(locked\)", observation)):
+            return f"unlock {door[1]}"
+        open_exits = [d for d in _exits(observation) if f"{d} (locked)" not in observation]
+        turns = ((self._heading + turn) % 4 for turn in (1, 0, 3, 2))
+        self._heading = next(heading for heading in turns if COMPASS[heading] in open_exits)
+        return f"go {COMPASS[self._heading]}"
+
+
+def _exits(observation: str) -> list[str]:
+    line = next(line for line in observation.splitlines() if line.startswith("Exits: "))
+    return re.findall(r"north|east|south|west", line)
+
+
+def _take(observation: str) -> str | None:
+    here = re.search(r"^Here: (\w+)", observation, re.MULTILINE)
+    return f"take {here[1]}" if here else None
+
+
+_OWN = {
+    "constant `go north`": constant("go north"),
+    "constant `take lamp`": constant("take lamp"),
+    "a fixed round of all actions": rounds,
+    "random direction, `take lamp` at every second turn": take_or_wander(2),
+    "random direction, `take lamp` at every fourth turn": take_or_wander(4),
+    "take, else the first exit": first_exit,
+    "wall follower, which reads the exits": WallFollower(),
+}
+POLICIES = {"agentgym/Maze-v1": _OWN, "agentgym/LockedMaze-v1": _OWN}
