@@ -107,8 +107,10 @@ class RolloutConfig:
     temperature: Temperature = 1.0
     max_new_tokens: Count = 64
     """Tokens a turn."""
-    batch_wait: Wait = 2.0
-    """Seconds that ready episodes wait for slower ones before they go on without them, while the generator has nothing to do."""
+    batch_wait: Wait = 10.0
+    """Seconds that ready episodes wait for slower ones before they go on without them, while the generator has nothing to do.
+    An answer that comes later is counted as ``late`` in the metrics: the clock has then chosen a batch, and rounding may differ
+    in another run."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,12 +19,13 @@ from agentgym_train.world import World
 
 FILES = ("metrics.jsonl", "failures.jsonl")
 """A line a step, and a line a failure of an environment."""
-MEASURED = ("time", "memory")
-"""Tables of a line that depend on the machine: seconds, and the first process's peaks in GiB."""
+MEASURED = ("time", "memory", "late")
+"""Keys of a line that depend on the machine: seconds, the first process's peaks in GiB, and how many answers of environments came
+after ``rollout.batch_wait``. Where ``late`` is above 0, rounding may differ between two runs."""
 GIB = 2**30
 
 
-COUNTS = ("episodes", "tokens", "action_tokens")
+COUNTS = ("episodes", "tokens", "action_tokens", "late")
 PER_EPISODE = ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")
 
 
@@ -78,6 +79,7 @@ def totals(
         "episodes": sum(len(g.played) for g in groups),
         "action_tokens": sum(len(turn.action_ids) for turn in every),
         "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in every),
+        "late": sum(t.late for g in groups for t in g.played),
     }
     if given is not None:
         numbers = {g.number for g in told}

@@ -74,6 +74,8 @@ class Trajectory:
     success: bool = False
     agent: str = ""
     """Its seat, where an environment has several; empty where it has one."""
+    late: int = 0
+    """Answers of its environment that came after ``rollout.batch_wait``. An episode of several agents counts them at the first."""
 
     @property
     def total_reward(self) -> float:

@@ -107,8 +107,8 @@ class HFSession:
         self._submitted[row] = ids
 
     def poll(self) -> dict[int, Sample]:
-        """Samples the batch."""
-        prompts, self._submitted = self._submitted, {}
+        """Samples the batch, its rows in the order of their numbers: the order in which they were submitted changes nothing."""
+        prompts, self._submitted = dict(sorted(self._submitted.items())), {}
         return self._sample(prompts) if prompts else {}
 
     @torch.inference_mode()

@@ -28,7 +28,8 @@ class PaddedCache:
         self._mask_BS = torch.zeros((len(self._place), 0), dtype=torch.int64, device=model.device)
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
-        """Runs the model over the new tokens alone."""
+        """Runs the model over the new tokens alone. When half of the cache's lines are idle they are cut out first."""
+        self._cut()
         width = max(len(ids) for ids in new.values())
         lines: list[Sequence[int]] = [[]] * len(self._mask_BS)
         for row, ids in new.items():
@@ -52,9 +53,12 @@ class PaddedCache:
         self._mask_BS[self._place[row]] = 0
 
     def drop(self, row: int) -> None:
-        """When half of the cache's lines are idle they are cut out."""
+        """Forgets the row; the next call frees its line."""
         del self._place[row], self.known[row]
-        if self._place and len(self._place) <= len(self._mask_BS) // 2 and self._mask_BS.shape[1]:
+
+    def _cut(self) -> None:
+        """Cuts out idle lines, all of a round at once: see :class:`~agentgym_train.generators.ragged_cache.RaggedCache`."""
+        if len(self._place) <= len(self._mask_BS) // 2 and self._mask_BS.shape[1]:
             kept = torch.tensor(list(self._place.values()), device=self._mask_BS.device)
             self._mask_BS = self._mask_BS[kept]
             self._cache.batch_select_indices(kept)

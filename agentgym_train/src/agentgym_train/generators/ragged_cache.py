@@ -33,7 +33,8 @@ class RaggedCache:
         self._cache = ColumnCache(len(self._place))
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
-        """Runs the model over the new tokens alone."""
+        """Runs the model over the new tokens alone. When half of the cache's lines are idle they are cut out first."""
+        self._cut()
         self._bring_forward(new.keys())
         count = 1 + max(self._place[row] for row in new)
         lines: list[Sequence[int]] = [()] * count
@@ -60,9 +61,16 @@ class RaggedCache:
         self.known[row] = 0
 
     def drop(self, row: int) -> None:
-        """When half of the cache's lines are idle they are cut out."""
+        """Forgets the row; the next call frees its line."""
         del self._place[row], self.known[row]
-        if self._place and len(self._place) <= self._cache.lines // 2:
+
+    def _cut(self) -> None:
+        """Cuts out idle lines.
+
+        A line's number decides the rounding where several threads multiply. So the cut waits for all rows that end in a round: the
+        order in which they end, which is that of the environments' answers, must not decide which lines remain.
+        """
+        if len(self._place) <= self._cache.lines // 2:
             self._cache.keep(list(self._place.values()))
             self._place = {row: line for line, row in enumerate(self._place)}
 

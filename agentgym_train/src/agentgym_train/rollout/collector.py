@@ -56,6 +56,8 @@ class _Episode:
     """By agent."""
     failures: int = 0
     done: bool = False
+    late: bool = False
+    """A batch went on without it: its environment has not answered within ``batch_wait``."""
 
 
 @dataclass
@@ -101,7 +103,7 @@ class Collector:
         *,
         max_context: int,
         retries: int = 3,
-        batch_wait: float = 2.0,
+        batch_wait: float = 10.0,
         agents: Sequence[str] = (),
         others: Mapping[str, Generator] = MappingProxyType({}),
     ):
@@ -132,7 +134,7 @@ class Collector:
             episode.start.reset(self.pool, episode.slot)
         voices = list({id(voice): voice for voice in self._voices.values()}.values())
         while any(not e.done for e in episodes):
-            for result in self._receive(wait=not any(voice.waiting for voice in voices)):
+            for result in self._receive(episodes, wait=not any(voice.waiting for voice in voices)):
                 self._advance(episodes[result.index], result)
             for voice in (v for v in voices if v.waiting):
                 for row, sample in voice.session.poll().items():
@@ -158,18 +160,23 @@ class Collector:
                 voices[agent], rows[agent] = voice, [place * len(starts) + n for n in range(len(starts))]
         return voices, rows
 
-    def _receive(self, *, wait: bool) -> list[Result]:
-        """Returns the answers that are there; or waits for one, and for those that come in the ``batch_wait`` after it."""
+    def _receive(self, episodes: Sequence[_Episode], *, wait: bool) -> list[Result]:
+        """Returns the answers that are there; or waits for one, and for those that come in the ``batch_wait`` after it.
+
+        Answers are in the order of their episodes. The order in which they arrive is the machine's, and must not reach a generator.
+        """
         if not wait:
-            return self.pool.recv(timeout=0)
+            return _ordered(self.pool.recv(timeout=0))
         results = self.pool.recv()
         end = time.monotonic() + self.batch_wait
         while (left := end - time.monotonic()) > 0 and (more := self.pool.recv(timeout=left)):
             results += more
-        return results
+        _note_late(episodes, results)
+        return _ordered(results)
 
     def _advance(self, episode: _Episode, result: Result) -> None:
         """Takes an answer in, and asks whoever acts next for an action, if one is due."""
+        episode.late = False
         if result.error is not None:
             self._retry(episode, result.error)
             return
@@ -224,7 +231,7 @@ class Collector:
         seed, task_id = episode.start.seed, next(iter(episode.seats.values())).trajectory.task_id
         played = sum(len(seat.trajectory.turns) for seat in episode.seats.values())
         for agent, seat in episode.seats.items():
-            seat.trajectory, seat.tokens = _blank(episode.start, agent, task_id), 0
+            seat.trajectory, seat.tokens = _blank(episode.start, agent, task_id, late=seat.trajectory.late), 0
         if not isinstance(error, NeighbourFailed):
             episode.failures += 1
             given_up = episode.failures > self.retries
@@ -239,8 +246,21 @@ class Collector:
         episode.start.reset(self.pool, episode.slot)
 
 
-def _blank(start: Start, agent: str, task_id: str = "") -> Trajectory:
-    return Trajectory(task_id or start.task_id or "", start.seed, agent=agent)
+def _ordered(results: list[Result]) -> list[Result]:
+    return sorted(results, key=lambda result: result.index)
+
+
+def _note_late(episodes: Sequence[_Episode], results: Sequence[Result]) -> None:
+    """Counts each answer, once, that the next batch does not wait for any longer."""
+    answered = {result.index for result in results}
+    for episode in episodes:
+        if not (episode.done or episode.late or episode.slot in answered):
+            episode.late = True
+            next(iter(episode.seats.values())).trajectory.late += 1
+
+
+def _blank(start: Start, agent: str, task_id: str = "", *, late: int = 0) -> Trajectory:
+    return Trajectory(task_id or start.task_id or "", start.seed, agent=agent, late=late)
 
 
 def _told(result: Result, agent: str, total: float) -> _Told:
