@@ -52,11 +52,9 @@ def _level(game: "Negotiation", seat: str, rng: random.Random) -> float:
     share = game.worth(seat, game.nash_share(seat))
     if greedy > PATIENCE:
         return TOTAL + 1
-    if turn <= 0:
-        return TOTAL
-    if turn >= CONCEDES_IN:
-        return share
-    return share + (TOTAL - share) * (1 - (turn + rng.uniform(-0.5, 0.5)) / CONCEDES_IN)
+    left = 1 - (turn + rng.uniform(-1, 1)) / CONCEDES_IN if 0 < turn < CONCEDES_IN else float(turn <= 0)
+    asked = [game.worth(seat, bundle) for speaker, bundle in game.history if speaker == seat and bundle is not None]
+    return min(share + (TOTAL - share) * left, *asked, TOTAL)
 
 
 def _demand(game: "Negotiation", seat: str, level: float, rng: random.Random) -> Bundle:
