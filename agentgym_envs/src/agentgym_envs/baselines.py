@@ -20,7 +20,7 @@ from agentgym_envs.evaluate.record import Rows
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.pool import EnvPool, Result, describe
-from agentgym_envs.tasks import spread
+from agentgym_envs.tasks import check_id, spread, strings
 
 Agent = Callable[[str, dict[str, Any]], str]
 """An agent of the user's: the action for an observation and its info."""
@@ -40,7 +40,7 @@ def play(
     agent: str | Agent,
     *,
     episodes: int | None = None,
-    task_ids: Sequence[str] | None = None,
+    task_ids: Sequence[str] | str | None = None,
     horizon: int | None = None,
     workers: int | None = 1,
     timeout: float = 60.0,
@@ -71,8 +71,9 @@ def play(
     """
     _check_counts(episodes=episodes, workers=workers)
     maker = load(agent) if isinstance(agent, str) else Maker("agent", agent, {})
+    chosen = None if task_ids is None else [check_id(one) for one in strings(task_ids, "task_ids")]
     told = describe(env_id, **kwargs)
-    ids = told.task_ids if task_ids is None else task_ids
+    ids = told.task_ids if chosen is None else chosen
     if ids is None:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
     chosen = spread(ids, len(ids) if episodes is None else episodes)

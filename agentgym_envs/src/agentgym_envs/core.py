@@ -15,9 +15,9 @@ import gymnasium
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs import plugins
-from agentgym_envs.errors import ArgumentError, BrokenPlugin
+from agentgym_envs.errors import ArgumentError, BrokenPlugin, shown
 from agentgym_envs.spaces import Unicode
-from agentgym_envs.tasks import Task, TaskSet, select
+from agentgym_envs.tasks import Task, TaskSet, named_task, select
 
 ECHO_LIMIT = 200  # characters of an action that an observation repeats
 
@@ -127,7 +127,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
 
         Args:
             seed: picks the task and fixes everything that follows.
-            options: ``{"task_id": ...}`` names the task instead.
+            options: ``{"task_id": ...}`` names the task instead; None as its id leaves the choice to the seed.
 
         Returns:
             The first observation and the info.
@@ -136,11 +136,10 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             TaskError: an unknown task id.
             ArgumentError: an unknown option.
         """
+        named = named_task(options)
+        if extra := sorted(map(shown, set(options or {}) - {"task_id"})):
+            raise ArgumentError(f"unknown reset option {extra[0]}; the only one is 'task_id'")
         super().reset(seed=seed)
-        extra = set(options or {}) - {"task_id"}
-        if extra:
-            raise ArgumentError(f"unknown reset option {sorted(extra)[0]!r}; the only one is 'task_id'")
-        named = (options or {}).get("task_id")
         drawn = (seed or 0) if named is not None else int(self.np_random.integers(2**63))
         self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self._filtered)
         self._turn, self._score, self._over = 0, 0.0, False

@@ -24,6 +24,8 @@ import os
 import traceback
 from collections.abc import Iterable
 
+SHOWN = 200  # characters of a value that an error repeats
+
 
 class AgentGymError(Exception):
     """Base of all errors of both packages: the message is one line that a user can act on."""
@@ -36,11 +38,11 @@ class ArgumentError(AgentGymError, ValueError):
 class UnknownName(AgentGymError, ValueError):
     """A name that nothing is registered under."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
+    def __init__(self, kind: str, name: object, known: Iterable[str]):
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.4) if isinstance(name, str) else []
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {_some(names)}.")
+        super().__init__(f"unknown {kind} {shown(name)}.{hint} Known: {_some(names)}.")
 
 
 class DuplicateName(AgentGymError, ValueError):
@@ -125,6 +127,12 @@ def message_of(error: BaseException) -> str:
         return str(error)
     except (Exception, SystemExit) as second:
         return f"its message cannot be had ({type(second).__name__})"
+
+
+def shown(value: object) -> str:
+    """Returns a value as an error names it: on one line, cut at ``SHOWN`` characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
 def pip_command(extra: str, distribution: str = "agentgym-envs") -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.errors import TaskError, UnknownName
+from agentgym_envs.errors import ArgumentError, TaskError, UnknownName, shown
 
 SPLITS = ("train", "dev", "test")
 
@@ -66,11 +66,11 @@ class TaskSet:
             TaskError: no task has this id.
         """
         try:
-            return self._by_id[task_id]
+            return self._by_id[check_id(task_id)]
         except KeyError:
             near = difflib.get_close_matches(task_id, self._by_id, n=1, cutoff=0.4)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise TaskError(f"unknown task {task_id!r} of {len(self._by_id)}.{hint}") from None
+            hint = f"Did you mean {near[0]!r}?" if near else f"An id looks like {next(iter(self._by_id))!r}."
+            raise TaskError(f"unknown task {shown(task_id)} of {len(self._by_id)}. {hint}") from None
 
     def difficulty(self, task_id: str) -> int:
         """Returns a task's difficulty; override it where making the task takes longer.
@@ -96,8 +96,57 @@ class TaskSet:
         Raises:
             TaskError: no task is named so.
         """
-        rng = random.Random(f"{named}:{drawn}")
-        return self.get(named or self.draw(rng, ids, filtered=filtered)), rng
+        rng = random.Random(f"{named if named is None else check_id(named)}:{drawn}")
+        return self.get(self.draw(rng, ids, filtered=filtered) if named is None else named), rng
+
+
+def check_id(task_id: object) -> str:
+    """Returns a task id if it can be one: a string of valid Unicode that is not empty.
+
+    Raises:
+        TaskError: it is something else.
+    """
+    if isinstance(task_id, str) and task_id and task_id == task_id.encode(errors="replace").decode():
+        return task_id
+    raise TaskError(f"unknown task {shown(task_id)}: name one by its id, a string, or leave it out to draw one")
+
+
+def named_task(options: Mapping[str, Any] | None) -> str | None:
+    """Returns the task that a reset's options name; None if they name none, or None.
+
+    Raises:
+        ArgumentError: the options are no dictionary.
+        TaskError: what they name cannot be a task.
+    """
+    check_options(options)
+    named = (options or {}).get("task_id")
+    return None if named is None else check_id(named)
+
+
+def check_options(options: object) -> None:
+    """Refuses options of a reset that are neither None nor a dictionary.
+
+    Raises:
+        ArgumentError: they are something else.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise ArgumentError(f"options={shown(options)}: must be a dictionary such as {{'task_id': …}}, or None")
+
+
+def strings(patterns: object, keyword: str) -> list[str]:
+    """Returns task ids or patterns as a list; a string is one of them.
+
+    Args:
+        patterns: a string or several.
+        keyword: which has this value.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    given = [patterns] if isinstance(patterns, str) else list(patterns) if isinstance(patterns, Iterable) else [None]
+    if all(isinstance(one, str) for one in given):
+        return given
+    raise ArgumentError(f"{keyword}={shown(patterns)}: must be a task id or a list of them, as strings")
 
 
 def matching(ids: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
@@ -110,17 +159,18 @@ def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> 
 
     Raises:
         UnknownName: no such split.
+        ArgumentError: the patterns are no strings.
         TaskError: nothing is left.
     """
-    if split not in tasks.splits:
+    if not isinstance(split, str) or split not in tasks.splits:
         raise UnknownName("split", split, tasks.splits)
     ids = tasks.ids(split)
     if patterns is not None:
-        wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+        wanted = strings(patterns, "tasks")
         ids = matching(ids, wanted)
         if not ids:
             example = next(iter(tasks.ids(split)), None)
-            raise TaskError(f"tasks={wanted} selects nothing of split {split!r}; an id there looks like {example!r}")
+            raise TaskError(f"tasks={shown(wanted)} selects nothing of split {split!r}; an id there looks like {example!r}")
     if not ids:
         raise TaskError(f"split {split!r} has no task")
     return ids

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool import EnvPool, Result
 from agentgym_envs.spaces import Unicode
+from agentgym_envs.tasks import check_options
 
 
 class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
@@ -75,6 +76,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             TaskError: an unknown task id.
             EnvFailure: an environment could not be started.
         """
+        check_options(options)
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=bool)
         if seed is None or isinstance(seed, int | np.integer):
             seed = [None if seed is None else int(seed) + i for i in range(self.num_envs)]

@@ -8,7 +8,7 @@ from agentgym_envs import plugins, registry
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.pool import describe
 from agentgym_envs.suite import Family, suites, whole_file
-from agentgym_envs.tasks import spread
+from agentgym_envs.tasks import spread, strings
 
 SEED = "seed-"
 SEEDS = 100  # episodes of an environment that lists no tasks, where no number is given
@@ -57,7 +57,7 @@ def plan(
     target: str,
     *,
     split: str = "test",
-    tasks: Sequence[str] | None = None,
+    tasks: Sequence[str] | str | None = None,
     episodes: int | None = None,
     attempts: int = 1,
     only: Sequence[str] = (),
@@ -84,8 +84,9 @@ def plan(
     for name, count in (("episodes", episodes), ("attempts", attempts)):
         if count is not None and count < 1:
             raise ArgumentError(f"{name}={count}: must be at least 1")
+    patterns = None if tasks is None else strings(tasks, "tasks")
     if target in suites:
-        if tasks:
+        if patterns is not None:
             raise ArgumentError(f"{target} is a suite, which has tasks of its own: 'only' narrows it to families")
         if unknown := next((name for name in data or {} if name not in {f.name for f in suites[target]}), None):
             raise UnknownName("family", unknown, [f.name for f in suites[target]])
@@ -96,7 +97,7 @@ def plan(
         if data:
             raise ArgumentError("keywords by family belong to a suite")
         _known(target)
-        families, skipped = [_single(target, split, tasks, dict(kwargs or {}), episodes or SEEDS)], []
+        families, skipped = [_single(target, split, patterns, dict(kwargs or {}), episodes or SEEDS)], []
     made = [
         Item(target if target in suites else "", scenario, family, task_id, difficulty, attempt, world)
         for scenario, family, world, listed in families
@@ -156,10 +157,10 @@ def _available(
     return prepared, skipped
 
 
-def _single(env_id: str, split: str, tasks: Sequence[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
+def _single(env_id: str, split: str, tasks: list[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
     """Prepares an environment as a family of its own."""
     name = env_id.rpartition(":")[2]
-    chosen = {"split": split, **({"tasks": list(tasks)} if tasks else {}), **kwargs}
+    chosen = {"split": split, **({} if tasks is None else {"tasks": tasks}), **kwargs}
     try:
         told = describe(env_id, **chosen)
     except ArgumentError:
@@ -169,7 +170,7 @@ def _single(env_id: str, split: str, tasks: Sequence[str] | None, kwargs: dict[s
     if told.text_env:
         kwargs = chosen
         listed = list(zip(told.task_ids or [], told.difficulties or [], strict=True))
-    elif tasks:
+    elif tasks is not None:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks, so that no pattern can choose among them")
     else:
         listed = [(f"{SEED}{n}", 0) for n in range(seeds)]

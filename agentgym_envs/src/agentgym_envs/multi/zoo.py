@@ -17,7 +17,7 @@ from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
 from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_envs.spaces import Unicode
-from agentgym_envs.tasks import Task, select
+from agentgym_envs.tasks import Task, named_task, select
 
 
 class _Table:
@@ -53,9 +53,9 @@ class _Table:
 
     def start(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Starts an episode, by chance where no seed was ever given; PettingZoo wants unknown options to be ignored."""
+        named = named_task(options)
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
-        named = (options or {}).get("task_id")
         drawn = (seed or 0) if named is not None else int(self._random.integers(2**63))
         self._task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self.filtered)
         self._log = []

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from agentgym_envs import registry
-from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised, EnvTimeout, NeighbourFailed, WorkerDied
+from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised, EnvTimeout, NeighbourFailed, WorkerDied, shown
 from agentgym_envs.pool.handle import Handle, Request, end_all
 from agentgym_envs.pool.result import REFUSALS, Result
 from agentgym_envs.pool.wire import BadMessage, pack
@@ -352,9 +352,17 @@ def _stateless(requests: list[Request], lost: dict[int, EnvFailure]) -> dict[int
 
 def _packed(message: dict[str, Any], what: str) -> bytes:
     try:
-        return pack(message, default=os.fspath)
+        return pack(message, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise ArgumentError(f"{what} cannot be sent: {error}") from error
+
+
+def _plain(value: object) -> str:
+    """Returns the path that an object stands for."""
+    path = os.fspath(value) if isinstance(value, os.PathLike) else None
+    if not isinstance(path, str):
+        raise TypeError(f"{shown(value)} must be a string, number, list or dictionary")
+    return path
 
 
 def _check_limit(limit: object) -> None:

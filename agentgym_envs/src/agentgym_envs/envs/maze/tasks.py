@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 from agentgym_envs.envs.maze.repeats import LISTED, listed
-from agentgym_envs.errors import TaskError
-from agentgym_envs.tasks import Task, TaskSet, split_of
+from agentgym_envs.errors import TaskError, shown
+from agentgym_envs.tasks import Task, TaskSet, check_id, split_of
 
 DRAWN = 2**31
 SMALLEST, LARGEST = 3, 64
@@ -137,13 +137,13 @@ class NumberedMazes(TaskSet, ABC):
         return self._read(task_id)[3]
 
     def _read(self, task_id: str) -> tuple[str, str, int, int, Grow]:
-        match = _ID.fullmatch(task_id)
+        match = _ID.fullmatch(check_id(task_id))
         kind = self.kind(match[1]) if match else None
         if not match or not kind:
-            raise TaskError(f"unknown task {task_id!r}; an id looks like {self._ids['train'][0]!r}")
+            raise TaskError(f"unknown task {shown(task_id)}; an id looks like {self._ids['train'][0]!r}")
         name, split, number = match[1], match[2], int(match[3])
         if split != "train" and number >= (listed_here := listed(name, split).count):
-            raise TaskError(f"unknown task {task_id!r}; split {split!r} of {name} has numbers below {listed_here}")
+            raise TaskError(f"unknown task {shown(task_id)}; split {split!r} of {name} has numbers below {listed_here}")
         return name, split, number, *kind
 
     def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
