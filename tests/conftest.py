@@ -1,8 +1,11 @@
 import os
 import signal
+from functools import lru_cache
 
 import pytest
 from hypothesis import settings
+
+from agentgym_envs.errors import MissingBrowser
 
 settings.register_profile("untimed", deadline=None)  # machines are busy, and a first call loads what it needs
 settings.load_profile("untimed")
@@ -16,3 +19,30 @@ def cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AGENTGYM_CACHE", os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@lru_cache
+def missing_browser():
+    """Returns the reason why no browser starts; empty if one does."""
+    from agentgym_envs.envs.web import install
+
+    try:
+        install.usable(install.own_executable())
+    except MissingBrowser as error:
+        return str(error)
+    return ""
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("browser") and (reason := missing_browser()):
+        required = os.environ.get("AGENTGYM_REQUIRE_BROWSER", "0") not in ("", "0")
+        (pytest.fail if required else pytest.skip)(reason)
+
+
+def pytest_unconfigure(config):
+    """The last line counts the tests that were skipped above, and gives the reason."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = [report.longrepr for report in reporter.stats.get("skipped", [])] if reporter else []
+    reasons = [reason for file, _, reason in skipped if os.path.samefile(file, __file__)]
+    if reasons:
+        reporter.write_line(f"{len(reasons)} tests of web pages were skipped: {reasons[0].removeprefix('Skipped: ')}")

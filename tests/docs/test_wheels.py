@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 ROOT = Path(__file__).parents[2]
 
 

@@ -141,7 +141,7 @@ def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwarg
 @app.command()
 @user_errors
 def install(what: Annotated[str, typer.Argument(help="web: a browser.")]) -> None:
-    """Installs what pip cannot: the browser of the web environments."""
+    """Installs a browser for the web environments: Playwright's, or, as root, the system's package."""
     if what != "web":
         raise ArgumentError(f"there is nothing to install for {what!r}, only for 'web'")
     from agentgym_envs.envs.web.install import install_browser

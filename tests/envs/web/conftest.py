@@ -5,6 +5,11 @@ import pytest
 from pages import Outside, PagesEnv
 
 
+def pytest_itemcollected(item):
+    if {"make", "worlds"} & set(item.fixturenames):
+        item.add_marker(pytest.mark.browser)
+
+
 @pytest.fixture
 def make():
     made = []

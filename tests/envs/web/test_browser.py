@@ -1,16 +1,16 @@
 """The browser runtime, on pages that the tests write: what an agent sees and does, and what a page cannot do."""
 
+import os
 import re
 import sys
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 import psutil
 import pytest
 from pages import ORIGIN, Outside, PagesEnv, click
 
-from agentgym_envs.envs.web import chromium, install
+from agentgym_envs.envs.web import chromium
 from agentgym_envs.envs.web.look import elements, find
 from agentgym_envs.envs.web.proxy import Reply
 from agentgym_envs.envs.web.tab import PATIENCE
@@ -310,32 +310,10 @@ def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
     assert chromium.find(None, str(own)) == str(own)
 
 
-def test_a_browser_is_named_as_in_a_shell(make):
-    name = Path(chromium.find(None, "/nowhere/chromium")).name
-    assert "StaticText 'text'" in make("<p>text", browser=name).reset(seed=1)[0]
-
-
-def test_the_installer_tries_playwright_then_names_the_systems_command(monkeypatch):
-    tried = []
-
-    def none(executable, own):
-        raise MissingBrowser("none")
-
-    monkeypatch.setattr(install, "find", none)
-    monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
-    with pytest.raises(MissingBrowser, match=r"system's: sudo apt-get install --yes chromium-headless-shell \|\| sudo"):
-        install.install_browser(lambda command: tried.append(command) or 1)
-    assert tried == [[sys.executable, "-m", "playwright", "install", "chromium"]]
-    found = iter([MissingBrowser("none"), "/there/chromium"])
-
-    def later(executable, own):
-        answer = next(found)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    monkeypatch.setattr(install, "find", later)
-    assert install.install_browser(lambda command: 0) == "/there/chromium"
+def test_a_browser_is_named_as_in_a_shell(make, tmp_path, monkeypatch):
+    program(tmp_path, f'exec "{chromium.find(None, chromium.own_executable())}" "$@"')
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert "StaticText 'text'" in make("<p>text", browser="browser").reset(seed=1)[0]
 
 
 def test_screenshots_are_kept(make, tmp_path):

@@ -292,6 +292,7 @@ def test_the_search_field_proposes_what_there_is(visitor):
     assert len(json.loads(visitor.asks("GET", "/suggest?q=parser").body)) == 5
 
 
+@pytest.mark.browser
 def test_the_script_opens_menus_proposes_and_complains():
     env = gymnasium.make("agentgym/WebSites-v0", split="test").unwrapped
     try:

@@ -17,6 +17,7 @@ from agentgym_envs.errors import MissingBrowser
 pytestmark = pytest.mark.timeout(120)
 
 
+@pytest.mark.browser
 def test_install_names_the_browser_that_is_there():
     done = CliRunner().invoke(app, ["install", "web"])
     assert done.exit_code == 0, done.output

@@ -130,6 +130,7 @@ def test_close_leaves_no_process(make):
     assert left == []
 
 
+@pytest.mark.browser
 def test_no_browser_outlives_a_killed_parent(tmp_path):
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[1]); from pages import PagesEnv\n"

@@ -238,6 +238,7 @@ def done(env, verb, name, role, rest="", **where):
     return env.step(f"{verb} [{find(env._text, name, role=role, **where).id}]{rest}")[0]
 
 
+@pytest.mark.browser
 @pytest.mark.slow
 def test_the_script_votes_folds_suggests_previews_and_checks(env):
     query = env._host.database("forum").execute

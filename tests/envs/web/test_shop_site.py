@@ -304,6 +304,7 @@ def act(env, verb, role, name, *rest):
     return env.step(f"{verb} [{key}]" + "".join(f" [{r}]" for r in rest))[0]
 
 
+@pytest.mark.browser
 def test_menus_suggestions_and_checks_work_in_the_browser(env, query):
     env.reset(options={"task_id": "shop-35-0"})
     assert "link 'Helmet'" not in env._text
@@ -328,6 +329,7 @@ def test_menus_suggestions_and_checks_work_in_the_browser(env, query):
     assert "link 'View cart'" in act(env, "click", "button", "Cart, 1 item")
 
 
+@pytest.mark.browser
 def test_a_box_selects_all_rows_and_deleting_is_confirmed_in_the_browser(env):
     env.reset(options={"task_id": "admin-33-0"})
     act(env, "click", "button", "Marketing")

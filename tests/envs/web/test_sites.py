@@ -171,6 +171,7 @@ def test_every_answer_has_room_and_the_limit_is_told(snapshots):
     assert not passed(task, said.ljust(LONGEST + 1, "."), snapshots)
 
 
+@pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.full)])
 def test_the_oracle_solves_an_instance_of_every_template(every):
@@ -196,6 +197,7 @@ def cart(env):
     return env._host.database("shop").execute("SELECT count(*) FROM cart").fetchone()[0]
 
 
+@pytest.mark.browser
 def test_episodes_are_private_and_start_from_the_snapshot():
     one, two = (gymnasium.make("agentgym/WebSites-v0").unwrapped for _ in range(2))
     task = next(

@@ -1,12 +1,14 @@
-"""A browser for the web environments: Playwright's own if its installer works here, or how to get the system's."""
+"""A browser for the web environments: one that is present, else Playwright's download, else, as root, the system's package."""
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
-from agentgym_envs.envs.web.chromium import find, own_executable
+from agentgym_envs.envs.web.chromium import Setting, find, own_executable, process
 from agentgym_envs.errors import MissingBrowser, MissingExtra
 
 SYSTEM = {
@@ -19,21 +21,50 @@ SYSTEM = {
 }
 """The command that installs a browser with a package manager."""
 
+PLAYWRIGHT = (sys.executable, "-m", "playwright")
+APT = (["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"])
+
 
 def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
-    """Installs Playwright's Chromium unless there is a browser already; returns the program's path.
+    """Installs a browser unless one is present that starts; returns its path.
+
+    The first source is Playwright's download. The second source, for root only, is a system package.
 
     Raises:
-        MissingBrowser: that did not work; says which command installs the system's browser.
+        MissingBrowser: no browser starts; the message names the command that installs the system's browser.
         MissingExtra: Playwright is not installed.
     """
     if find_spec("playwright") is None:
         raise MissingExtra("a browser", "web")
     own = own_executable()
-    try:
-        return find(None, own)
-    except MissingBrowser:
-        if run([sys.executable, "-m", "playwright", "install", "chromium"]) == 0:
-            return find(None, own)
-    command = next((line for tool, line in SYSTEM.items() if shutil.which(tool)), "install Chromium or Chrome by hand")
-    raise MissingBrowser(f"Playwright could not download its browser. Use the system's: {command}")
+    for commands in ([], [[*PLAYWRIGHT, "install", "chromium"]], None):
+        for command in _for_root(own) if commands is None else commands:
+            run(command)
+        try:
+            return usable(own)
+        except MissingBrowser as error:
+            reason = str(error)
+    if Path(own).exists():
+        raise MissingBrowser(f"Playwright's browser does not start: {reason}")
+    line = next((line for tool, line in SYSTEM.items() if shutil.which(tool)), "install Chromium or Chrome by hand")
+    raise MissingBrowser(f"Playwright could not download its browser. Use the system's: {line}")
+
+
+def usable(own: str) -> str:
+    """Starts and ends the browser that environments use by default; returns its path.
+
+    Raises:
+        MissingBrowser: no browser is present, or it does not start.
+    """
+    path = find(None, own)
+    process.give_back(process.take(Setting(path)))
+    return path
+
+
+def _for_root(own: str) -> list[list[str]]:
+    """Returns the commands with which root completes Playwright's browser, or installs the system's."""
+    if getattr(os, "geteuid", lambda: 1)() != 0:
+        return []
+    if Path(own).exists():
+        return [[*PLAYWRIGHT, "install-deps", "chromium"]]
+    return [list(command) for command in APT] if shutil.which("apt-get") else []
