@@ -11,6 +11,8 @@ from agentgym_envs.envs.textcraft.recipes import Book, Recipe, default_book, moj
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
 DISTRACTORS = 10
+AMOUNTS = range(1, 10)
+"""Numbers of each item that ``actions`` offers to gather: as many as a crafting grid has places."""
 MAX_NUMBER = 10**6
 _GET = re.compile(r"get (\d{1,7}) (.{1,100})")
 _CRAFT = re.compile(r"craft (?:\d{1,7} )?(.{1,100}?) using (.{1,300})")
@@ -54,6 +56,7 @@ class TextCraftEnv(TextEnv):
         self._stock: Counter[str] = Counter()
         listed = [*self.book.listings[self._target], *self._distractors(rng)]
         rng.shuffle(listed)
+        self._listed: list[Recipe] = [self.book.commands[text] for text in listed]
         commands = "\n".join(listed)
         goal = f"craft {show(self._target)}"
         return f"Crafting commands:\n{commands}\n\nGoal: {goal}.", goal
@@ -70,11 +73,15 @@ class TextCraftEnv(TextEnv):
         return Outcome(f"Could not execute {echo(action)}", 0.0, invalid=True)
 
     def actions(self) -> list[str]:
-        """Returns the inventory command, gatherings for the goal's recipes, and what can be crafted now."""
-        needed = {item: n for r in self.book.trees[self._target] for item, n in r.inputs}
-        gets = [f"get {n} {show(i)}" for i, n in sorted(needed.items()) if i in self.book.gatherable]
-        able = [(r, uses) for r in self.book.trees[self._target] if (uses := self._affordable(r))]
-        return ["inventory", *gets, *[Recipe(r.result, r.count, uses).text() for r, uses in able]]
+        """Returns the inventory command, the listed commands that the stock allows, and gatherings for any of them.
+
+        Every item that a listed command needs and that can be gathered is offered in the same numbers: the list says neither
+        which commands the goal needs nor how much.
+        """
+        able = [(r, uses) for r in self._listed if (uses := self._affordable(r))]
+        crafts = dict.fromkeys(Recipe(r.result, r.count, uses).text() for r, uses in able)
+        items = sorted({item for r in self._listed for item, _ in r.inputs} & self.book.gatherable)
+        return ["inventory", *crafts, *(f"get {n} {show(item)}" for item in items for n in AMOUNTS)]
 
     def oracle(self) -> Iterator[str]:
         """Gathers and crafts from the leaves of the recipe tree up, whatever is in the inventory already."""
@@ -93,11 +100,20 @@ class TextCraftEnv(TextEnv):
         return Outcome(f"Got {number} {name}", 0.0)
 
     def _distractors(self, rng: random.Random) -> list[str]:
-        """Draws commands that use what the goal's tree uses: a few for each such item, so that the common ones do not rule."""
+        """Draws commands outside the goal's tree: first such that use what the tree uses, then others.
+
+        A few are drawn for each item of the tree, else those of the common items would crowd out the others.
+        """
+        tree = self.book.listings[self._target]
         drawn: dict[str, None] = {}
         for texts in self.book.rivals[self._target]:
             drawn |= dict.fromkeys(texts if len(texts) <= DISTRACTORS else rng.sample(texts, DISTRACTORS))
-        return rng.sample(list(drawn), min(DISTRACTORS, len(drawn)))
+        chosen = rng.sample(list(drawn), min(DISTRACTORS, len(drawn)))
+        if missing := DISTRACTORS - len(chosen):
+            texts = list(self.book.commands)
+            others = rng.sample(texts, min(missing + len(tree) + len(drawn), len(texts)))
+            chosen += [text for text in others if text not in tree and text not in drawn][:missing]
+        return chosen
 
     def _craft(self, name: str, ingredients: str) -> Outcome:
         result = name.replace(" ", "_")

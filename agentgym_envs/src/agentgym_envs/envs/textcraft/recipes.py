@@ -82,6 +82,11 @@ class Book:
         return {item: d for item in sorted(self.recipes) if 1 <= (d := self.depths[item]) <= MAX_DEPTH}
 
     @cached_property
+    def commands(self) -> dict[str, Recipe]:
+        """All recipes by their commands."""
+        return {recipe.text(): recipe for recipes in self.recipes.values() for recipe in recipes}
+
+    @cached_property
     def listings(self) -> dict[str, dict[str, None]]:
         """The commands of each goal's tree, in order and quick to look up."""
         return {goal: dict.fromkeys(r.text() for r in tree) for goal, tree in self.trees.items()}
