@@ -1,8 +1,9 @@
+import arrival
 import gymnasium
 import pytest
 import timed as timed_support
 import tiny
-from scripted import collect
+from scripted import collect, play
 
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start, noise_seeds
@@ -111,6 +112,22 @@ def test_ready_episodes_do_not_wait_for_slow_ones():
     assert all(g.trajectories[0].success for g in groups)
     first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
     assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"
+    fast, slow = (g.trajectories[0].late for g in groups)
+    assert fast == 0
+    assert 1 <= slow <= 4, "one for each of its answers that the fast episode did not wait for"
+
+
+def test_an_answer_that_is_waited_for_is_not_late():
+    groups, *_ = collect("faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", delay=0.05, length=2)
+    assert [g.trajectories[0].late for g in groups] == [0, 0]
+
+
+def test_rows_come_to_the_generator_in_their_order_whatever_the_order_of_the_answers():
+    starts = [Start(row, row) for row in range(9)]
+    _, _, generator, _ = play(arrival.Pool(order=1), starts, lambda row, turn: "x")
+    batches = [list(prompts) for prompts in generator.prompts]
+    assert len(batches[0]) == 9
+    assert batches == [sorted(batch) for batch in batches]
 
 
 def timed(seconds, *, turns=4):

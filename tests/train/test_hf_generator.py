@@ -1,4 +1,5 @@
 import logging
+import random
 
 import psutil
 import pytest
@@ -179,6 +180,33 @@ def test_samples_depend_neither_on_the_other_rows_nor_on_the_order_of_prompts(ki
         assert [ask(session, {0: prompt(row, turn)})[0].ids for turn in turns] == ids[row]
 
 
+@pytest.fixture
+def two_threads():
+    """Threads share the product of two matrices. A line's number then decides how its numbers round."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_the_order_in_which_rows_of_a_batch_end_and_are_submitted_does_not_change_rounding(two_threads):
+    generator = HFGenerator(tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500))
+
+    def logps(order):
+        session, rng, said = generator.session(range(40), sampling(stop_ids=frozenset())), random.Random(order), []
+        for turn in range(5):
+            rows = [row for row in range(40) if (row * 7 + 5) % 11 > 2 * (turn - 1)]  # 40, 33, 25, 18 and 11 rows
+            for row in rng.sample(rows, len(rows)):
+                if turn and (row * 7 + 5) % 11 <= 2 * turn:
+                    session.finish(row)
+                else:
+                    session.submit(row, prompt(row, turn))
+            said.append({row: sample.logps for row, sample in session.poll().items()})
+        return said
+
+    assert logps(0) == logps(1) == logps(2)
+
+
 def test_a_slow_row_does_not_change_the_samples(generator):
     together, apart = (generator.session([7, 8], sampling()) for _ in range(2))
     rounds = [{0: [20, 21], 1: [30]}, {0: [40], 1: [50, 51]}]
@@ -215,7 +243,7 @@ def test_all_rows_that_are_submitted_are_one_batch(generator, monkeypatch):
     monkeypatch.setattr(generator._model, "forward", spied)
     for row in (3, 0, 4):
         session.submit(row, [20 + row])
-    assert list(session.poll()) == [3, 0, 4]
+    assert list(session.poll()) == [0, 3, 4]
     assert session.poll() == {}
     assert batches == [5], "one call for all; the cache has a line for each row"
 

@@ -25,7 +25,7 @@ def turn(tokens, *, invalid=False):
 
 GROUPS = [
     Group(0, [Trajectory("easy", 0, [turn(3), turn(5, invalid=True)], score=1.0, success=True), Trajectory("easy", 0, [turn(4)])]),
-    Group(1, [Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON), Trajectory("elsewhere", 1, [turn(0)])]),
+    Group(1, [Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON), Trajectory("elsewhere", 1, [turn(0)], late=3)]),
 ]
 LEVELS = {"easy": 1, "hard": 4, "elsewhere": 3}
 
@@ -35,7 +35,7 @@ def test_means_by_hand():
     assert means == {
         **{"episodes": 4, "tokens": 30, "action_tokens": 20, "turns": 1.25, "action_length": 4.0, "invalid": 0.2},
         **{"success": 0.25, "score": 0.25, "return": 0.0, "truncated_horizon": 0.25, "truncated_context": 0.0, "mixed_groups": 0.0},
-        **{"env_failures": 0, "given_up": 0, "difficulty": 2.25},
+        **{"env_failures": 0, "given_up": 0, "difficulty": 2.25, "late": 3},
     }
 
 

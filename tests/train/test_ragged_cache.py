@@ -190,8 +190,8 @@ def test_rows_that_leave_give_their_memory_back_when_they_are_half(qwen2):
     checked.append({row: [5 + row] * (row + 1) for row in range(8)})
     for gone, row in enumerate((1, 6, 0, 4, 7), 1):
         checked.drop(row)
-        assert lines() == (8 if gone < 4 else 4)
         checked.append({row: [20 + row, gone] for row in checked.held})
+        assert lines() == (8 if gone < 4 else 4)
     checked.end()
     for row in (2, 3, 5):
         checked.memory.drop(row)

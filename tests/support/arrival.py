@@ -1,0 +1,78 @@
+"""One step of training whose environments answer in an order of their own, in two threads: ``arrival.py FILE ORDER``.
+
+Writes digests of the samples, their log-probabilities and the gradient. ORDER seeds the order in which answers arrive.
+"""
+
+import hashlib
+import json
+import random
+import sys
+from pathlib import Path
+
+import tiny
+import torch
+
+from agentgym_envs.pool import Result
+from agentgym_envs.tasks import stable_hash
+from agentgym_train.batching import pack
+from agentgym_train.engine.logps import token_logps
+from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.protocols import Sampling
+from agentgym_train.rollout.collector import Collector, Start
+
+EPISODES = 40
+
+
+class Pool:
+    """Environments whose episodes end after 1 to 8 steps. All that are due answer together."""
+
+    def __init__(self, order):
+        self.rng, self.due, self.turns = random.Random(order), set(), {}
+
+    def reset(self, row, *, seed, options):
+        self.turns[row] = 0
+        self.due.add(row)
+
+    def send(self, row, action):
+        self.turns[row] += 1
+        self.due.add(row)
+
+    def recv(self, *, timeout=None):
+        rows, self.due = sorted(self.due), set()
+        self.rng.shuffle(rows)
+        return [self.answer(row) for row in rows]
+
+    def answer(self, row):
+        turn, length = self.turns[row], 1 + stable_hash(f"length {row}") % 8
+        seen = "Exits: " + " ".join(["north", "east"][: stable_hash(f"exits {row} {turn}") % 3])
+        return Result(row, observation=seen, reward=float(row % 2), terminated=turn == length, info={})
+
+
+def digest(*values):
+    return hashlib.blake2b(b"".join(v if isinstance(v, bytes) else repr(v).encode() for v in values)).hexdigest()
+
+
+def main(file, order):
+    torch.set_num_threads(2)
+    chat, model = tiny.chat(instructions=""), tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500)
+    collector = Collector(Pool(order), HFGenerator(model), chat, max_context=500)
+    starts = [Start(row, row) for row in range(EPISODES)]
+    groups = collector.collect(
+        starts, max_turns=8, sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=chat.stop_ids), noise="n"
+    )
+    batch = pack(groups)
+    model.requires_grad_(True)
+    ratio_BT = (token_logps(model, batch, 1.0).logp_BT - batch.logp_BT).exp()
+    (ratio_BT * batch.return_B()[:, None]).sum().backward()
+    turns = [turn for group in groups for t in group.trajectories for turn in t.turns]
+    digests = {
+        "samples": digest([turn.action_ids for turn in turns]),
+        "logps": digest([turn.logps for turn in turns]),
+        "gradient": digest(*(p.grad.numpy().tobytes() for p in model.parameters())),
+        "threads": torch.get_num_threads(),
+    }
+    Path(file).write_text(json.dumps(digests))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
