@@ -17,7 +17,7 @@ from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_train import config as configuration
 from agentgym_train.plugins import KINDS, culprit, resolved
 from agentgym_train.reward.config import load
-from agentgym_train.run.launch import launch_command, process_count
+from agentgym_train.run.launch import check_launcher, launch_command, process_count
 
 app = typer.Typer(help="Multi-turn reinforcement learning for language-model agents.", no_args_is_help=True, add_completion=False)
 config_app = typer.Typer(help="Configurations.", no_args_is_help=True)
@@ -40,6 +40,7 @@ def run(
     ] = None,
 ) -> None:
     """Trains a policy, or a reward model where the file has comparisons; run again, it goes on from the newest checkpoint."""
+    check_launcher(os.environ)
     from agentgym_train import checkpoint, report
     from agentgym_train.run.prepare import prepare
 

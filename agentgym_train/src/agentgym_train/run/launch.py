@@ -4,12 +4,19 @@ import random
 import re
 import socket
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from agentgym_train.errors import ConfigError
 
 PORTS = range(20000, 30000)
+COUNTS = {  # of processes that a launcher has started, and its name; a Slurm allocation or batch script alone has no step
+    "SLURM_STEP_NUM_TASKS": "srun",
+    "OMPI_COMM_WORLD_SIZE": "mpirun",
+    "PMI_SIZE": "mpiexec",
+    "WORLD_SIZE": "a launcher",
+}
 
 
 def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[str]:
@@ -24,6 +31,30 @@ def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[
     options = ["--no_local_rank", "--log_level", "error", "--master_port", str(free_port())]
     launcher = [sys.executable, "-m", "deepspeed.launcher.runner", *hosts, *options]
     return [*launcher, "--module", "agentgym_train.cli", "work", str(folder.resolve())]
+
+
+def check_launcher(variables: Mapping[str, str]) -> None:
+    """Refuses a start by another launcher: each of its processes would start a run, or wait for the others.
+
+    Args:
+        variables: of the environment.
+
+    Raises:
+        ConfigError: names the launcher, and says how to start processes.
+    """
+    started = {key: int(variables[key]) for key in COUNTS if variables.get(key, "").isdecimal()}
+    key = next((key for key, count in started.items() if count > 1), None)
+    if "TORCHELASTIC_RUN_ID" in variables:
+        launcher, told = "torchrun", f"TORCHELASTIC_RUN_ID={variables['TORCHELASTIC_RUN_ID']}"
+    elif key is not None:
+        launcher, told = COUNTS[key], f"{key}={started[key]}"
+    else:
+        return
+    count = max(started.values(), default=1)
+    raise ConfigError(
+        f"{launcher} has started this process ({told}), and 'agentgym-train run' starts its processes itself: start it once, "
+        f"without {launcher}, with --processes {count}, or with --hostfile for several machines"
+    )
 
 
 def process_count(processes: int, hostfile: Path | None) -> int:
