@@ -78,7 +78,7 @@ def test_the_words_are_agentgyms():
         ([(4, 5, Door("grey"))], None, "There is a grey closed door 1 right in front of you 2 steps away."),
         ([(4, 5, Door("red", is_locked=True))], None, "There is a red locked door 1 right in front of you"),
         ([(4, 5, Door("red", is_open=True))], None, "There is a red open door 1 right in front of you"),
-        ([], None, "You cannot see any objects within sight. The room has walls around you. You are not"),
+        ([], None, "You cannot see any objects within sight.The room has walls around you. You are not"),
         ([], Key("red"), "You are carrying a red key."),
         ([(6, 7, Box("blue"))], None, "There is a blue box 1 0 steps in front of you and 2 steps to your right.  The"),
         ([(4, 5, Ball("red")), (4, 3, Box("red"))], None, "You are facing a box 4 steps away."),
@@ -88,6 +88,20 @@ def test_the_words_are_agentgyms():
 )
 def test_words_for_each_kind_of_sight(things, carrying, words):
     assert words in View(room(*things, carrying=carrying)).text
+
+
+def test_what_is_carried_from_the_start_lies_nowhere(worlds):
+    """AgentGym's first text also shows it where minigrid takes it up."""
+    shown = 0
+    for seed in range(10):
+        world, observation = begin(worlds, f"PutNextS7N4Carrying-{seed}")
+        carried = world._level.carrying
+        assert f"You are carrying a {carried.color} {carried.type}." in observation
+        assert carried not in [thing.object for thing in world._view.things]
+        level = upstream("PutNextS7N4Carrying", seed)
+        level.grid.set(*carried.init_pos, carried)
+        shown += carried in [thing.object for thing in View(level).things]
+    assert shown, "the place is in sight in some of them"
 
 
 def test_things_of_one_name_are_numbered_from_the_nearest_and_of_the_equally_near_from_the_farthest_ahead():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 SIZE = 7
 STRIDE = SIZE + 1
-_NOTHING_SEEN = "You cannot see any objects within sight. "
+_NOTHING_SEEN = "You cannot see any objects within sight."
 MOVES = ((1, 0), (0, 1), (-1, 0), (0, -1))  # minigrid's directions: east, south, west, north
 CELLS = [(row, column) for row in range(SIZE) for column in range(SIZE)]
 BITS = [1 << STRIDE * row + column for row, column in CELLS]
