@@ -203,6 +203,30 @@ def test_a_head_reads_what_the_unembedding_reads(kind):
                 assert not any("lm_head" in name for name, _ in valued.named_parameters())
 
 
+@pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
+def test_values_alone_are_those_of_the_whole_output_and_ask_no_head(kind):
+    """Against the last hidden state of a forward that computes logits too, and the gradient through it."""
+    policy, batch, asked = tiny.model(kind).eval(), pack(one_step.groups()[:2]), []
+    valued = Valued(policy)
+    torch.manual_seed(0)
+    nn.init.normal_(valued.value_head.weight)
+    hidden = policy(input_ids=batch.id_BT, use_cache=False, output_hidden_states=True).hidden_states[-1]
+    wanted = (hidden @ valued.value_head.weight[0] + valued.value_head.bias)[:, :-1]
+    wanted.square().sum().backward()
+    gradient = [p.grad.clone() for p in valued.parameters() if p.grad is not None]
+    valued.zero_grad()
+    hook = policy.get_output_embeddings().register_forward_hook(lambda head, inputs, output: asked.append(output.shape))
+    got = token_values(valued, batch)[:, 1:]
+    assert asked == []
+    torch.testing.assert_close(got, wanted)
+    got.square().sum().backward()
+    torch.testing.assert_close([p.grad for p in valued.parameters() if p.grad is not None], gradient, atol=1e-5, rtol=1e-4)
+    forward = token_logps(valued, batch, 1.0)
+    assert len(asked) == 1, "log-probabilities and values come of one forward"
+    torch.testing.assert_close(forward.value_BT[:, 1:], wanted)
+    hook.remove()
+
+
 def test_values_are_finer_than_bfloat16():
     valued = Valued(tiny.model().to(torch.bfloat16).eval(), trunk=True)
     with torch.no_grad():

@@ -130,10 +130,19 @@ class Valued(nn.Module):
         head: nn.Module = self.model.get_output_embeddings()
         return head
 
-    def forward(self, **inputs: Tensor) -> Any:
-        """Returns the model's output, to which ``value`` is added, shape (B, T), float32."""
-        output = self.model(**inputs, output_hidden_states=True)
-        output["value"] = self.value_head(output.hidden_states[-1])
+    def forward(self, *, values_only: bool = False, **inputs: Tensor) -> Any:
+        """Returns the model's output, to which ``value`` is added, shape (B, T), float32.
+
+        Args:
+            values_only: run the layers alone. The language-modelling head, which is not called, can cost more than they do.
+            **inputs: for the model.
+        """
+        if values_only:
+            output = self.model.base_model(**inputs)
+            output["value"] = self.value_head(output.last_hidden_state)
+        else:
+            output = self.model(**inputs, output_hidden_states=True)
+            output["value"] = self.value_head(output.hidden_states[-1])
         return output
 
 

@@ -89,13 +89,13 @@ def token_values(model: Callable[..., Any], micro: Batch) -> Tensor:
     """Runs a critic over a micro-batch.
 
     Args:
-        model: takes ``input_ids``; returns ``.value``, shape (B, T), read after each token.
+        model: takes ``input_ids`` and ``values_only``; returns ``.value``, shape (B, T), read after each token.
         micro: see :func:`token_logps`.
 
     Returns:
         float32, shape (B, T): column t is what is expected from before token t on; column 0 is zero.
     """
-    return _shifted(_run(model, micro).value[:, :-1])
+    return _shifted(_run(model, micro, values_only=True).value[:, :-1])
 
 
 def episode_scores(model: Callable[..., Any], micro: Batch, pad: int) -> Tensor:
@@ -124,9 +124,9 @@ def entropy_that_matters(logp_NV: Tensor) -> Tensor:
     return -(among_NV.exp() * among_NV.where(kept_NV, 0.0)).sum(-1)
 
 
-def _run(model: Callable[..., Any], micro: Batch) -> Any:
+def _run(model: Callable[..., Any], micro: Batch, **options: bool) -> Any:
     # Without a mask attention is causal alone, which kernels compute in about half the work.
-    return model(input_ids=micro.id_BT, use_cache=False)
+    return model(input_ids=micro.id_BT, use_cache=False, **options)
 
 
 def _shifted(stream_BT: Tensor) -> Tensor:
