@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     done: bool = False
     success: bool = False
     invalid: bool = False
-    extra: Mapping[str, Any] = MappingProxyType({})
+    extra: Mapping[str, Any] | None = None
 
 
 class Refusal(str):
@@ -182,7 +182,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             "success": bool(outcome.success),
             "invalid": bool(outcome.invalid),
             "turn": self._turn,
-            **outcome.extra,
+            **(outcome.extra or {}),
         }
         if self.admissible:
             info["admissible_actions"] = [] if outcome.done else self.actions()

@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from agentgym_envs.errors import ArgumentError, TaskError, UnknownName, shown
 
@@ -54,6 +54,10 @@ class TaskSet:
                 raise TaskError(f"two tasks are called {task.id!r}")
             self._by_id[task.id] = task
         self._ids = {s: tuple(i for i, t in self._by_id.items() if t.split == s) for s in SPLITS}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Returns the same table: it never changes, and copying thousands of tasks takes long."""
+        return self
 
     def ids(self, split: str) -> tuple[str, ...]:
         """Returns the ids of a split, in a fixed order."""

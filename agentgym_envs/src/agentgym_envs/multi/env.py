@@ -26,7 +26,7 @@ class SeatsEnv(TextEnv):
 
     Args:
         game: its id.
-        seats: of the caller: names, "all", or None for the first.
+        seats: of the caller: names, "all", or None for each task's default seat, which is the first one in most games.
         others: who plays the other seats: "random", "oracle", a player of the game's own, or "model:NAME" for a model at
             ``OPENAI_BASE_URL``; None for the game's ``others``.
         **kwargs: those of :class:`agentgym_envs.TextEnv`, and the game's.
@@ -39,8 +39,8 @@ class SeatsEnv(TextEnv):
     def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, others: str | None = None, **kwargs: Any):
         own = {key: kwargs.pop(key) for key in ENV_KEYWORDS if key in kwargs}
         self.game = make_game(game, **kwargs)
-        self.seats = _chosen(self.game.seats, seats)
-        self.instructions, self.tools = self.game.instructions, self.game.tools  # type: ignore[misc]
+        self.seats, self._by_task = _chosen(self.game.seats, seats), seats is None
+        self.instructions, self.tools = self.game.instructions, dict(self.game.tools)  # type: ignore[misc]
         self._others, self.agent = self.game.others if others is None else others, self.seats[0]
         self._seat_others()  # who cannot play is told before anything begins
         super().__init__(**own)
@@ -51,6 +51,8 @@ class SeatsEnv(TextEnv):
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Starts the game, up to where one of the caller's seats acts."""
+        if self._by_task:
+            self.seats = (self.game.default_seat(task),)
         self._seat_others()
         drawn = copy(rng).random()  # a copy: the game is the same whoever plays
         self._rngs = {seat: random.Random(f"{seat} {drawn}") for seat in self._players}

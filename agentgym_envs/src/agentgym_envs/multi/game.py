@@ -33,7 +33,7 @@ class TextGame(metaclass=ABCMeta):
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({})
     """Scripted players of this game beside "random" and "oracle", by name."""
     others: ClassVar[str] = "random"
-    """Who plays the other seats where nobody is named: against them the oracle must succeed in every task."""
+    """The player of the other seats by default. Against it the oracle must succeed in every task, in the task's default seat."""
     cooperative: ClassVar[bool] = False
     """All seats always have the same score."""
     seats: tuple[str, ...]
@@ -41,6 +41,10 @@ class TextGame(metaclass=ABCMeta):
     @abstractmethod
     def make_tasks(self) -> TaskSet:
         """Returns the tasks of all splits."""
+
+    def default_seat(self, task: Task) -> str:
+        """Returns the caller's seat in a task if the caller names none; the first seat, unless a game says otherwise."""
+        return self.seats[0]
 
     @abstractmethod
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:

@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.multi.game import TextGame
 
 Seated = Callable[[str, random.Random], str]
-"""Answers what its seat newly sees."""
+"""Returns an action for the unseen text of its seat. It can be pickled if the game can."""
 MODEL = "model:"
 
 
@@ -27,14 +28,25 @@ def make_player(game: TextGame, seat: str, name: str) -> Seated:
     if not isinstance(name, str):
         raise ArgumentError(f"others={name!r}: name a player: {', '.join(known)}")
     if name == "random":
-        return lambda seen, rng: rng.choice(game.actions(seat))
+        return partial(_random, game, seat)
     if name == "oracle":
-        return lambda seen, rng: game.oracle(seat)
+        return partial(_oracle, game, seat)
     if name in game.players:
-        player = game.players[name]
-        return lambda seen, rng: player(game, seat, rng)
+        return partial(_scripted, name, game, seat)
     if name.startswith(MODEL):
         from agentgym_envs.multi.model import ModelPlayer
 
         return ModelPlayer(game, name.removeprefix(MODEL))
     raise UnknownName("player", name, known)
+
+
+def _random(game: TextGame, seat: str, seen: str, rng: random.Random) -> str:
+    return rng.choice(game.actions(seat))
+
+
+def _oracle(game: TextGame, seat: str, seen: str, rng: random.Random) -> str:
+    return game.oracle(seat)
+
+
+def _scripted(name: str, game: TextGame, seat: str, seen: str, rng: random.Random) -> str:
+    return game.players[name](game, seat, rng)

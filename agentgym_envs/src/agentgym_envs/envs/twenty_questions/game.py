@@ -39,14 +39,23 @@ class TwentyQuestions(TextGame):
     others = "oracle"
     seats = (ASKER, ANSWERER)
 
+    @property
+    def topic(self) -> Topic:
+        """The topic of the current task."""
+        return topics()[self._topic]
+
+    @property
+    def thing(self) -> Thing:
+        """The thing that the asker has to find."""
+        return self.topic.things[self._number]
+
     def make_tasks(self) -> TaskSet:
         """Returns a task for each thing of each topic; the difficulty is the number of bits that tell the topic's things apart."""
         return TaskSet(_tasks())
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Explains the attributes to the asker, and tells the answerer the thing and its facts."""
-        self.topic: Topic = topics()[task.data["topic"]]
-        self.thing: Thing = self.topic.things[task.data["number"]]
+        self._topic, self._number = task.data["topic"], task.data["number"]
         self._left, self._asked = QUESTIONS, list[tuple[Question, bool]]()
         self._wrong: list[Thing] = []
         self._open: Question | None = None

@@ -34,7 +34,7 @@ class TwoAttemptsEnv(TextEnv):
         **kwargs: for the constructor of ``of``.
 
     Raises:
-        ArgumentError: ``of`` keeps another contract or has no limit, or a value cannot be.
+        ArgumentError: ``of`` keeps another contract, has no limit or several seats, or a value cannot be.
     """
 
     def __init__(
@@ -53,13 +53,19 @@ class TwoAttemptsEnv(TextEnv):
         limit = turns if turns is not None else registry.spec(of).max_episode_steps
         if not isinstance(self._inner, TextEnv) or isinstance(self._inner, TwoAttemptsEnv):
             raise ArgumentError(f"of={of!r}: two attempts are made at an environment that is a TextEnv, and not at attempts")
+        seats = getattr(self._inner, "seats", ())
+        if len(seats) > 1:
+            raise ArgumentError(
+                f"seats={kwargs['seats']!r}: two attempts are one stream without names, and cannot tell apart {', '.join(seats)}; "
+                f"choose one seat, such as {seats[0]!r}"
+            )
         if type(limit) is not int or limit < 1:
             raise ArgumentError(f"turns={limit!r}: an attempt at {of} needs a limit, a whole number from 1 up")
         if alpha < 0:
             raise ArgumentError(f"alpha={alpha}: the gain of the second attempt cannot be punished; take 0 or more")
         self._alpha, self._limit = alpha, limit
         self.instructions = f"{self._inner.instructions}\n\n{RULES}"  # type: ignore[misc]
-        self.tools = self._inner.tools  # type: ignore[misc]
+        self.tools = dict(self._inner.tools)  # type: ignore[misc]
         super().__init__(split=split, tasks=tasks, admissible=admissible, render_mode=render_mode)
 
     def make_tasks(self) -> TaskSet:

@@ -172,7 +172,7 @@ class WebEnv(TextEnv):
             verdict = self.judge(action, session)
             self._done.append(self._named(action) or said)
             text = self._observation(self._goal, trouble)
-        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **verdict.extra}
+        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **(verdict.extra or {})}
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 
     def _named(self, action: Action) -> str:
