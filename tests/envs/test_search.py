@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 
 from agentgym_envs.envs.search import server as search_server
 from agentgym_envs.envs.search.datasets import read_corpus, read_questions
+from agentgym_envs.envs.search.env import first_tag
 from agentgym_envs.envs.search.index import Index, alone, build, file_key
 from agentgym_envs.envs.search.retrievers import BM25
 from agentgym_envs.envs.search.scoring import exact_match, f1, normalise
 from agentgym_envs.envs.search.server import HTTPRetriever
-from agentgym_envs.envs.search.world import Passage, corpus, facts, questions
+from agentgym_envs.envs.search.world import Passage, corpus, facts, kind, questions
 from agentgym_envs.errors import ArgumentError, EnvFailure, TaskError, UnknownName
 from agentgym_envs.tasks import SPLITS, split_of
 
@@ -588,6 +589,26 @@ def test_quotation_marks_around_a_title_are_not_shown(tmp_path, files):
     assert 'Doc 1(Title: The "Mary" log) A log.' in env.step("<search>log</search>")[0]
 
 
+PIECES = ("<search>", "</search>", "<answer>", "</answer>", "<", ">", "/", "search", "answer", "\n", "x", "<SEARCH>")
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_the_first_closed_tag_is_that_of_search_r1s_expression(response):
+    match = re.search(r"<(search|answer)>(.*?)</\1>", response, re.DOTALL)
+    assert first_tag(response) == (match and (match[1], match[2]))
+
+
+@pytest.mark.parametrize("response", ["<answer>" * 32_000, "<answer></search>" * 20_000, "<search><answer>" * 20_000])
+def test_a_response_of_open_tags_is_read_in_linear_time(response, files):
+    """The time of one expression with a backward reference grew with the square: to half a minute for each of these."""
+    env = gymnasium.make("agentgym/Search-v1", **files)
+    env.reset(seed=1)
+    before = time.process_time()
+    *_, info = env.step(response)
+    assert info["invalid"]
+    assert time.process_time() - before < 1
+
+
 def test_the_first_of_two_answers_counts(files):
     env = gymnasium.make("agentgym/Search-v1", **files)
     env.reset(seed=1)
@@ -608,6 +629,14 @@ def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages()
             if after.startswith("country-") or after.startswith("city-"):
                 assert passages[after].title in passages[before].text, "each passage names the next"
             assert passages[after].title not in q.text, "which the question does not"
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_no_constant_answers_many_questions(split):
+    for hops in (1, 2, 3):
+        answers = Counter(q.answers for q in questions() if len(q.gold) == hops and split_of(q.id) == split)
+        assert answers.most_common(1)[0][1] <= 0.1 * answers.total(), hops
+    assert max(Counter((kind(q), q.answers) for q in questions()).values()) == 12
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -22,7 +21,7 @@ from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 OBSERVATION_LIMIT = 2000  # characters, about 500 tokens
 QUERY_LIMIT = 500
 FilePath = str | os.PathLike[str]
-_TAG = re.compile(r"<(search|answer)>(.*?)</\1>", re.DOTALL)
+KINDS = ("search", "answer")
 
 
 class SearchEnv(TextEnv):
@@ -99,14 +98,14 @@ class SearchEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Takes the first tag of a response."""
-        match = _TAG.search(action)
-        if match is None:
+        found = first_tag(action)
+        if found is None:
             return Outcome(
                 "This response has no action. Write <search>query</search> to search, or <answer>answer</answer> to answer.",
                 0.0,
                 invalid=True,
             )
-        kind, text = match[1], match[2].encode("utf-8", "replace").decode().strip()
+        kind, text = found[0], found[1].encode("utf-8", "replace").decode().strip()
         if kind == "search":
             passages = self._retrieve(text[:QUERY_LIMIT], self._topk)
             self._titles = [p.title for p in passages]
@@ -143,6 +142,22 @@ class SearchEnv(TextEnv):
         if isinstance(self._retrieve, HTTPRetriever):
             self._retrieve.close()
         self._retrieve = None
+
+
+def first_tag(response: str) -> tuple[str, str] | None:
+    """Returns the kind and the content of the first tag that is closed, or None.
+
+    Only the first opening tag of each kind counts: if no closing tag follows it, none follows a later one. So the time grows
+    linearly with the response, however many tags it opens.
+    """
+    found = []
+    for kind in KINDS:
+        start = response.find(f"<{kind}>")
+        content = start + len(f"<{kind}>")
+        end = response.find(f"</{kind}>", content) if start >= 0 else -1
+        if end >= 0:
+            found.append((start, kind, response[content:end]))
+    return min(found)[1:] if found else None
 
 
 def _information(passages: list[Passage]) -> str:

@@ -5,13 +5,16 @@ A question of ``n`` hops needs ``n`` passages, of which each but the first is na
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from agentgym_envs.tasks import stable_hash
+
+ALIKE = 12  # questions of one kind with the same answer: without a limit one answer solved every fifth question of a kind
 
 
 class Passage(NamedTuple):
@@ -99,7 +102,21 @@ def questions() -> tuple[Question, ...]:
     """Returns all questions, those of one hop first; none names a later passage, as one about Port Sudan would name Sudan."""
     titles = {p.id: p.title for p in corpus()}
     made = (*_one_hop(), *_two_hops(), *_three_hops())
-    return tuple(q for q in made if not any(titles[later] in q.text for later in q.gold[1:]))
+    return tuple(_few_alike(q for q in made if not any(titles[later] in q.text for later in q.gold[1:])))
+
+
+def kind(question: Question) -> str:
+    """Returns the hops and the attribute that an embedded question asks for: ``hop2-capital``."""
+    return "-".join(question.id.split("-")[:2])
+
+
+def _few_alike(made: Iterable[Question]) -> Iterator[Question]:
+    """Yields the first ``ALIKE`` questions of each kind and answer."""
+    seen = Counter[tuple[str, tuple[str, ...]]]()
+    for question in made:
+        seen[kind(question), question.answers] += 1
+        if seen[kind(question), question.answers] <= ALIKE:
+            yield question
 
 
 def _country_id(c: Country) -> str:
@@ -143,14 +160,14 @@ def _one_hop() -> Iterator[Question]:
         yield _question(1, "symbol", e.name, f"What is the chemical symbol of {e.name}?", e.symbol, _element_id(e))
         if e.year:
             yield _question(1, "year", e.name, f"In which year was {e.name} discovered?", str(e.year), _element_id(e))
-    for c in _some_cities("country", 900):
+    for c in _some_cities("country", 450):
         text = f"In which country or territory is the city of {c.name}?"
         yield _question(1, "country", c.name, text, countries[c.code].name, _city_id(c))
 
 
 def _two_hops() -> Iterator[Question]:
     countries, elements = facts()["countries"], facts()["elements"]
-    for c in _some_cities("of-country", 900):
+    for c in _some_cities("of-country", 2000):
         country = countries[c.code]
         if c.name != country.capital:
             where, gold = f"the country or territory in which {c.name} is", (_city_id(c), _country_id(country))
@@ -170,7 +187,7 @@ def _two_hops() -> Iterator[Question]:
 def _three_hops() -> Iterator[Question]:
     countries = facts()["countries"]
     by_name = {c.name: c for c in countries.values()}
-    for c in _some_cities("three", 1600):
+    for c in _some_cities("three", 3000):
         country = countries[c.code]
         where, capital = f"the country or territory in which {c.name} is", _capital(country)
         if capital and capital.name != c.name:
