@@ -41,7 +41,7 @@ def methods(debaters: int, rounds: int) -> list[Method]:
     """Returns what is compared."""
     many, talking = {"debaters": debaters, "rounds": 1}, {"debaters": debaters, "rounds": rounds}
     return [
-        Method("one alone", "all", {"debaters": 1, "rounds": 1}),
+        Method("one alone", "all", {"debaters": 1, "rounds": 1, "shared": True}),
         Method(f"self-consistency of {debaters}", "all", {**many, "shared": True}),
         Method(f"debate of {debaters}, {rounds} rounds", "all", {**talking, "shared": True}),
         Method(f"vote of {debaters} without a word", "its own", many),

@@ -1,22 +1,27 @@
 import random
+import re
+import sys
 from collections import Counter
+from pathlib import Path
 
 import gymnasium
 import pytest
 
-from agentgym_envs.envs.debate.tasks import choices, tasks
+from agentgym_envs.envs.debate.game import listener
+from agentgym_envs.envs.debate.tasks import choices, strangers, tasks
 from agentgym_envs.envs.debate.votes import canonical, knows, majority, read_answer
 from agentgym_envs.envs.search.world import corpus
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.match import Match
 from agentgym_envs.registry import make_game
-from agentgym_envs.tasks import SPLITS, split_of
+from agentgym_envs.tasks import SPLITS, split_of, spread
 
 DEBATE = "agentgym/Debate-v1"
 ALL = [tasks().get(i) for split in SPLITS for i in tasks().ids(split)]
 ARITHMETIC = [t for t in ALL if t.id.startswith("arithmetic")]
 HOPS = [t for t in ALL if t.id.startswith("hop")]
-HANOI = "hop3-inhabitants-of-capital-of-country-of-hải_dương"
+PRETORIA = "hop3-inhabitants-of-capital-of-country-of-krugersdorp"
+RIGHT = "answer: 2112693"  # inhabitants of Pretoria
 
 
 def begun(task_id, seed=0, **kwargs):
@@ -129,9 +134,21 @@ def test_a_fact_is_known_from_its_words_in_one_text(text, known):
     assert knows([("Hanoi", "1234")], ["Hanoi", text]) is known
 
 
-@pytest.mark.parametrize(("debaters", "hands"), [(1, [3]), (2, [1, 2]), (3, [1, 1, 1]), (5, [1, 1, 1, 1, 1])])
-def test_the_passages_are_split_among_the_debaters(debaters, hands):
-    match = begun(HANOI, debaters=debaters)
+@pytest.mark.parametrize(
+    ("kwargs", "hands"),
+    [
+        ({"debaters": 1}, [9]),
+        ({"debaters": 2}, [4, 5]),
+        ({}, [3, 3, 3]),
+        ({"debaters": 5}, [1, 2, 2, 2, 2]),
+        ({"debaters": 2, "strangers": 0}, [1, 2]),
+        ({"strangers": 0}, [1, 1, 1]),
+        ({"debaters": 5, "strangers": 0}, [1, 1, 1, 1, 1]),
+        ({"strangers": 5}, [6, 6, 6]),
+    ],
+)
+def test_the_passages_are_split_among_the_debaters(kwargs, hands):
+    match = begun(PRETORIA, **kwargs)
     dealt, problem = match.game.hands, match.game.problem
     assert sorted(map(len, dealt.values())) == hands
     everything = [p for hand in dealt.values() for p in hand]
@@ -139,14 +156,25 @@ def test_the_passages_are_split_among_the_debaters(debaters, hands):
     assert set(problem.passages) <= set(everything) <= set(corpus())
     for seat in match.game.seats:
         text = match.see(seat)
-        assert [p for p in everything if p.text in text] == dealt[seat]
+        assert {p for p in everything if p.text in text} == set(dealt[seat])
 
 
 def test_another_seed_deals_them_in_another_way_and_shared_shows_all():
-    deals = {tuple(p.id for hand in begun(HANOI, seed).game.hands.values() for p in hand) for seed in range(40)}
-    assert len(deals) == 6
-    shared = begun(HANOI, shared=True)
+    deals = {tuple(p.id for hand in begun(PRETORIA, seed).game.hands.values() for p in hand) for seed in range(40)}
+    assert len(deals) == 40
+    shared = begun(PRETORIA, shared=True)
     assert all(tuple(hand) == shared.game.problem.passages for hand in shared.game.hands.values())
+
+
+def test_strangers_answer_other_questions_of_the_kind_and_do_not_help():
+    for task in HOPS[::20]:
+        problem = task.data["problem"]
+        others = strangers(problem, 5, random.Random(task.id))
+        texts = [p.text for other in others for p in other.passages]
+        assert {other.kind for other in others} == {problem.kind}
+        assert len({canonical(answer) for answer in (problem.answer, *(other.answer for other in others))}) == 6
+        assert len({problem.text, *(other.text for other in others)}) == 6
+        assert not any(knows([fact], texts) for fact in problem.facts), task.id
 
 
 def test_words_are_heard_after_the_round_by_the_others_alone():
@@ -158,8 +186,7 @@ def test_words_are_heard_after_the_round_by_the_others_alone():
     assert [match.see(seat) for seat in match.game.seats] == ["", "", ""]
     match.say("debater_2", "gamma\ndebater_0 writes:\n  answer: 2")
     assert match.see("debater_0") == (
-        "debater_1 writes:\n  beta\ndebater_2 writes:\n  gamma\n  debater_0 writes:\n    answer: 2\n"
-        "Round 2 of 2, the last: end with the line 'answer: X'."
+        "debater_1 writes:\n  beta\ndebater_2 writes:\n  gamma\n  debater_0 writes:\n    answer: 2\nRound 2 of 3."
     )
     assert "alpha" in match.see("debater_1")
 
@@ -171,7 +198,7 @@ def test_no_line_end_lets_a_debater_write_in_anothers_name():
 
 
 def test_the_vote_of_the_last_round_decides_and_who_does_not_answer_is_invalid():
-    match = begun("arithmetic2-0")
+    match = begun("arithmetic2-0", rounds=2)
     right = match.game.problem.answer
     spoken(match, *["answer: 0"] * 3)
     assert [(o.done, o.invalid, o.score) for o in match.outcomes.values()] == [(False, False, 0.0)] * 3
@@ -198,49 +225,163 @@ def test_long_messages_are_cut_and_their_answer_kept():
 def test_the_right_answer_is_among_distinct_plausible_ones():
     for task in ALL[::11]:
         problem = task.data["problem"]
-        found = choices(problem, random.Random(task.id))
-        assert len({canonical(c) for c in found}) == 4
+        found = choices(problem, [], random.Random(task.id))
+        assert len({canonical(c) for c in found}) == 10
         assert problem.answer in found
 
 
-def test_random_play_is_right_a_quarter_of_the_time():
-    """By symmetry: the vote falls on each of the four choices with the same chance."""
+def test_the_list_does_not_show_which_result_is_right():
+    """Each place among the sorted results is as likely, small results included."""
+    places = Counter()
+    for task in ARITHMETIC:
+        found = sorted(map(int, choices(task.data["problem"], [], random.Random(task.id))))
+        places[found.index(int(task.data["problem"].answer))] += 1
+        assert min(found) >= 0
+    assert max(places.values()) < 0.14 * places.total()
+
+
+def test_the_listed_answers_of_hops_hold_those_of_the_strangers():
+    match = begun(PRETORIA)
+    everything = " ".join(p.text for hand in match.game.hands.values() for p in hand)
+    listed = [choice for choice in match.game.choices if f"counts {choice} inhabitants" in everything]
+    assert len(listed) >= 3
+
+
+def test_random_play_is_right_a_tenth_of_the_time():
+    """By symmetry: the vote falls on each of the ten choices with the same chance."""
     rng, right = random.Random(0), 0
     for task in ALL[:: len(ALL) // 600]:
         match = begun(task.id, rounds=1)
-        spoken(match, *[rng.choice(match.game.actions(seat)) for seat in match.game.seats])
+        spoken(match, *[rng.choice(match.game.actions(seat)[-10:]) for seat in match.game.seats])
         right += match.outcomes["debater_0"].success
-    assert 0.18 < right / 600 < 0.32
+    assert 0.05 < right / 600 < 0.16
 
 
-def test_listeners_vote_right_only_once_they_have_been_told():
-    """The seat that has the first passage is the environment's; if it keeps quiet, nobody else can know the country."""
-    first = tasks().get(HANOI).data["problem"].passages[0]
-    outcomes = {}
-    for told in ("nothing", first.text):
-        for seed in range(200):
-            env = gymnasium.make(DEBATE, split=tasks().get(HANOI).split)
-            observation, _ = env.reset(seed=seed, options={"task_id": HANOI})
-            if first.text in observation:
-                env.step(f"{told}\nanswer: 0")
-                *_, info = env.step("answer: 0")
-                outcomes.setdefault(told, []).append(info["success"])
-            if len(outcomes.get(told, ())) == 20:
-                break
-    assert all(outcomes[first.text])
-    assert sum(outcomes["nothing"]) < 8
+def alone(task_id, *messages, seat="debater_0", seed=0, **kwargs):
+    """One seat speaks; listeners have the others. OWN stands for its passages. Returns whether the vote was right."""
+    match = begun(task_id, seed, **kwargs)
+    game, rng = match.game, random.Random(0)
+    own = "\n".join(p.text for p in game.hands[seat])
+    for message in messages:
+        for speaker in game.seats:
+            match.say(speaker, message.replace("OWN", own) if speaker == seat else listener(game, speaker, rng))
+    assert match.over
+    return match.outcomes[seat].success
+
+
+@pytest.mark.parametrize("seat", ["debater_0", "debater_1", "debater_2"])
+@pytest.mark.parametrize(
+    ("messages", "right"),
+    [
+        (["OWN", f"OWN\n{RIGHT}", RIGHT], True),
+        (["OWN", RIGHT, RIGHT], True),
+        (["OWN", f"OWN\n{RIGHT}.0", "answer: 5"], True),
+        (["OWN", "OWN", RIGHT], False),
+        ([f"OWN\n{RIGHT}", "OWN", "OWN"], False),
+        ([f"OWN\n{RIGHT}", "OWN\nanswer: 5", RIGHT], False),
+        (["OWN", "OWN 2112693", "OWN"], False),
+        (["OWN", " ".join(map(str, range(2_100_000, 2_120_000))), "answer: 0"], False),
+        (["OWN", f"{RIGHT}\nanswer: 5", "answer: 5"], False),
+        (["", RIGHT, RIGHT], False),
+        (["x" * 2000 + "\nOWN\nend", RIGHT, RIGHT], False),
+        (["x" * 1000 + "\nOWN\nend", RIGHT, RIGHT], True),
+        (["OWN", RIGHT + " " * 3000 + "\n" + "x" * 3000, RIGHT], False),
+        (["", "", ""], False),
+    ],
+)
+def test_listeners_agree_with_a_right_claim_once_they_know_all_facts(seat, messages, right):
+    for seed in range(3):
+        assert alone(PRETORIA, *messages, seat=seat, seed=seed) is right, seed
+
+
+def test_listeners_follow_the_majority_and_overrule_nobody():
+    """Of five debaters three claim; the listeners know the facts of a sum."""
+    right = tasks().get("arithmetic3-1").data["problem"].answer
+    for claims, voted in (
+        (("7", "7", right), False),
+        ((right, right, "7"), True),
+        (("7", right, "8"), False),
+        ((right, "7", "8"), True),
+    ):
+        match = begun("arithmetic3-1", debaters=5, rounds=2)
+        spoken(match, *[f"answer: {claim}" for claim in claims], "", "")
+        votes = {listener(match.game, seat, random.Random(0)) for seat in ("debater_3", "debater_4")}
+        assert len(votes) == 1, "those that are not convinced vote alike"
+        assert (votes == {f"answer: {right}"}) is voted, claims
+
+
+def honest(seen, question):
+    """Reads the question and what was seen, and nothing else; computes."""
+    if sums := re.search(r"What is ([\d ×+−]+)\?", question):
+        return str(eval(sums[1].replace("×", "*").replace("−", "-")))
+    place = re.search(r"(?:in which|capital of) (?:the country or territory in which )?(.*?)(?: is)?\?", question)[1]
+
+    def about(name):
+        found = re.search(rf"(?:^ *|You know: ){re.escape(name)} is a .*", seen, re.MULTILINE)
+        return found[0] if found else ""
+
+    facts = about(place)
+    if city := re.search(r"is a city in (.*?)\. GeoNames", facts):
+        facts = about(city[1])
+    capital, domain = re.search(r"capital is (.*?) and its", facts), re.search(r"domain (\.\w+)", facts)
+    if capital and "inhabitants" in question:
+        count = re.search(r"counts (\d+)", about(capital[1]))
+        return count and count[1]
+    wanted = domain if "domain" in question else capital
+    return wanted and wanted[1]
+
+
+@pytest.mark.parametrize("seat", ["debater_0", "debater_1", "debater_2"])
+def test_who_tells_reads_and_answers_solves_every_task(seat):
+    """Without any knowledge of the truth."""
+    env = gymnasium.make(DEBATE, split="test", seats=seat)
+    for seed, task_id in enumerate(env.unwrapped.task_ids[::8]):
+        observation, info = env.reset(seed=seed, options={"task_id": task_id})
+        seen, over = observation, False
+        own = "\n".join(re.findall(r"You know: (.*)", observation))
+        while not over:
+            observation, _, over, _, info = env.step(f"{own}\nanswer: {honest(seen, info['goal']) or 'not known yet'}")
+            seen += "\n" + observation
+        assert info["success"], task_id
+
+
+@pytest.fixture(scope="module")
+def shortcuts():
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    from shortcut_policies import debate
+
+    yield debate.POLICIES[DEBATE]
+    sys.path.pop(0)
+
+
+@pytest.mark.parametrize("seat", ["debater_0", "debater_2"])
+def test_policies_that_ignore_the_question_rarely_succeed(seat, shortcuts):
+    """In either kind; a third of the questions of one kind can be guessed from the passages."""
+    env = gymnasium.make(DEBATE, split="test", seats=seat)
+    for pattern in ("arithmetic", "hop"):
+        ids = spread([i for i in env.unwrapped.task_ids if i.startswith(pattern)], 40)
+        for name, policy in shortcuts.items():
+            right = 0
+            for task_id in ids:
+                rng, over = random.Random(task_id), False
+                observation, info = env.reset(seed=0, options={"task_id": task_id})
+                while not over:
+                    observation, _, over, _, info = env.step(policy(observation, info, rng))
+                right += info["success"]
+            assert right <= (0.3 if "heard" in name else 0.1) * len(ids), name
 
 
 @pytest.mark.parametrize(
-    "kwargs", [{"debaters": 0}, {"debaters": 9}, {"debaters": True}, {"rounds": 0}, {"rounds": 2.0}, {"rounds": 11}]
+    "kwargs",
+    [{"debaters": 0}, {"debaters": 9}, {"debaters": True}, {"rounds": 0}, {"rounds": 2.0}, {"rounds": 11}, {"strangers": 6}],
 )
 def test_numbers_that_cannot_be_are_refused(kwargs):
-    with pytest.raises(ArgumentError, match=rf"{next(iter(kwargs))} must be a whole number from 1 to \d+, not"):
+    with pytest.raises(ArgumentError, match=rf"{next(iter(kwargs))} must be a whole number from [01] to \d+, not"):
         make_game(DEBATE, **kwargs)
 
 
 @pytest.mark.parametrize(
-    "kwargs", [{}, {"debaters": 5}, {"debaters": 2, "rounds": 3}, {"debaters": 1, "rounds": 1}, {"seats": "all"}]
+    "kwargs", [{}, {"debaters": 5, "rounds": 2}, {"debaters": 2, "strangers": 0}, {"debaters": 1, "rounds": 1}, {"seats": "all"}]
 )
 def test_the_oracle_solves_from_one_seat_or_all(kwargs):
     env = gymnasium.make(DEBATE, split="test", max_episode_steps=-1, **kwargs)

@@ -1,4 +1,4 @@
-"""Debate: all answer the same question at once, hear each other, and answer again; the last answers are votes."""
+"""Debate: all write at once, hear each other, and write again; the answers of the last round are votes."""
 
 import random
 from collections.abc import Mapping
@@ -14,17 +14,25 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.game import Player, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
-MOST_DEBATERS, MOST_ROUNDS = 8, 10
+MOST_DEBATERS, MOST_ROUNDS, MOST_STRANGERS = 8, 10, 5
 HEARD = 2000  # characters of a message that the others see
 
 
 def listener(game: "Debate", seat: str, rng: random.Random) -> str:
-    """Tells its passages and guesses; votes for the right answer once it knows all that leads to it, else guesses again."""
+    """Tells its passages, and in the last round votes on the answer that most others gave in the round before.
+
+    It agrees if that answer is right and it knows all that leads to it, from its passages and from messages as others see them.
+    Else it votes for a wrong answer, the same in every seat. It never answers by itself: another debater has to know the answer.
+    """
     own = [p.text for p in game.hands[seat]]
-    heard = [text for said in game.said for other, text in said.items() if other != seat]
-    if game.said and knows(game.problem.facts, [*own, *heard]):
+    if len(game.said) < game.rounds - 1:
+        return "\n".join(own) or "I wait for an answer that I can check."
+    heard = [{other: cut(text) for other, text in said.items() if other != seat} for said in game.said]
+    claimed = majority({other: read_answer(text) for other, text in heard[-1].items()}) if heard else None
+    right = canonical(game.problem.answer)
+    if claimed == right and knows(game.problem.facts, [*own, *(text for said in heard for text in said.values())]):
         return f"answer: {game.problem.answer}"
-    return "\n".join([*own, rng.choice(game.actions(seat))])
+    return f"answer: {next(choice for choice in game.choices if canonical(choice) != right)}"
 
 
 class Debate(TextGame):
@@ -34,12 +42,14 @@ class Debate(TextGame):
         debaters: seats, from 1 to 8.
         rounds: in which all speak at once, from 1 to 10; the last is the vote.
         shared: every debater sees all passages that are needed, and no other.
+        strangers: other questions of the kind whose passages are dealt too, from 0 to 5.
 
     Raises:
         ArgumentError: a number that cannot be.
 
     Attributes:
         problem: of the task.
+        choices: the right answer and nine wrong ones.
         hands: the passages that each seat sees.
         said: each round's messages by seat.
     """
@@ -47,20 +57,21 @@ class Debate(TextGame):
     instructions = (
         "Several debaters answer one question together, in rounds. In a round all write at once; then each sees what the others "
         "wrote. Some questions need short passages, and each debater sees other passages: tell the others what yours say.\n"
-        "Write what you like. To answer, end your message with the line\nanswer: X\nwith X as short as possible. In the last round "
-        "everybody has to answer. The answer that most give then is the answer of all; of a tie, that of the first debater."
+        "Write what you like. To answer, end your message with the line\nanswer: X\nwith X as short as possible. Answer as soon "
+        "as you know: the others can agree only with an answer that they have heard. In the last round everybody has to answer. "
+        "The answer that most give then is the answer of all; of a tie, that of the first debater."
     )
     tools = MappingProxyType({"say": "{message}"})
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({"listener": listener})
     others = "listener"
     cooperative = True
 
-    def __init__(self, *, debaters: int = 3, rounds: int = 2, shared: bool = False):
-        for name, number, most in (("debaters", debaters, MOST_DEBATERS), ("rounds", rounds, MOST_ROUNDS)):
-            if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
-                raise ArgumentError(f"{name} must be a whole number from 1 to {most}, not {number!r}")
+    def __init__(self, *, debaters: int = 3, rounds: int = 3, shared: bool = False, strangers: int = 2):
+        _check("debaters", debaters, 1, MOST_DEBATERS)
+        _check("rounds", rounds, 1, MOST_ROUNDS)
+        _check("strangers", strangers, 0, MOST_STRANGERS)
         self.seats = tuple(f"debater_{n}" for n in range(debaters))
-        self.rounds, self.shared = rounds, shared
+        self.rounds, self.shared, self.strangers = rounds, shared, strangers
 
     def make_tasks(self) -> TaskSet:
         """Returns arithmetic and the questions of several hops."""
@@ -70,8 +81,8 @@ class Debate(TextGame):
         """Deals the passages and asks the question."""
         self.problem: Problem = task.data["problem"]
         self.said: list[dict[str, str]] = []
-        self._choices = choices(self.problem, rng)
-        self.hands = self._dealt(rng)
+        self.hands, likely = self._dealt(rng)
+        self.choices = choices(self.problem, likely, rng)
         return {seat: self._opening(seat) for seat in self.seats}
 
     def goal(self, seat: str) -> str:
@@ -96,22 +107,29 @@ class Debate(TextGame):
         }
 
     def actions(self, seat: str) -> list[str]:
-        """Returns a few plausible answers, the right one among them."""
-        return [f"answer: {choice}" for choice in self._choices]
+        """Returns the seat's passages as a message, if it has any, and ten plausible answers, the right one among them."""
+        told = "\n".join(p.text for p in self.hands[seat])
+        return [*([told] if told else []), *(f"answer: {choice}" for choice in self.choices)]
 
     def oracle(self, seat: str) -> str:
         """Returns the right answer, with all that leads to it."""
         return f"{self.problem.reason}\nanswer: {self.problem.answer}"
 
-    def _dealt(self, rng: random.Random) -> dict[str, list[Passage]]:
-        """Deals the passages in turn, beginning anywhere; who would have none gets one that does not help."""
-        passages = self.problem.passages
+    def _dealt(self, rng: random.Random) -> tuple[dict[str, list[Passage]], list[str]]:
+        """Deals the passages of the question and of strangers in turn, beginning anywhere; no seat goes without a passage.
+
+        Returns:
+            The hands, and the strangers' answers.
+        """
+        passages, count = list(self.problem.passages), len(self.seats)
         if self.shared or not passages:
-            return {seat: list(passages) for seat in self.seats}
-        order = rng.sample(self.seats, len(self.seats))
-        more = strangers(self.problem, max(len(order) - len(passages), 0), rng)
-        dealt = [*passages, *more]
-        return {seat: dealt[order.index(seat) :: len(order)] for seat in self.seats}
+            return {seat: list(passages) for seat in self.seats}, []
+        others = strangers(self.problem, self.strangers + count, rng)
+        more = [p for other in others for p in other.passages]
+        dealt = passages + more[: max(len(passages) * self.strangers, count - len(passages))]
+        order = rng.sample(self.seats, count)
+        hands = {seat: dealt[order.index(seat) :: count] for seat in self.seats}
+        return {seat: rng.sample(hand, len(hand)) for seat, hand in hands.items()}, [o.answer for o in others[: self.strangers]]
 
     def _opening(self, seat: str) -> str:
         told = [f"You are {seat}, one of {len(self.seats)}.", f"Question: {self.problem.text}"]
@@ -125,10 +143,10 @@ class Debate(TextGame):
 
     def _heard(self, seat: str) -> str:
         """Returns what the others have just written, set in, so that nobody can write in another's name."""
-        return "".join(f"{other} writes:\n{indent(_cut(text), '  ')}\n" for other, text in self.said[-1].items() if other != seat)
+        return "".join(f"{other} writes:\n{indent(cut(text), '  ')}\n" for other, text in self.said[-1].items() if other != seat)
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
     """Returns as much of a message as others see, its last line always."""
     lines = text.splitlines()
     whole = "\n".join(lines)
@@ -137,3 +155,9 @@ def _cut(text: str) -> str:
 
 def _counted(answers: Mapping[str, str | None]) -> str:
     return "Votes: " + ", ".join(f"{seat} {'none' if answer is None else echo(answer)}" for seat, answer in answers.items()) + "."
+
+
+def _check(name: str, number: object, least: int, most: int) -> None:
+    """Raises an ArgumentError for a number that cannot be."""
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise ArgumentError(f"{name} must be a whole number from {least} to {most}, not {number!r}")

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from agentgym_envs.envs.search.scoring import normalise
-from agentgym_envs.envs.search.world import Passage, Question, corpus, questions
+from agentgym_envs.envs.search.world import Passage, corpus, kind, questions
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
 OPERATIONS = range(2, 9)
 EACH = 400  # expressions of each length: about as many as there are questions of several hops
 LARGEST = 20  # operand
-DECOYS = 3  # wrong answers among the plausible ones
-SLIPS = (-10, -2, -1, 1, 2, 10)  # by which a wrong result of arithmetic is off
+CHOICES = 10  # listed answers
+STEPS = (1, 2, 5, 10)  # between the listed results of arithmetic
 
 Terms = list[tuple[int, list[int]]]
 """A sum: signs, and the factors of each product."""
@@ -26,14 +26,16 @@ class Problem:
     """What is debated.
 
     Attributes:
+        id: of its task.
         text: the question.
         answer: the right one.
         reason: why.
-        facts: what must be known to answer, in its order: words that say it if they stand in one text.
+        facts: what must be known to answer, in its order: words that say it if they stand in one text; none for arithmetic.
         passages: where the facts stand; none for arithmetic.
         kind: questions of one kind have answers of one kind.
     """
 
+    id: str
     text: str
     answer: str
     reason: str
@@ -48,20 +50,43 @@ def tasks() -> TaskSet:
     return TaskSet([*_arithmetic_tasks(), *_hop_tasks()])
 
 
-def choices(problem: Problem, rng: random.Random) -> list[str]:
-    """Returns the right answer among a few plausible wrong ones."""
-    if problem.passages:
-        right = normalise(problem.answer)
-        others = [answer for key, answer in _answers()[problem.kind].items() if key != right]
-    else:
-        others = [str(value) for slip in SLIPS if (value := int(problem.answer) + slip) >= 0]
-    return rng.sample([problem.answer, *rng.sample(others, DECOYS)], DECOYS + 1)
+def choices(problem: Problem, likely: list[str], rng: random.Random) -> list[str]:
+    """Returns the right answer among nine wrong ones; ``likely`` are wrong answers that stand in dealt passages."""
+    if not problem.passages:
+        return _results(int(problem.answer), rng)
+    taken = {normalise(answer) for answer in (problem.answer, *likely)}
+    others = [answer for key, answer in _answers()[problem.kind].items() if key not in taken]
+    wrong = [*likely, *rng.sample(others, CHOICES)][: CHOICES - 1]
+    return rng.sample([problem.answer, *wrong], CHOICES)
 
 
-def strangers(problem: Problem, count: int, rng: random.Random) -> list[Passage]:
-    """Returns passages that do not help."""
-    drawn = rng.sample(corpus(), count + len(problem.passages))
-    return [p for p in drawn if p not in problem.passages][:count]
+def _results(right: int, rng: random.Random) -> list[str]:
+    """Returns results at equal distances; the place of the right one is random, so that the list does not show it."""
+    step = rng.choice([step for step in STEPS if step * (CHOICES - 1) <= right] or STEPS[:1])
+    below = rng.randint(0, min(CHOICES - 1, right // step))
+    results = [str(right + step * (n - below)) for n in range(CHOICES)]
+    return rng.sample(results, CHOICES)
+
+
+def strangers(problem: Problem, count: int, rng: random.Random) -> list[Problem]:
+    """Returns other questions of the kind, whose passages and answers have nothing in common with each other and the question.
+
+    Without reading the question nobody can tell which of their passages are needed.
+    """
+    chosen = [problem]
+    for other in rng.sample(_hops()[problem.kind], len(_hops()[problem.kind])):
+        if len(chosen) > count:
+            break
+        if not any(_related(other, one) for one in chosen):
+            chosen.append(other)
+    return chosen[1:]
+
+
+def _related(one: Problem, other: Problem) -> bool:
+    """Says whether two questions share an answer or a passage, or a passage of one states a fact of the other."""
+    if normalise(one.answer) == normalise(other.answer) or set(one.passages) & set(other.passages):
+        return True
+    return any(_says(p, fact) for a, b in ((one, other), (other, one)) for p in a.passages for fact in b.facts)
 
 
 def value(terms: Terms) -> int:
@@ -84,7 +109,7 @@ def _arithmetic_tasks() -> Iterator[Task]:
         if text in seen:
             continue
         seen.add(text)
-        problem = Problem(f"What is {text}?", result, f"{_steps(terms)}{text} = {result}.", ((result,),))
+        problem = Problem(name, f"What is {text}?", result, f"{_steps(terms)}{text} = {result}.", ())
         yield Task(id=name, split=split_of(text), difficulty=operations, data={"problem": problem})
 
 
@@ -108,16 +133,26 @@ def _steps(terms: Terms) -> str:
 
 
 def _hop_tasks() -> Iterator[Task]:
-    """Yields Search's questions of several hops, in its splits, whose passages each say what no other does."""
+    """Yields the tasks of several hops, in the splits that they have in Search."""
+    for problems in _hops().values():
+        for p in problems:
+            yield Task(id=p.id, split=split_of(p.id), difficulty=len(p.passages), data={"problem": p})
+
+
+@cache
+def _hops() -> dict[str, list[Problem]]:
+    """Returns Search's questions of several hops whose passages each say what no other does, by kind."""
     by_id = {p.id: p for p in corpus()}
+    found: dict[str, list[Problem]] = {}
     for question in questions():
         passages = tuple(by_id[i] for i in question.gold)
         leads = [*(p.title for p in passages[1:]), question.answers[0]]
         facts = tuple(_fact(p, lead) for p, lead in zip(passages, leads, strict=True))
         if len(passages) > 1 and all(_says(p, fact) == (p is q) for q, fact in zip(passages, facts, strict=True) for p in passages):
             reason = " ".join(p.text for p in passages)
-            problem = Problem(question.text, question.answers[0], reason, facts, passages, _kind(question))
-            yield Task(id=question.id, split=split_of(question.id), difficulty=len(passages), data={"problem": problem})
+            problem = Problem(question.id, question.text, question.answers[0], reason, facts, passages, kind(question))
+            found.setdefault(problem.kind, []).append(problem)
+    return found
 
 
 def _fact(passage: Passage, lead: str) -> tuple[str, ...]:
@@ -129,14 +164,7 @@ def _says(passage: Passage, fact: tuple[str, ...]) -> bool:
     return all(word in passage.text for word in fact)
 
 
-def _kind(question: Question) -> str:
-    return "-".join(question.id.split("-")[:2])
-
-
 @cache
 def _answers() -> dict[str, dict[str, str]]:
     """Returns the answers that questions of each kind have, by their normalised form."""
-    found: dict[str, dict[str, str]] = {}
-    for question in questions():
-        found.setdefault(_kind(question), {})[normalise(question.answers[0])] = question.answers[0]
-    return found
+    return {name: {normalise(p.answer): p.answer for p in problems} for name, problems in _hops().items()}
