@@ -468,6 +468,28 @@ def test_levels_families_and_seeds():
         assert any(set(SEEDS["test"]) - seeds), f"{level} has a held-out task"
 
 
+def world_of(level):
+    """All that fixes an episode, hidden things included."""
+
+    def inside(thing):
+        if thing is not None:
+            state = (getattr(thing, key, None) for key in ("is_open", "is_locked"))
+            return thing.type, thing.color, *state, inside(getattr(thing, "contains", None))
+
+    cells = tuple(inside(thing) for thing in level.grid.grid)
+    return level.mission, tuple(map(int, level.agent_pos)), int(level.agent_dir), inside(level.carrying), cells
+
+
+@pytest.mark.parametrize("name", ["GoToRedBallNoDists", "GoToObjS4", "OpenRedDoor", "OpenRedBlueDoorsDebug", "GoToDoor"])
+def test_listed_seeds_build_different_worlds(name):
+    level, seen, left_out = make_level(name), set(), LEFT_OUT.get(name, frozenset())
+    for seed in (s for split in ("test", "dev", "train") for s in SEEDS[split]):
+        level.reset(seed=seed)
+        world = world_of(level)
+        assert (world in seen) == (seed in left_out), seed
+        seen.add(world)
+
+
 def test_levels_left_out_of_the_door_order_are_those_that_upstream_cannot_end():
     """minigrid fails a strict sequence as soon as its first part is done: the same toggle is then judged by the second."""
     for seed in (0, 1, 2, 3, 6):
