@@ -472,9 +472,10 @@ def world_of(level):
     """All that fixes an episode, hidden things included."""
 
     def inside(thing):
-        if thing is not None:
-            state = (getattr(thing, key, None) for key in ("is_open", "is_locked"))
-            return thing.type, thing.color, *state, inside(getattr(thing, "contains", None))
+        if thing is None:
+            return None
+        state = (getattr(thing, key, None) for key in ("is_open", "is_locked"))
+        return thing.type, thing.color, *state, inside(getattr(thing, "contains", None))
 
     cells = tuple(inside(thing) for thing in level.grid.grid)
     return level.mission, tuple(map(int, level.agent_pos)), int(level.agent_dir), inside(level.carrying), cells
