@@ -276,7 +276,7 @@ def running():
         ("exit 0", r"BrowserType\.launch: [^\n]+"),  # in Playwright's words
     ],
 )
-def test_a_browser_that_does_not_start_is_one_line(make, tmp_path, script, reason):
+def test_a_browser_that_does_not_start_is_one_line(alone, make, tmp_path, script, reason):
     name = program(tmp_path, script)
     env = make("<p>", browser=name)
     drivers = running()

@@ -50,9 +50,9 @@ def test_the_readme_lists_the_tasks_without_a_script():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("every", "seeds"), [(5, (81,)), pytest.param(1, (81, 91), marks=pytest.mark.full)])
+@pytest.mark.parametrize(("every", "seeds"), [(12, (81,)), pytest.param(1, (81, 91), marks=pytest.mark.full)])
 def test_every_script_solves_its_page(worlds, every, seeds):
-    """Every fifth one, once, by default."""
+    """Every twelfth one, once, by default."""
     tasks = [f"{name}-{seed}" for name in [*SCRIPTS][::every] for seed in seeds]
     assert [task_id for task_id in tasks if not solve(worlds["binary"], task_id)] == []
 
@@ -84,9 +84,10 @@ def test_time_only_passes_with_actions(worlds):
         assert dones == [False] * 19 + [over]
 
 
-def test_a_price_that_shows_for_a_tenth_of_a_second_can_be_met(worlds):
+@pytest.mark.parametrize("seed", [27, *(pytest.param(seed, marks=pytest.mark.full) for seed in (58, 69, 96))])
+def test_a_price_that_shows_for_a_tenth_of_a_second_can_be_met(worlds, seed):
     """In these four the only price that is low enough is the 76th."""
-    assert all(solve(worlds["binary"], f"stock-market-{seed}") for seed in (27, 58, 69, 96))
+    assert solve(worlds["binary"], f"stock-market-{seed}")
 
 
 def test_a_wrong_answer_ends_without_reward(worlds):
@@ -107,11 +108,19 @@ def test_signs_that_are_not_ascii_are_what_upstream_wrote(worlds):
     assert solve(worlds["binary"], "unicode-test-3")
 
 
-RELOADED = [pytest.param(name, marks=[pytest.mark.full] * (number % 6 > 0)) for number, name in enumerate(sorted(LEFTOVERS))]
+RELOADED = [pytest.param(name, marks=[pytest.mark.full] * (number % 12 > 0)) for number, name in enumerate(sorted(LEFTOVERS))]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["click-test", "enter-text", "click-option", "use-slider", "email-inbox", *RELOADED])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "click-test",
+        "email-inbox",
+        *(pytest.param(n, marks=pytest.mark.full) for n in ("enter-text", "click-option", "use-slider")),
+        *RELOADED,
+    ],
+)
 def test_a_reset_leaves_nothing_of_the_episode_before(worlds, name):
     env = gymnasium.make("agentgym/MiniWoB-v0").unwrapped
     fresh = env.reset(options={"task_id": f"{name}-5"})[0]

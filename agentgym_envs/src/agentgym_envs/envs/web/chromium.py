@@ -16,6 +16,11 @@ from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 
 SHELLS = ("chromium-headless-shell", "chrome-headless-shell")  # Chromium without the parts for a window: faster
 SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SILENT = (  # features that are off: Playwright's own choice, which ours replaces, and requests about the fields of a page
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable"),
+    *("LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect"),
+    *("OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch", "AutofillServerCommunication"),
+)
 WATCH = 0.2  # seconds between two looks at the clock
 ARGUMENTS = (
     "--disable-gpu",
@@ -28,6 +33,7 @@ ARGUMENTS = (
     # time. Playwright's own features stay on.
     "--renderer-process-limit=1",
     "--enable-features=RenderDocument:level/crashed-frame,CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies",
+    f"--disable-features={','.join(SILENT)}",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy",
 )

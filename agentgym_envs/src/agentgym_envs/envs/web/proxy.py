@@ -16,6 +16,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 CHUNK = 2**16
+ICON = "/favicon.ico"  # some browsers ask for it once, whatever a page holds: a refusal of it is not counted
 HOP = frozenset(("connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "content-length"))
 """Headers that are between a browser and its proxy alone, or that the proxy writes itself."""
 
@@ -78,8 +79,8 @@ class Proxy:
                 self.trouble, answer = error, False
             if answer:
                 self.reached.add(origin_of(request.url))
-            else:
-                self.blocked[origin_of(request.url).lstrip("/")] += 1
+            elif request.url != (origin := origin_of(request.url)) + ICON:
+                self.blocked[origin.lstrip("/")] += 1
             return answer
 
     def forget(self) -> None:

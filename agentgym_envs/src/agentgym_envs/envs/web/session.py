@@ -227,6 +227,9 @@ class Session:
         self._lending = True
         try:
             page = self.context.new_page()
+            wanted = self._target(page)["targetId"]
+            while wanted not in [target.id for target in self.chromium.targets.values()]:  # heard later, it would be the agent's
+                self.chromium.connection.wait(self.seconds)
             page.on("dialog", lambda dialog: dialog.accept())
             yield page
             page.close()
