@@ -86,23 +86,58 @@ def _at(columns, c, r):
     return columns[c][r] if r < len(columns[c]) else "."
 
 
-@pytest.mark.parametrize(
-    ("keywords", "least"), [({}, 200), ({"columns": 7, "rows": 6}, 200), ({"columns": 4, "rows": 4, "connect": 3}, 100)]
-)
-def test_tasks_are_many_of_several_difficulties_and_share_no_position_between_splits(keywords, least):
+BOARDS = [({}, 400), ({"columns": 7, "rows": 6}, 300), ({"columns": 4, "rows": 4, "connect": 3}, 300)]
+
+
+@pytest.mark.parametrize(("keywords", "least"), BOARDS)
+def test_tasks_are_many_of_several_difficulties_and_share_no_position_with_another_split(keywords, least):
+    """Also not with colours exchanged, nor as in a mirror."""
     envs = {split: gymnasium.make(ID, split=split, **keywords).unwrapped for split in ("train", "dev", "test")}
     assert sum(len(env.task_ids) for env in envs.values()) > least
-    looks = {}
+    pictures = {}
     for split, env in envs.items():
         tasks = [env.task_set.get(i) for i in env.task_ids]
-        assert len({task.difficulty for task in tasks}) >= 3
+        difficulties = {task.difficulty for task in tasks}
+        assert len(difficulties) >= 4
+        assert (1 in difficulties) == (split == "train"), "a win at once is easy to guess"
         for task in tasks:
-            env.game.begin(task, random.Random(0))
-            assert looks.setdefault(make.look(env.game.board, env.game.stones), split) == split
-            assert env.game.acting() == ("player_0",)
+            seen = env.game.begin(task, random.Random(0))["player_0"].splitlines()[1:-1]
+            swapped = [line.translate(str.maketrans("XO", "OX")) for line in seen]
+            turn = env.game.acting()[0]
+            looks = {(*lines,) for lines in (seen if turn == "player_0" else swapped,)}
+            looks |= {tuple(line[::-1] for line in lines) for lines in looks}
+            assert not looks & pictures.keys(), task.id
+            pictures |= dict.fromkeys(looks, split)
 
 
-@pytest.mark.parametrize("tries", [60, pytest.param(None, marks=pytest.mark.full)])
+@pytest.mark.parametrize(("keywords", "least"), BOARDS)
+def test_either_seat_has_about_half_of_the_tasks_of_each_split_to_win(keywords, least):
+    for split in ("train", "dev", "test"):
+        env = gymnasium.make(ID, split=split, **keywords).unwrapped
+        seats = [env.game.default_seat(env.task_set.get(i)) for i in env.task_ids]
+        assert 0.35 < seats.count("player_1") / len(seats) < 0.65
+        for task_id, seat in list(zip(env.task_ids, seats, strict=True))[::25]:
+            observation, info = env.reset(options={"task_id": task_id})
+            mark = {"player_0": "X", "player_1": "O"}[seat]
+            assert observation.startswith(f"You are {seat} and play {mark}: ")
+            assert "It is your turn." in observation
+            assert (info["agent"], env.game.acting(), f"-{mark}-" in task_id) == (seat, (seat,), True)
+
+
+def test_exactly_one_move_of_a_small_board_wins_by_plain_minimax():
+    value = minimax(4, 4, 3)
+    env = gymnasium.make(ID, columns=4, rows=4, connect=3).unwrapped
+    for task_id in [i for i in env.task_ids if len(i.split("-")[2]) >= 7][::4]:
+        columns, mark = [""] * 4, "X"
+        for n, move in enumerate(task_id.split("-")[2]):
+            columns[int(move) - 1] += "XO"[n % 2]
+        mark = "XO"[(n + 1) % 2]
+        after = [_after(tuple(columns), c, mark) for c in range(4) if len(columns[c]) < 4]
+        wins = [has_line(board, 4, 3, mark) or value(board, "XO".replace(mark, "")) < 0 for board in after]
+        assert wins.count(True) == 1, task_id
+
+
+@pytest.mark.parametrize("tries", [100, pytest.param(None, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", make.WANTED)
 def test_the_positions_are_what_the_generator_makes(name, tries, monkeypatch):
     shipped = json.loads(make.FILE.read_text())[name]
@@ -117,7 +152,7 @@ def test_the_positions_are_what_the_generator_makes(name, tries, monkeypatch):
 
 @pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.full)])
 def test_the_oracle_wins_in_as_many_moves_as_the_difficulty_says_against_a_perfect_defence(every):
-    env = gymnasium.make(ID, others="oracle").unwrapped
+    env = gymnasium.make(ID).unwrapped
     for split in ("train", "dev", "test"):
         for task_id in env.task_set.ids(split)[::every]:
             env.reset(options={"task_id": task_id})
@@ -132,15 +167,15 @@ def test_the_solver_looks_at_few_positions_where_a_task_begins():
         env.reset(options={"task_id": task_id})
         solver = Solver(env.game.board)
         solver.best(env.game.stones)
-        assert solver.nodes <= 2 * make.NODES
+        assert solver.nodes <= make.NODES
 
 
 def test_a_game_to_its_end_in_words():
-    env = make_parallel(ID, columns=4, rows=4, connect=3, tasks="win1-*")
+    env = make_parallel(ID, columns=4, rows=4, connect=3, tasks="win1-X-*")
     task_id = env._table.task_ids[0]
     seen, infos = env.reset(options={"task_id": task_id})
     assert "You are player_0 and play X: get 3 in a row. It is your turn." in seen["player_0"]
-    assert "You are player_1 and play O: get 3 in a row. player_0 begins." in seen["player_1"]
+    assert "You are player_1 and play O: get 3 in a row. It is the turn of player_0." in seen["player_1"]
     assert seen["player_0"].splitlines()[1:] == seen["player_1"].splitlines()[1:]
     assert infos["player_0"]["acts"]
     seen, _, _, _, infos = env.step({"player_0": "drop 9"})

@@ -1,4 +1,4 @@
-"""``agentgym/Connect4-v1``: Connect Four from positions that the first seat wins with perfect play."""
+"""``agentgym/Connect4-v1``: Connect Four from positions that one move of the seat whose turn it is wins with perfect play."""
 
 import json
 import random
@@ -15,6 +15,7 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
+MARKS = "XO"  # of the seats
 _DROP = re.compile(r"drop\s+([1-9])", re.IGNORECASE)
 
 
@@ -45,6 +46,7 @@ class Connect4(TextGame):
     )
     tools = MappingProxyType({"drop": "drop {column}"})
     players = MappingProxyType({"greedy": greedy})
+    others = "oracle"
     seats = ("player_0", "player_1")
 
     def __init__(self, *, columns: int = 6, rows: int = 5, connect: int = 4):
@@ -57,11 +59,15 @@ class Connect4(TextGame):
         self._solver = Solver(self.board)
 
     def make_tasks(self) -> TaskSet:
-        """Returns the positions of this board; the difficulty is the number of moves to the win."""
+        """Returns the positions of this board; the difficulty is the number of moves to the win of X or O, which the id names."""
         return TaskSet(
-            Task(id=f"win{difficulty}-{moves or 'empty'}", split=split, difficulty=difficulty, data={"moves": moves})
+            Task(id=f"win{difficulty}-{_mark(moves)}-{moves}", split=split, difficulty=difficulty, data={"moves": moves})
             for split, difficulty, moves in _positions()[str(self.board)]
         )
+
+    def default_seat(self, task: Task) -> str:
+        """Returns the seat whose turn it is: it can force a win."""
+        return self.seats[len(task.data["moves"]) % 2]
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Sets the stones up."""
@@ -69,9 +75,11 @@ class Connect4(TextGame):
         self.stones = EMPTY
         for move in task.data["moves"]:
             self.stones = self.board.drop(self.stones, int(move) - 1)
+        (first,) = self.acting()
         return {
-            seat: f"You are {seat} and play {mark}: get {self.board.connect} in a row. {turn}\n{self._picture()}"
-            for seat, mark, turn in zip(self.seats, "XO", ("It is your turn.", "player_0 begins."), strict=True)
+            seat: f"You are {seat} and play {mark}: get {self.board.connect} in a row. "
+            f"{'It is your turn.' if seat == first else f'It is the turn of {first}.'}\n{self._picture()}"
+            for seat, mark in zip(self.seats, MARKS, strict=True)
         }
 
     def goal(self, seat: str) -> str:
@@ -124,6 +132,11 @@ def _positions() -> dict[str, list[tuple[str, int, str]]]:
     """Returns split, difficulty and moves of each position, by board."""
     text = (files(__package__) / "positions.json").read_text(encoding="utf-8")
     return {name: [tuple(row) for row in rows] for name, rows in json.loads(text).items()}
+
+
+def _mark(moves: str) -> str:
+    """Returns the mark of the seat whose turn it is after so many moves."""
+    return MARKS[len(moves) % 2]
 
 
 def _drop(column: int) -> str:

@@ -1,9 +1,11 @@
 """Makes the positions of ``positions.json`` anew: ``python -m agentgym_envs.envs.connect4.make`` (some minutes).
 
-A position comes from random legal moves of both, none of which wins. It is kept if player_0 is to move and wins with perfect play,
-and if that is found out quickly.
+A position comes from random legal moves of both, none of which wins. It is kept if exactly one move of the player whose turn it is
+wins with perfect play, and if the solver finds this out quickly. In half of the positions it is the turn of player_0, and each
+column is about equally often the one that wins: no column is a good guess.
 """
 
+import itertools
 import json
 import random
 from pathlib import Path
@@ -14,11 +16,11 @@ from agentgym_envs.envs.connect4.solver import Solver
 from agentgym_envs.tasks import split_of
 
 FILE = Path(__file__).with_name("positions.json")
-NODES = 500  # of the solver, from an empty memory: some 20 ms
+NODES = 1000  # of the solver for a position and its moves, from an empty memory: some 40 ms
 
 
 class Wanted(NamedTuple):
-    """What is made of a board: stones at the start, moves to the win, positions of each difficulty, tries."""
+    """The positions of a board: stones at the start, moves to the win, positions of each difficulty, player and column, tries."""
 
     stones: range
     difficulties: range
@@ -27,10 +29,23 @@ class Wanted(NamedTuple):
 
 
 WANTED = {
-    "4x4-3": Wanted(range(0, 9, 2), range(1, 4), 200, 20000),
-    "6x5-4": Wanted(range(14, 19, 2), range(1, 7), 50, 5000),
-    "7x6-4": Wanted(range(26, 31, 2), range(1, 7), 50, 5000),
+    "4x4-3": Wanted(range(12), range(1, 6), 25, 30000),
+    "6x5-4": Wanted(range(10, 21), range(1, 8), 7, 40000),
+    "7x6-4": Wanted(range(22, 33), range(1, 7), 6, 80000),
 }
+
+
+class TooHard(Exception):
+    """The solver looks at more than ``NODES`` positions."""
+
+
+class HurriedSolver(Solver):
+    """Gives up early."""
+
+    def _search(self, mine: int, mask: int, theirs: int, alpha: int, beta: int) -> int:
+        if self.nodes >= NODES:
+            raise TooHard
+        return super()._search(mine, mask, theirs, alpha, beta)
 
 
 def scatter(board: Board, count: int, rng: random.Random) -> tuple[str, Stones] | None:
@@ -51,23 +66,49 @@ def look(board: Board, stones: Stones) -> str:
     return min("\n".join(lines), "\n".join(line[::-1] for line in lines))
 
 
+def only_win(board: Board, stones: Stones) -> tuple[int, int] | None:
+    """Returns the number of moves to the win and the column of the only move that wins.
+
+    None stands for a position in which no move or several moves win, or which takes the solver too long.
+    """
+    solver = HurriedSolver(board)
+    try:
+        moves = solver.moves_to_win(stones)
+        columns = winning_moves(solver, stones) if moves else []
+        return (moves, columns[0]) if len(columns) == 1 else None
+    except TooHard:
+        return None
+
+
+def winning_moves(solver: Solver, stones: Stones) -> list[int]:
+    """Returns the columns after which the player who drops there wins with perfect play, at once or later."""
+    board = solver.board
+    now = board.winning(stones)
+    after = {column: board.drop(stones, column) for column in board.legal(stones.mask) if column not in now}
+    return [*now, *(column for column, child in after.items() if solver.value(child) < 0)]
+
+
 def positions(name: str) -> list[tuple[str, int, str]]:
     """Returns the split, the difficulty and the moves of each position of a board, the easier ones first."""
     board, wanted, rng = Board.of(name), WANTED[name], random.Random(name)
-    found: dict[str, tuple[str, int, str]] = {}
-    counts = dict.fromkeys(wanted.difficulties, 0)
+    seen, found = set[str](), list[tuple[str, int, str]]()
+    counts = dict.fromkeys(itertools.product(wanted.difficulties, range(2), range(board.columns)), 0)
     for _ in range(wanted.tries):
         made = scatter(board, rng.choice(wanted.stones), rng)
-        if made is None or (seen := look(board, made[1])) in found:
+        if made is None or (shape := look(board, made[1])) in seen:
             continue
-        solver = Solver(board)
-        difficulty = solver.moves_to_win(made[1])
-        if counts.get(difficulty, wanted.each) < wanted.each and solver.nodes <= NODES:
-            counts[difficulty] += 1
-            found[seen] = (split_of(f"{name}\n{seen}", held_out=5), difficulty, made[0])
+        seen.add(shape)
+        moves, stones = made
+        if (win := only_win(board, stones)) is None:
+            continue
+        kind = win[0], len(moves) % 2, win[1]
+        if counts.get(kind, wanted.each) < wanted.each:
+            counts[kind] += 1
+            found.append((split_of(f"{name}\n{shape}", held_out=5), win[0], moves))
         if min(counts.values()) == wanted.each:
             break
-    return sorted(found.values(), key=lambda row: (row[1], row[2]))
+    hard = [row for row in found if row[0] == "train" or row[1] > 1]  # a win at once can be guessed: it is for learning alone
+    return sorted(hard, key=lambda row: (row[1], row[2]))
 
 
 def main() -> None:
