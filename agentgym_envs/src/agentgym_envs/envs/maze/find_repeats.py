@@ -45,7 +45,7 @@ def line(kind: str, split: str, found: Listed) -> str:
     """Returns a line of the table, or nothing for a kind that needs none."""
     if found == Listed(LISTED[split], {}):
         return ""
-    return " ".join([kind, split, str(found.count), *(f"{number}:{skips}" for number, skips in found.skipped.items())]) + "\n"
+    return " ".join([kind, split, str(found.mazes), *(f"{number}:{skips}" for number, skips in found.skipped.items())]) + "\n"
 
 
 def main(path: Path) -> None:

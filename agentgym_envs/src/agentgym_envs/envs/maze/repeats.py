@@ -18,11 +18,11 @@ class Listed(NamedTuple):
     """The listed mazes of a kind and split.
 
     Attributes:
-        count: their number; their ids end with 0 to ``count - 1``.
+        mazes: their number; their ids end with 0 to ``mazes - 1``.
         skipped: by number, how many layouts of lower numbers come before its own.
     """
 
-    count: int
+    mazes: int
     skipped: dict[int, int]
 
 

@@ -142,7 +142,7 @@ class NumberedMazes(TaskSet, ABC):
         if not match or not kind:
             raise TaskError(f"unknown task {shown(task_id)}; an id looks like {self._ids['train'][0]!r}")
         name, split, number = match[1], match[2], int(match[3])
-        if split != "train" and number >= (listed_here := listed(name, split).count):
+        if split != "train" and number >= (listed_here := listed(name, split).mazes):
             raise TaskError(f"unknown task {shown(task_id)}; split {split!r} of {name} has numbers below {listed_here}")
         return name, split, number, *kind
 
@@ -151,10 +151,10 @@ class NumberedMazes(TaskSet, ABC):
         if filtered:
             return super().draw(rng, ids, filtered=filtered)
         _, split, *_ = self._read(ids[0])
-        kinds = [kind for kind in self._kinds if listed(kind, split).count]
+        kinds = [kind for kind in self._kinds if listed(kind, split).mazes]
         place, number = divmod(rng.randrange(len(kinds) * LISTED[split]), LISTED[split])
         kind = kinds[place]
-        return f"{kind}-{split}-{rng.randrange(DRAWN) if split == 'train' else number % listed(kind, split).count}"
+        return f"{kind}-{split}-{rng.randrange(DRAWN) if split == 'train' else number % listed(kind, split).mazes}"
 
 
 class MazeTasks(NumberedMazes):
@@ -203,7 +203,7 @@ def _check(rooms: int, things: int) -> None:
 
 
 def _listed_ids(kind: str, split: str) -> list[str]:
-    return [f"{kind}-{split}-{number}" for number in range(listed(kind, split).count)]
+    return [f"{kind}-{split}-{number}" for number in range(listed(kind, split).mazes)]
 
 
 def layouts(task_id: str, grow_one: Grow, split: str, tries: int | None = None) -> Iterator[Maze]:
