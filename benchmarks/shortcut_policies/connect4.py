@@ -10,7 +10,7 @@ _LAST = re.compile(r"drops into column (\d)")
 
 def _columns(observation: str) -> dict[int, int]:
     """Returns the number of stones in each column with room of the picture that was shown last."""
-    lines = [line.split() for line in observation.splitlines() if re.fullmatch(r"[XO.]( [XO.])+", line)]
+    lines = [line.split()[1:-1] for line in observation.splitlines() if line.startswith("| ")]
     heights = {c + 1: sum(line[c] != "." for line in lines) for c in range(len(lines[0]))} if lines else {1: 0}
     return {c: height for c, height in heights.items() if height < len(lines)} or {1: 0}
 

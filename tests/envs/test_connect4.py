@@ -75,7 +75,7 @@ def test_where_a_line_can_be_completed_agrees_with_dropping_a_stone():
             assert board.winning(stones) == dropped
             picture = [["XO."["XO.".index(_at(columns, c, r))] for c in range(board.columns)] for r in reversed(range(board.rows))]
             first = stones.mine if mark == "X" else stones.mine ^ stones.mask
-            assert board.draw(first, stones.mask).splitlines()[:-1] == [" ".join(row) for row in picture]
+            assert board.draw(first, stones.mask).splitlines()[:-1] == [f"| {' '.join(row)} |" for row in picture]
 
 
 def _after(columns, c, mark):

@@ -110,9 +110,12 @@ class Board:
         return [column for column in range(self.columns) if now & self.column(column)]
 
     def draw(self, first: int, mask: int) -> str:
-        """Returns the board as text: X where ``first`` has its stones."""
+        """Returns the board as text: X where ``first`` has its stones.
+
+        Bars at both ends of a line make all lines equally many tokens long for tokenizers that join signs with a line break.
+        """
         lines = []
         for row in reversed(range(self.rows)):
             bits = [1 << column * (self.rows + 1) + row for column in range(self.columns)]
-            lines.append(" ".join("X" if first & bit else "O" if mask & bit else "." for bit in bits))
-        return "\n".join([*lines, " ".join(str(column + 1) for column in range(self.columns))])
+            lines.append(f"| {' '.join('X' if first & bit else 'O' if mask & bit else '.' for bit in bits)} |")
+        return "\n".join([*lines, "  " + " ".join(str(column + 1) for column in range(self.columns))])

@@ -62,7 +62,7 @@ def scatter(board: Board, count: int, rng: random.Random) -> tuple[str, Stones] 
 
 def look(board: Board, stones: Stones) -> str:
     """Returns what a position shares with its mirror image: the smaller of both pictures."""
-    lines = board.draw(stones.mine, stones.mask).splitlines()[:-1]
+    lines = [line[2:-2] for line in board.draw(stones.mine, stones.mask).splitlines()[:-1]]
     return min("\n".join(lines), "\n".join(line[::-1] for line in lines))
 
 
