@@ -3,6 +3,15 @@
 import json
 
 import arrival
+import pytest
+import small_run
+import tiny
+import torch
+from rich.console import Console
+
+from agentgym_train import config as configuration
+from agentgym_train import evaluate, report, scratch
+from agentgym_train.run import prepare, work
 
 
 def test_processes_with_two_threads_agree_whatever_the_order_in_which_environments_answer(warm, tmp_path):
@@ -11,3 +20,33 @@ def test_processes_with_two_threads_agree_whatever_the_order_in_which_environmen
     one, other = (json.loads((tmp_path / f"{order}.json").read_text()) for order in (1, 3))
     assert one == other
     assert one["threads"] == 2
+
+
+@pytest.fixture
+def threads():
+    """Returns a function that gives the number of torch's threads, which it sets to one first, and last to that of before."""
+    before = torch.get_num_threads()
+
+    def seen_by(call):
+        torch.set_num_threads(1)
+        call()
+        return torch.get_num_threads()
+
+    yield seen_by
+    torch.set_num_threads(before)
+
+
+def test_all_parts_of_a_run_have_the_threads_that_its_file_names(tmp_path, monkeypatch, threads):
+    path, console = small_run.write(tmp_path, run={"folder": str(tmp_path), "threads": 3}), Console(quiet=True)
+    config = configuration.load(path)
+    path.rename(tmp_path / "config.toml")
+    monkeypatch.setattr(scratch, "make", lambda folder, *args, **options: folder.mkdir())
+    monkeypatch.setattr(work, "work_on_policy", lambda *args: None)
+    assert threads(lambda: prepare.make_init(config, tmp_path, report.Display(console))) == 3
+    assert threads(lambda: work.work(tmp_path, console)) == 3
+    tiny.save(tmp_path / "model", template=tiny.CHATML)
+    monkeypatch.setattr(evaluate, "evaluate", lambda *args: evaluate.Played([], []))
+    monkeypatch.setattr(evaluate, "overall", lambda played: {})
+    monkeypatch.setattr(report, "table", lambda rows: "")
+    assert threads(lambda: work.evaluate_checkpoint(tmp_path, None, [], console)) == 3
+    assert threads(lambda: work.use_threads(0)) == 1

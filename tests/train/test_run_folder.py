@@ -37,6 +37,7 @@ def claim(path, *overrides):
         "eval.every=3",
         "run.save_every=1",
         "run.keep=5",
+        "run.threads=2",
         "run.steps=99",
     ],
 )

@@ -146,6 +146,12 @@ class Valued(nn.Module):
         return output
 
 
+def use_threads(count: int) -> None:
+    """Sets how many CPU threads compute in this process; 0 leaves torch's choice."""
+    if count:
+        torch.set_num_threads(count)
+
+
 def device() -> torch.device:
     """Returns where this process's models run: its accelerator, or the CPU where there is none, whatever torch was built for."""
     accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None

@@ -15,6 +15,7 @@ CHANGEABLE = frozenset(
         "run.steps",
         "run.save_every",
         "run.keep",
+        "run.threads",
         "env.workers",
         "env.timeout",
         "env.retries",

@@ -14,7 +14,7 @@ from agentgym_train import checkpoint, curricula, evaluate, plugins, report, tas
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.files import Lock, publish, writing
-from agentgym_train.models import load_shape, load_tokenizer
+from agentgym_train.models import load_shape, load_tokenizer, use_threads
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout.chat import Chat
@@ -67,6 +67,7 @@ def make_init(config: Config, folder: Path, display: report.Display) -> None:
     """Makes the small model, of random play in every environment."""
     from agentgym_train import scratch
 
+    use_threads(config.run.threads)
     draft = folder / ".init-draft"
     shutil.rmtree(draft, ignore_errors=True)
     sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}

@@ -13,7 +13,7 @@ from agentgym_train.config import SCRATCH, Config
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.files import Lock, writing
 from agentgym_train.lanes import make_lanes
-from agentgym_train.models import device, load_tokenizer
+from agentgym_train.models import device, load_tokenizer, use_threads
 from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
 from agentgym_train.run.held_out import HeldOut, add_baselines
@@ -30,6 +30,7 @@ def work(folder: Path, console: Console) -> None:
     transformers_logging.disable_progress_bar()
     lock = Lock(folder, shared=True)
     config = reward_config.load(folder / "config.toml")
+    use_threads(config.run.threads)
     if isinstance(config, Config):
         work_on_policy(config, folder, console)
     else:
@@ -108,6 +109,7 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     if config_file is None and not saved:
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
     config = configuration.load(config_file or saved[0], overrides)
+    use_threads(config.run.threads)
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
     lanes = make_lanes(config, trainings, load_tokenizer(str(folder)))
     dtype = getattr(torch, config.model.dtype)
