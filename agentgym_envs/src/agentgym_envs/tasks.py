@@ -147,9 +147,12 @@ def strings(patterns: object, keyword: str) -> list[str]:
     Raises:
         ArgumentError: it is something else.
     """
-    given = [patterns] if isinstance(patterns, str) else list(patterns) if isinstance(patterns, Iterable) else [None]
-    if all(isinstance(one, str) for one in given):
-        return given
+    if isinstance(patterns, str):
+        return [patterns]
+    given = list(patterns) if isinstance(patterns, Iterable) else [None]
+    texts = [one for one in given if isinstance(one, str)]
+    if len(texts) == len(given):
+        return texts
     raise ArgumentError(f"{keyword}={shown(patterns)}: must be a task id or a list of them, as strings")
 
 

@@ -55,7 +55,8 @@ class TwentyQuestions(TextGame):
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Explains the attributes to the asker, and tells the answerer the thing and its facts."""
-        self._topic, self._number = task.data["topic"], task.data["number"]
+        self._topic: str = task.data["topic"]
+        self._number: int = task.data["number"]
         self._left, self._asked = QUESTIONS, list[tuple[Question, bool]]()
         self._wrong: list[Thing] = []
         self._open: Question | None = None

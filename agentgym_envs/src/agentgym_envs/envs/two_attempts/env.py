@@ -53,7 +53,7 @@ class TwoAttemptsEnv(TextEnv):
         limit = turns if turns is not None else registry.spec(of).max_episode_steps
         if not isinstance(self._inner, TextEnv) or isinstance(self._inner, TwoAttemptsEnv):
             raise ArgumentError(f"of={of!r}: two attempts are made at an environment that is a TextEnv, and not at attempts")
-        seats = getattr(self._inner, "seats", ())
+        seats: tuple[str, ...] = getattr(self._inner, "seats", ())
         if len(seats) > 1:
             raise ArgumentError(
                 f"seats={kwargs['seats']!r}: two attempts are one stream without names, and cannot tell apart {', '.join(seats)}; "
