@@ -84,7 +84,10 @@ def test_a_request_that_is_given_up_disturbs_no_other():
 
 
 def test_a_request_that_is_given_up_takes_no_answer_from_the_next_one():
+    complaints = []
+
     async def go():
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
         async with AsyncEnvPool(SLOW, 1, delay=0.3) as pool:
             await pool.reset(0, seed=1)
             with pytest.raises(TimeoutError):
@@ -93,3 +96,4 @@ def test_a_request_that_is_given_up_takes_no_answer_from_the_next_one():
             assert (await pool.send(0, "x")).observation == "turn 3"
 
     asyncio.run(go())
+    assert complaints == []

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, TaskError, UnknownName, WorkerDied
-from agentgym_envs.pool import EnvPool, describe
+from agentgym_envs.pool import Description, EnvPool, describe
 from agentgym_envs.pool.pool import CLOSE_TIMEOUT
 from agentgym_envs.wrappers import ActionFormat
 
@@ -100,6 +100,8 @@ def test_a_dead_or_hung_worker_is_replaced_and_only_its_environments_fail(fault,
         assert results[3].error is None
         pool.send(2, "ok")
         assert type(gather(pool, 1)[2].error) is NeighbourFailed, "the state of environment 2 went with its worker"
+        pool.ask_oracle(2)
+        assert type(gather(pool, 1)[2].error) is NeighbourFailed
         pool.send(0, "ok")
         assert type(gather(pool, 1)[0].error) is WorkerDied, "the one that failed is no neighbour of itself"
         for i in (0, 2):
@@ -170,6 +172,18 @@ def test_a_death_tells_how_and_the_last_words(fault, status):
         assert time.monotonic() - begin < 8.0, "the orphan's 10 seconds are not waited for"
         assert f"its worker ended {status}" in error
         assert f"about to {fault}" in error
+
+
+def test_the_last_words_are_the_latest():
+    with EnvPool(ODD, 1) as pool:
+        start(pool)
+        for _ in range(6):  # 500 characters each
+            pool.send(0, "print")
+            gather(pool, 1)
+        pool.send(0, "die")
+        error = str(gather(pool, 1)[0].error)
+        assert error.endswith("about to die")
+        assert len(error) < 2200
 
 
 @pytest.mark.parametrize("fault", ["garbage", "lie"])
@@ -333,6 +347,11 @@ def test_ctrl_c_does_not_reach_the_workers():
 def test_starting_has_a_limit_of_its_own():
     with EnvPool(SLOW_START, 1, timeout=0.5, delay=1.5) as pool:
         assert start(pool)[0].observation == "seed 0"
+        pool.send(0, "raise")
+        gather(pool, 1)
+        pool.reset(0, seed=1)
+        assert gather(pool, 1)[0].observation == "seed 1", "an environment that failed is made anew"
+    assert EnvPool(SLOW_START, 1, timeout=90, start_timeout=2).start_timeout == 90, "no first reset has less time than others"
     with EnvPool(SLOW_START, 1, timeout=0.5, delay=1.5, each=True) as pool:
         start(pool)
         pool.reset(0, seed=1)
@@ -356,6 +375,11 @@ def test_an_environment_is_described_as_it_says_itself():
     react = describe("agentgym/Maze-v1", split="dev", action_format="react")
     assert react.instructions == ActionFormat(env, "react").instructions != described.instructions
     assert describe(FAULTY) == ("", None, None, {}, False, [])
+
+
+def test_one_agent_is_not_several():
+    several = [Description("", [], [], {}, True, agents).several for agents in ([], ["a"], ["a", "b"])]
+    assert several == [(), (), ["a", "b"]]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ class FaultyEnv(gymnasium.Env):
     """Counts steps. The actions "raise", "hang" and "die" do so; so does ``fault`` at step ``at`` until ``marker`` exists."""
 
     metadata = {"render_modes": []}
+    seats = 4  # in no game: a plain environment may have any attribute
 
     def __init__(self, *, length=5, fault=None, at=2, marker=None, seeds=None, construct=None):
         if construct:

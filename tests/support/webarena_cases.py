@@ -56,6 +56,10 @@ ANSWERS = [
     (holds('"Red"', "blue"), "red, blue", True),
     (holds("Red", ""), "red", True),
     ({"must_include": []}, "anything", True),
+    # Several checks: all of them, in any order.
+    ({"must_include": ["red"], "exact_match": "blue"}, "blue", False),
+    ({"exact_match": "blue", "must_include": ["red"]}, "blue", False),
+    ({"must_include": ["red"], "exact_match": "red car"}, "Red car", True),
     # One text of several characters: anywhere.
     (holds("700 g"), "It weighs 700 g.", True),
     (holds("700 g"), "It weighs 700g.", False),

@@ -270,7 +270,7 @@ class EnvPool:
             self._fail(slot, WorkerDied)
 
     def _digest(self, slot: int, worker: Handle) -> None:
-        """Notes the answers that a worker has sent. One that was noted already, and perhaps given out, is not noted again."""
+        """Notes the answers that a worker has sent; again, if an interrupt has come between noting one and taking it."""
         try:
             while (answer := worker.inbox.first()) is not None:
                 request = worker.head
@@ -280,8 +280,7 @@ class EnvPool:
                     worker.made.discard(result.index)
                 elif request.kind == "reset":
                     worker.made.add(result.index)
-                if request.id in self._state.asked:
-                    self._state.answers[request.id] = result
+                self._state.answers[request.id] = result
                 worker.inbox.take(request.id)
         except BadMessage as error:
             self._fail(slot, WorkerDied, f"its worker sent {error}")
@@ -305,7 +304,7 @@ class EnvPool:
             worker.kill()
         why = why or worker.obituary()
         state, lost = self._state, dict(self._state.lost)
-        requests = [r for r in worker.requests if r.id in state.asked and r.id not in state.answers]
+        requests = [r for r in worker.requests if r.id not in state.answers]
         failed: dict[int, EnvFailure] = {}
         if begun == 0:  # it never came so far: nobody in it is to blame, and a new one would not fare better
             failed = {r.id: kind(f"{self.spec.id} did not start: {why}") for r in requests}

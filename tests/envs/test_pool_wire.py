@@ -1,0 +1,47 @@
+import pytest
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.pool import EnvPool, wire
+from agentgym_envs.pool.wire import BadMessage, Inbox, pack
+
+MESSAGES = [{"id": 1}, {}, {"text": "\ud800 🙂" * 50}, {"nested": [1, {"x": None}]}, {"id": 2, "long": "x" * 400}]
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 64, 10**6])
+def test_messages_arrive_however_they_are_cut(size):
+    stream = b"".join(map(pack, MESSAGES)) * 3
+    inbox, got = Inbox(), []
+    for start in range(0, len(stream), size):
+        got += inbox.feed(stream[start : start + size])
+    assert got == MESSAGES * 3
+    assert inbox.first() is None
+
+
+def test_a_message_stays_until_it_is_taken():
+    inbox = Inbox()
+    inbox._stream.chunks.append(pack({"id": 7}) + pack({"id": 8}))
+    assert inbox.first() == inbox.first() == {"id": 7}
+    assert inbox.taken == 0
+    inbox.take(7)
+    assert (inbox.taken, inbox.first()) == (7, {"id": 8})
+
+
+@pytest.mark.parametrize("stream", [b"\xff\xff\xff\xff", b"\0\0\0\x02[]", b"\0\0\0\x01{", b"\0\0\0\x01\xff"])
+def test_other_bytes_are_no_message(stream):
+    with pytest.raises(BadMessage):
+        list(Inbox().feed(stream))
+
+
+def test_a_message_that_is_too_long_is_neither_sent_nor_read(monkeypatch):
+    monkeypatch.setattr(wire, "LONGEST", len(pack({"id": 1})) - 4)
+    (message,) = Inbox().feed(pack({"id": 1}))
+    assert message == {"id": 1}
+    with pytest.raises(ValueError, match="a message of 10 bytes is longer than 9"):
+        pack({"id": 10 + 1})
+    with pytest.raises(BadMessage, match="a message of 10 bytes"):
+        list(Inbox().feed(b"\0\0\0\x0a"))
+    monkeypatch.setattr(wire, "LONGEST", 1000)
+    with EnvPool("agentgym/Maze-v1", 1) as pool:
+        with pytest.raises(ArgumentError, match=r"cannot be sent: a message of \d+ bytes is longer than 1000"):
+            pool.send(0, "x" * 1000)
+        assert pool.outstanding == 0
