@@ -292,6 +292,9 @@ def test_commands_that_would_leave_the_game_are_refused():
         assert info["invalid"], action
         assert (reward, terminated) == (0.0, False)
     assert set(os.listdir()) == before
+    stopped, plain = env.step(" Look . "), env.step("look")
+    assert stopped[0] == plain[0], "one full stop at the end changes nothing"
+    assert not stopped[4]["invalid"]
     env.close()
 
 

@@ -206,6 +206,18 @@ def _origin(cls: type) -> str:
     return f" of {owners[0]}" if owners else ""
 
 
+def command(action: str, limit: int = 500) -> str:
+    """Returns an action as the grammar of commands reads it: on one line with single blanks, and without a full stop at its end.
+
+    Every environment whose actions are commands reads them with this function. Messages and answers keep their full stops.
+
+    Args:
+        action: any string.
+        limit: characters that are read.
+    """
+    return " ".join(action[:limit].split()).removesuffix(".").rstrip()
+
+
 def echo(action: str) -> str:
     """Returns what an observation may repeat of an action: valid Unicode on one line, cut at ``ECHO_LIMIT`` characters."""
     text = " ".join(action[: 2 * ECHO_LIMIT].encode("utf-8", "replace").decode().split())

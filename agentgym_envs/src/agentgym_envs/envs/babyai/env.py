@@ -8,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.core import Outcome, TextEnv, command
 from agentgym_envs.envs.babyai.moves import UNKNOWN, offered, refusal, steps
 from agentgym_envs.envs.babyai.tasks import babyai_tasks
 from agentgym_envs.envs.babyai.view import FRONT, View
@@ -71,7 +71,7 @@ class BabyAIEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Carries out a single or a macro action, or explains."""
-        text = re.sub(r"^pick up ", "pickup ", " ".join(action[:200].lower().split()).rstrip("."))
+        text = re.sub(r"^pick up ", "pickup ", command(action, 200).lower())
         if "check" in text:
             return Outcome(self._listed(f"You can take the following actions: {', '.join(self.actions())}"), 0.0)
         if text in self._moves:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from agentgym_envs.core import Outcome, echo
+from agentgym_envs.core import Outcome, command, echo
 from agentgym_envs.envs.connect4.board import EMPTY, Board, Stones
 from agentgym_envs.envs.connect4.solver import Solver
 from agentgym_envs.errors import ArgumentError
@@ -93,7 +93,7 @@ class Connect4(TextGame):
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
         """Drops a stone, or explains to who said it why not."""
         ((seat, action),) = said.items()
-        found = _DROP.fullmatch(action.strip())
+        found = _DROP.fullmatch(command(action))
         column = int(found[1]) - 1 if found else -1
         if column not in self.board.legal(self.stones.mask):
             room = ", ".join(self.actions(seat))

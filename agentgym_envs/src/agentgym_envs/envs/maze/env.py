@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentgym_envs.core import Outcome, TextEnv, echo
+from agentgym_envs.core import Outcome, TextEnv, command, echo
 from agentgym_envs.envs.maze.tasks import MOVES, Maze, MazeTasks, NumberedMazes, Room, move, path
 from agentgym_envs.tasks import Task
 
@@ -91,5 +91,5 @@ class MazeEnv(TextEnv):
 
 def words(action: str) -> tuple[str, str]:
     """Returns the first word of an action and the rest, in small letters with single spaces."""
-    verb, _, rest = " ".join(action[:100].lower().split()).partition(" ")
+    verb, _, rest = command(action, 100).lower().partition(" ")
     return verb, rest

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from agentgym_envs.core import Outcome, echo
+from agentgym_envs.core import Outcome, command, echo
 from agentgym_envs.envs.negotiation.players import conceder, fair, propose
 from agentgym_envs.envs.negotiation.tasks import ITEMS, TOTAL, Bundle, Scenario, sumproduct, tasks, written
 from agentgym_envs.multi.game import Player, TextGame
@@ -73,7 +73,7 @@ class Negotiation(TextGame):
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
         """Takes an offer or the answer to one."""
         ((seat, action),) = said.items()
-        words = " ".join(action[:1000].lower().split())
+        words = command(action, 1000).lower()
         if (wrong := self._wrong(words)) is not None:
             return {s: Outcome(wrong, 0.0, invalid=True) if s == seat else Outcome("", 0.0) for s in self.seats}
         if words == "accept":

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from agentgym_envs.core import Outcome, TextEnv, echo
+from agentgym_envs.core import Outcome, TextEnv, command, echo
 from agentgym_envs.envs.textcraft.recipes import Book, Recipe, default_book, mojang_book, show
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
@@ -63,7 +63,7 @@ class TextCraftEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Gathers, crafts, shows the inventory, or explains."""
-        text = " ".join(action[:500].lower().split()).rstrip(".")
+        text = command(action).lower()
         if text == "inventory":
             return Outcome(self._inventory(), 0.0)
         if match := _GET.fullmatch(text):

@@ -7,6 +7,8 @@ writes files. TextWorld compiles commands into its games that print the whole wo
 
 import re
 
+from agentgym_envs.core import command
+
 INPUT_LIMIT = 100
 """Characters of a command that a Z-machine game reads."""
 META = frozenset(
@@ -37,7 +39,7 @@ _SEVERAL = re.compile(r"[.,;]|\bthen\b", re.IGNORECASE)
 
 def normalized(action: str) -> str:
     """Returns an action as one line of ASCII without a full stop at its end."""
-    return " ".join(action[: 4 * INPUT_LIMIT].encode("ascii", "ignore").decode().split()).rstrip(". ")
+    return command(action[: 4 * INPUT_LIMIT].encode("ascii", "ignore").decode())
 
 
 def is_meta(command: str) -> bool:

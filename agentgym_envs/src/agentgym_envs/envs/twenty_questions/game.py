@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from agentgym_envs.core import Outcome, echo
+from agentgym_envs.core import Outcome, command, echo
 from agentgym_envs.envs.twenty_questions.reading import Misread, read
 from agentgym_envs.envs.twenty_questions.things import Question, Thing, Topic, best_question, topics
 from agentgym_envs.envs.twenty_questions.words import similar
@@ -16,7 +16,7 @@ from agentgym_envs.tasks import Task, TaskSet, split_of
 QUESTIONS = 20
 GUESSES = 3  # of the questions: a list of guesses is no way to find anything
 ASKER, ANSWERER = "asker_0", "answerer_0"
-_GUESS = re.compile(r"guess\s+(.{1,60}?)[.?]?", re.IGNORECASE)
+_GUESS = re.compile(r"guess\s+(.{1,60}?)\??", re.IGNORECASE)
 
 
 class TwentyQuestions(TextGame):
@@ -79,9 +79,9 @@ class TwentyQuestions(TextGame):
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
         """Takes a question, a guess or an answer."""
         ((seat, action),) = said.items()
-        words = action.strip()
+        words = command(action)
         if seat == ANSWERER:
-            return self._answer(words.rstrip(".!").lower())
+            return self._answer(words.rstrip("!").lower())
         if guess := _GUESS.fullmatch(words):
             return self._guess(guess[1])
         try:

@@ -2,7 +2,7 @@
 
 import re
 
-from agentgym_envs.core import echo
+from agentgym_envs.core import command, echo
 from agentgym_envs.envs.twenty_questions import words
 from agentgym_envs.envs.twenty_questions.things import Question, Topic
 
@@ -27,7 +27,7 @@ def read(topic: Topic, action: str) -> Question:
     Raises:
         Misread: the words are not a question, the attribute does not exist, or nothing has such a value.
     """
-    found = _QUESTION.fullmatch(" ".join(action[:200].split()).rstrip("? "))
+    found = _QUESTION.fullmatch(command(action).rstrip("? "))
     if not found:
         raise Misread(f"Not an action: {echo(action)}")
     attribute, relation, value = found[1].lower(), found[2].lower(), found[3].strip()
