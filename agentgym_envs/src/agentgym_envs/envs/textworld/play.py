@@ -16,6 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentgym_envs.randomness import undisturbed
+
 if TYPE_CHECKING:
     import jericho
     import textworld
@@ -164,8 +166,9 @@ class Tracker:
     """TextWorld's model of a game's world, which follows the events that the game tells."""
 
     def __init__(self, story: Story, *, quests: bool = False):
-        from textworld.generator.game import GameProgression
-        from textworld.generator.inform7 import Inform7Game
+        with undisturbed():
+            from textworld.generator.game import GameProgression
+            from textworld.generator.inform7 import Inform7Game
 
         game = load_game(story.path, story.stamp)
         self._words = Inform7Game(game)
@@ -190,7 +193,8 @@ class Tracker:
 @lru_cache(maxsize=GAMES)
 def load_game(path: Path, stamp: tuple[int, int]) -> "textworld.Game":
     """Returns the description that TextWorld writes beside a game; ``stamp`` tells apart what has lain there."""
-    import textworld
+    with undisturbed():
+        import textworld
 
     return textworld.Game.load(str(path.with_suffix(".json")))
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from agentgym_envs.envs.web.connection import Connection, Gone, Refused
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
+from agentgym_envs.randomness import undisturbed
 
 SHELLS = ("chromium-headless-shell", "chrome-headless-shell")  # Chromium without the parts for a window: faster
 SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -186,7 +187,8 @@ class _Process:
         if self.playwright is None:
             from playwright.sync_api import sync_playwright
 
-            self.playwright = sync_playwright().start()
+            with undisturbed():
+                self.playwright = sync_playwright().start()
         try:
             chromium = self.running.get(setting)
             if chromium is None or not chromium.alive:
