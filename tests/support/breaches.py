@@ -17,7 +17,12 @@ class Count(TextEnv):
     instructions = "Look, then say the number."
 
     def make_tasks(self):
-        return TaskSet(Task(id=f"{s}-{n}", split=s, data={"n": n}) for s in ("train", "dev", "test") for n in range(8))
+        numbers = {"train": range(8), "dev": range(8, 16), "test": range(16, 24)}
+        return TaskSet(
+            Task(id=f"{split}-{n % 8}", split=split, data={"n": n, "all": list(map(str, all_))})
+            for split, all_ in numbers.items()
+            for n in all_
+        )
 
     def begin(self, task, rng):
         self.number, self.looked = str(task.data["n"]), False
@@ -31,7 +36,7 @@ class Count(TextEnv):
         return Outcome("yes" if done else "no", float(done), done=done, success=done, invalid=action not in self.actions())
 
     def actions(self):
-        return ["look", *(str(n) for n in range(8) if self.looked)]
+        return ["look", *(self.task.data["all"] if self.looked else ())]
 
     def oracle(self):
         yield from ["look"] * (not self.looked)
@@ -173,7 +178,7 @@ class Fragile(Count):
 
 class Misleading(Count):
     def act(self, action):
-        return super().act(action)._replace(invalid=action == "7")
+        return super().act(action)._replace(invalid=action in self.task.data["all"])
 
 
 class Stale(Count):
@@ -303,7 +308,7 @@ class Worn(Count):
 
 class Lazy(Count):
     def oracle(self):
-        yield "give up"
+        yield "look"
 
 
 class LazyInTheMiddle(Count):
@@ -433,7 +438,7 @@ BREACHES = {
     RaisingLater: "No action",
     RaisingAtTheUnseen: "No action.*'FREE",
     Fragile: "Admissible actions.*turn 7.*ZeroDivisionError",
-    Misleading: "'7' was listed, but",
+    Misleading: r"'\d+' was listed, but",
     Stale: r"actions\(\) changes without a step",
     Speechless: "must give a list of actions",
     Talkative: "must be absent",
@@ -469,7 +474,7 @@ BREACHES = {
     OtherLimit: "environment . of the vector went on differently at turn 2: truncated is 'True', not 'False'",
     MoreInfo: "environment 0 of the vector went on differently at turn 1: hint is '3', not 'None'",
     Mistyped: r"info\['goal'\] is 3, not a str",
-    Littering: "no file",
+    Littering: "the working folder has new files",
     Haunted: "no process",
 }
 for cls in (Count, *BREACHES):

@@ -8,7 +8,7 @@ from agentgym_envs.envs.textworld.games import build
 from agentgym_envs.tasks import SPLITS, spread
 
 FAMILIES = {
-    "agentgym/TWSimple-v1": {},
+    "agentgym/TWSimple-v1": {"goal": "brief"},
     "agentgym/TWCoinCollector-v1": {},
     "agentgym/TWTreasureHunter-v1": {},
     "agentgym/TWCooking-v1": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},

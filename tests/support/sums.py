@@ -37,7 +37,7 @@ class Sum(TextGame):
         return {seat: Outcome(told, 1.0 if right else 0.25, done, right) for seat in self.seats}
 
     def actions(self, seat: str) -> list[str]:
-        return [str(self.cards[seat]), self.oracle(seat)]
+        return list(dict.fromkeys([str(self.cards[seat]), self.oracle(seat)]))
 
     def oracle(self, seat: str) -> str:
         return str(sum(self.cards.values()) if len(self.told) == 2 else self.cards[seat])

@@ -4,7 +4,7 @@ import random
 import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -13,7 +13,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from rich.table import Table
 
 from agentgym_envs import plugins, registry
-from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, MissingExtra
+from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, EnvRaised, MissingExtra
 from agentgym_envs.evaluate.commands import evaluate, report
 from agentgym_envs.evaluate.tournament.command import tournament
 from agentgym_envs.feedback.commands import compare, export
@@ -108,21 +108,38 @@ def _ending(info: dict[str, Any]) -> str:
 @app.command()
 @user_errors
 def check(env_id: EnvId, set_: Kwargs = None) -> None:
-    """Tries whether an environment keeps the contract, and a game that of its seats."""
-    from agentgym_envs.testing import check_text_env, check_text_parallel_env
-
+    """Checks that an environment keeps the contract, and a game that of its seats. The status is 0 if it does, 1 if it does not."""
     given = keywords(set_)
-    registry.make(env_id, **given).close()  # what is broken before it can be checked has an error of its own
     try:
+        held = _properties(env_id, given)
+    except ConformanceError as error:
+        _fail(f"{registry.named(env_id)} breaks the contract: {error}")
+    except (AgentGymError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # also SystemExit, whose status would be that of this command
+        _fail(str(EnvRaised.of(registry.named(env_id), error)))
+    else:
+        for line in held:
+            out.print(f"[green]ok[/] {escape(line)}")
+
+
+def _fail(message: str) -> NoReturn:
+    err.print(f"error: {message}", style="red", markup=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
+    """Returns the properties that hold."""
+    from agentgym_envs.testing import check_text_env, check_text_parallel_env
+    from agentgym_envs.testing.surroundings import no_exit
+
+    with no_exit():
+        registry.make(env_id, **given).close()  # what is broken before it can be checked has an error of its own
         held = check_text_env(env_id, **given)
         if registry.is_game(plugins.discover(plugins.ENVIRONMENTS)[env_id.rpartition(":")[2]]):
-            held += check_text_parallel_env(
-                env_id, **{key: value for key, value in given.items() if key not in registry.SEAT_KEYWORDS}
-            )
-        for line in held:
-            out.print(f"[green]ok[/] {line}")
-    except ConformanceError as error:
-        raise ConformanceError(f"{registry.named(env_id)} breaks the contract: {error}") from error
+            own = {key: value for key, value in given.items() if key not in registry.SEAT_KEYWORDS}
+            held += check_text_parallel_env(env_id, **own)
+        return held
 
 
 @app.command()

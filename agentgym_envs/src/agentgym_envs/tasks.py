@@ -37,17 +37,21 @@ class TaskSet:
 
     Args:
         tasks: all tasks of all splits.
+        repeats: see the attribute.
 
     Attributes:
         splits: that may be asked for.
+        repeats: two ids may name the same content, as two seeds of a small page do; the conformance kit then allows it and says so.
 
     Raises:
         TaskError: two tasks share an id.
     """
 
     splits: tuple[str, ...] = SPLITS
+    repeats: bool = False
 
-    def __init__(self, tasks: Iterable[Task]):
+    def __init__(self, tasks: Iterable[Task], *, repeats: bool = False):
+        self.repeats = repeats
         self._by_id: dict[str, Task] = {}
         for task in tasks:
             if task.id in self._by_id:

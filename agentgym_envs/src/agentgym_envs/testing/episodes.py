@@ -1,21 +1,27 @@
 """What an environment does in its episodes."""
 
+import gc
 import random
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from glob import escape
 from itertools import chain, islice
 
 import gymnasium
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing.subject import Observed, Subject, expect, refused, world
+from agentgym_envs.testing.holdings import open_files
+from agentgym_envs.testing.observed import Observed
+from agentgym_envs.testing.solutions import solve
+from agentgym_envs.testing.subject import Subject, expect, refused, world
 
 WALKS = 2  # tasks a split
 WALK_STEPS = 400  # of all walks: after so many no other begins, once each split had one
 WALK_TURNS = 300  # of one walk
-ORACLES = 6  # tasks a split
+SEEDS = 20  # that draw two different tasks, where there are two
 
 
 def info_and_reward(subject: Subject) -> None:
@@ -29,13 +35,15 @@ def info_and_reward(subject: Subject) -> None:
         observed.step(action)
 
 
-def walks(subject: Subject) -> None:
-    """Admissible actions at random, through whole episodes, are always understood."""
+def walks(subject: Subject) -> str:
+    """Admissible actions at random, through whole episodes, are listed once each and always understood."""
     steps = 0
     for number, task_id in enumerate(subject.sample(WALKS)):
         if number >= len(SPLITS) and steps > WALK_STEPS:
+            number -= 1
             break
         steps += _walk(subject, task_id)
+    return f"{number + 1} episodes, {steps} turns, {len(subject.offered)} actions"
 
 
 def _walk(subject: Subject, task_id: str) -> int:
@@ -44,6 +52,8 @@ def _walk(subject: Subject, task_id: str) -> int:
     expect(listed == world(subject.shown).actions(), "actions() changes without a step")
     turn = 0
     while not observed.over and turn < WALK_TURNS:
+        twice = [action for action, count in Counter(listed).items() if count > 1]
+        expect(not twice, f"{task_id!r}, turn {turn}: listed more than once: {twice[:5]}")
         subject.offered.update(dict.fromkeys(listed))
         action = rng.choice(listed)
         try:
@@ -80,16 +90,44 @@ def named_tasks(subject: Subject) -> None:
         expect(refused(partial(env.reset, options=bad)), f"reset(options={bad}) must raise a ValueError")
 
 
-def oracle(subject: Subject) -> None:
-    """The oracle solves a sample of tasks of every split, also from the middle of an episode."""
-    for number, task_id in enumerate(subject.sample(ORACLES)):
-        skip = number % 2
-        expect(_solve(subject, task_id, skip), f"the oracle does not solve {task_id!r} after {skip} of its own steps")
+def seeds(subject: Subject) -> str:
+    """Different seeds draw different tasks, and a seed also fixes the next episode that begins without one."""
+    env, ids = subject.plain, world(subject.plain).task_ids
+    drawn: dict[str, int] = {}
+    for seed in range(SEEDS):
+        drawn.setdefault(env.reset(seed=seed)[1]["task_id"], seed)
+        if len(drawn) == min(len(ids), 2):
+            break
+    else:
+        raise ConformanceError(f"the seeds 0 to {SEEDS - 1} all draw {min(drawn)!r}")
+    following = []
+    for _ in range(2):
+        env.reset(seed=5)
+        following.append(env.reset())
+    once, twice = following
+    expect(once == twice, f"reset() after reset(seed=5) began differently the second time: {once[0][:99]!r}, {twice[0][:99]!r}")
+    return ", ".join(f"seed {seed} draws {task_id!r}" for task_id, seed in drawn.items())
+
+
+def chosen_tasks(subject: Subject) -> None:
+    """An environment that was made with the keyword tasks has these tasks alone, and draws from them."""
+    for split, ids in subject.listed.items():
+        only = subject.make(split=split, tasks=[escape(ids[-1])])
+        chosen = world(only).task_ids
+        expect(chosen == ids[-1:], f"split={split!r}, tasks={list(ids[-1:])}: task_ids is {chosen}")
+    before = open_files()
+    drawn = only.reset(seed=3)[1]["task_id"]
+    only.step("look")
+    only.close()
+    if open_files() - before:
+        gc.collect()
+    subject.left_open = open_files() - before  # by one more environment: what a first one opens may be for all
+    expect(drawn == ids[-1], f"split={split!r}, tasks={list(ids[-1:])}: reset draws {drawn!r}")
 
 
 def end(subject: Subject) -> None:
     """A step after the end, or before the first reset, is an error rather than a reward."""
-    _solve(subject, subject.sample(1)[0], 0)
+    solve(subject, subject.sample(1)[0], 0)
     for env, when in ((subject.plain, "after the end"), (subject.make(), "before reset")):
         try:
             env.unwrapped.step("look")
@@ -99,22 +137,9 @@ def end(subject: Subject) -> None:
 
 
 def _observed(subject: Subject) -> Observed:
-    assert subject.shown.spec is not None
-    return Observed(subject.shown, limit=subject.shown.spec.max_episode_steps, admissible=True)
+    return Observed(subject.shown, limit=subject.limit, admissible=True)
 
 
 def _fresh_oracle(subject: Subject) -> Iterator[str]:
     """Asks for the oracle only when its first action is wanted."""
     yield from world(subject.plain).oracle()
-
-
-def _solve(subject: Subject, task_id: str, skip: int) -> bool:
-    """Plays ``skip`` actions of one oracle, then all of another, which has to end with the episode."""
-    observed = Observed(subject.plain)
-    observed.reset(options={"task_id": task_id})
-    for action in islice(_fresh_oracle(subject), skip):
-        observed.step(action)
-    if not observed.over:
-        for action in _fresh_oracle(subject):
-            observed.step(action)
-    return bool(observed.info["success"])

@@ -11,6 +11,7 @@ from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import SPLITS
+from agentgym_envs.testing.holdings import children, threads
 from agentgym_envs.testing.subject import Subject, expect, refused, world
 from agentgym_envs.wrappers.formats import FunctionCall
 
@@ -24,7 +25,8 @@ def spec_and_spaces(subject: Subject) -> None:
     expect(again.id == env.spec.id and again.kwargs == env.spec.kwargs, "spec.to_json() does not round-trip")
     expect(pickle.loads(pickle.dumps(env.spec)).id == env.spec.id, "the spec does not pickle")
     expect(isinstance(env.observation_space, Unicode) and isinstance(env.action_space, Unicode), "spaces must be Unicode")
-    expect(bool(world(env).instructions), "unwrapped.instructions is empty")
+    rules = world(env).instructions
+    expect(isinstance(rules, str) and bool(rules.strip()), "unwrapped.instructions is empty")
 
 
 def methods(subject: Subject) -> None:
@@ -35,7 +37,16 @@ def methods(subject: Subject) -> None:
     expect(not missing, f"{kind.__name__} does not write {', '.join(missing)}")
 
 
-def splits(subject: Subject) -> None:
+def construction(subject: Subject) -> None:
+    """The constructor starts no process and no thread."""
+    processes, running = set(children()), threads()
+    subject.make()
+    expect(not (more := set(children()) - processes), f"the constructor started the processes {sorted(more)}")
+    begun = sorted(thread.name for thread in threads() - running)
+    expect(not begun, f"the constructor started the threads {begun}")
+
+
+def splits(subject: Subject) -> str:
     """The splits exist, share no task, and are the same every time."""
     seen: dict[str, str] = {}
     for split in SPLITS:
@@ -43,10 +54,12 @@ def splits(subject: Subject) -> None:
         expect(isinstance(ids, tuple) and len(ids) > 0, f"split {split!r}: task_ids must be a tuple that is not empty")
         expect(ids == world(subject.make(split=split)).task_ids, f"split {split!r}: task_ids changed between two environments")
         for task_id in ids:
+            expect(type(task_id) is str and bool(task_id.strip()), f"split {split!r}: the task id {task_id!r} is not a text")
             expect(task_id not in seen, f"task {task_id!r} is in {split!r} and in {seen.get(task_id)!r}")
             seen[task_id] = split
     expect(refused(lambda: subject.make(tasks=["no such task"])), "tasks=['no such task'] must raise TaskError")
     expect(refused(lambda: subject.make(split="no such split")), "split='no such split' must raise UnknownName")
+    return ", ".join(f"{split}: {len(ids)} tasks" for split, ids in subject.listed.items())
 
 
 def gymnasium_check(subject: Subject) -> None:
@@ -56,7 +69,7 @@ def gymnasium_check(subject: Subject) -> None:
         check_env(subject.plain.unwrapped, skip_render_check=True)
 
 
-def tools(subject: Subject) -> None:
+def tools(subject: Subject) -> str:
     """Some tool writes each action that the walks were offered, and reads it back the same."""
     templates = world(subject.shown).tools
     for name, template in templates.items():
@@ -70,3 +83,4 @@ def tools(subject: Subject) -> None:
             calls.render(action)  # which reads it back
         except ValueError as error:
             raise ConformanceError(f"{action!r}: {error}") from error
+    return f"{len(subject.offered)} actions"

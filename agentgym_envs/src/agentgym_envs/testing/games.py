@@ -35,6 +35,7 @@ def walks(played: Played) -> None:
             listed = game.actions(seat)
             expect(bool(listed) and all(isinstance(a, str) for a in listed), f"actions({seat!r}) gives {listed!r}")
             expect(listed == game.actions(seat), f"actions({seat!r}) changes without a turn")
+            expect(len(set(listed)) == len(listed), f"actions({seat!r}) lists an action twice: {listed[:20]}")
             return rng.choice(listed)
 
         _play(played, task_id, choose)

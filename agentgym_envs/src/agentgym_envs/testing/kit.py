@@ -1,6 +1,7 @@
 """The checks in their order, those that start no simulator first."""
 
 import difflib
+import logging
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -8,15 +9,18 @@ from typing import Any, TypeVar
 import gymnasium
 
 from agentgym_envs import registry
-from agentgym_envs.errors import ConformanceError
-from agentgym_envs.testing import episodes, form, hostile, processes
+from agentgym_envs.errors import ConformanceError, message_of
+from agentgym_envs.testing import contents, episodes, form, hostile, processes, replays, solutions
 from agentgym_envs.testing.subject import Subject
+from agentgym_envs.testing.surroundings import watched
 
 S = TypeVar("S")
+logger = logging.getLogger(__name__)
 _ID = re.compile(r"([\w.]+:)?([\w-]+/)?[\w.-]+-v\d+")
-_CHECKS: Sequence[Callable[[Subject], None]] = (
+_CHECKS: Sequence[Callable[[Subject], str | None]] = (
     form.spec_and_spaces,
     form.methods,
+    form.construction,
     form.splits,
     form.gymnasium_check,
     episodes.info_and_reward,
@@ -24,11 +28,18 @@ _CHECKS: Sequence[Callable[[Subject], None]] = (
     form.tools,
     episodes.render,
     episodes.named_tasks,
-    episodes.oracle,
+    episodes.seeds,
+    episodes.chosen_tasks,
+    solutions.oracle,
+    solutions.unrevealed,
+    contents.contents,
     episodes.end,
     hostile.hostility,
     processes.determinism,
+    replays.alongside,
     processes.vector,
+    processes.untouched,
+    processes.silence,
     processes.leftovers,
 )
 
@@ -41,7 +52,7 @@ def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
         **kwargs: constructor keywords, JSON-able.
 
     Returns:
-        One line for each property that holds.
+        One line for each property that holds, which says in parentheses what was looked at.
 
     Raises:
         UnknownName: no such id.
@@ -49,11 +60,12 @@ def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
     """
     _check_id(env_id)
     registry.spec(env_id)
-    subject = Subject(env_id, kwargs)
-    try:
-        return _run(_CHECKS, subject, env_id)
-    finally:
-        subject.close()
+    with watched(str(kwargs)) as evidence:
+        subject = Subject(env_id, kwargs, evidence)
+        try:
+            return _run(_CHECKS, subject, env_id)
+        finally:
+            _close(subject)
 
 
 def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
@@ -64,7 +76,7 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
         **kwargs: the game's own keywords, JSON-able.
 
     Returns:
-        One line for each property that holds.
+        One line for each property that holds, as above.
 
     Raises:
         UnknownName: no such game.
@@ -86,21 +98,37 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
         zoo.aec_tests,
         zoo.forms,
         zoo.determinism,
+        processes.untouched,
+        processes.silence,
+        processes.remains,
     )
-    return _run(checks, Played(game_id, kwargs), game_id)
+    with watched(str(kwargs)) as evidence:
+        return _run(checks, Played(game_id, kwargs, evidence), game_id)
 
 
-def _run(checks: Sequence[Callable[[S], None]], subject: S, env_id: str) -> list[str]:
+def _run(checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str) -> list[str]:
     held = []
     for check in checks:
+        title = _title(check)
         try:
-            check(subject)
-        except ConformanceError as error:
-            raise ConformanceError(f"{env_id}: {_title(check)}: {error}") from error
-        except Exception as error:
-            raise ConformanceError(f"{env_id}: {_title(check)}: {type(error).__name__}: {error}") from error
-        held.append(_title(check))
+            looked = check(subject)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also SystemExit, which would end the process without a word
+            kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
+            raise ConformanceError(f"{env_id}: {title}: {kind}{message_of(error)}") from error
+        held.append(f"{title} ({looked})" if looked else title)
     return held
+
+
+def _close(subject: Subject) -> None:
+    """Closes everything; an error here would hide the one that was found before, and the last check has closed twice."""
+    try:
+        subject.close()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        logger.debug("close failed once more: %r", error)
 
 
 def _check_id(env_id: str) -> None:
@@ -111,5 +139,5 @@ def _check_id(env_id: str) -> None:
     raise ConformanceError(f"{env_id!r} is not an id with a version, such as 'namespace/Name-v0'{hint}")
 
 
-def _title(check: Callable[..., None]) -> str:
+def _title(check: Callable[..., str | None]) -> str:
     return (check.__doc__ or "").strip().rstrip(".")

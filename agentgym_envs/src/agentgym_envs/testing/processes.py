@@ -1,51 +1,38 @@
 """What an environment does in other processes, and what it leaves behind."""
 
-import json
 import os
-import subprocess
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import gymnasium
 import numpy as np
 
-from agentgym_envs.processes import module_folders, python_command, python_environment
-from agentgym_envs.testing.subject import Subject, children, expect
+from agentgym_envs.testing.elsewhere import compare_elsewhere
+from agentgym_envs.testing.holdings import children, marked, shared_state, threads
+from agentgym_envs.testing.subject import Subject, expect
+from agentgym_envs.testing.surroundings import Evidence
 from agentgym_envs.testing.transcripts import record
 
+T = TypeVar("T")
 _SHOWN = ("observation", "reward", "terminated", "truncated")
-HASH_SEEDS = ("0", "4242")
 VECTOR_TURNS = 6
+ENDING_S = 1.0  # that a thread or a process may take to end after close
 
 
-def determinism(subject: Subject) -> None:
-    """The same seed and actions give the same bytes, here and in processes with other hash seeds."""
-    compare_elsewhere(lambda: record(subject.shown), {"env_id": subject.env_id, "kwargs": subject.kwargs, "game": False})
+class Checked(Protocol):
+    """What is checked: an environment or a game."""
+
+    evidence: Evidence
 
 
-def compare_elsewhere(transcript: Callable[[], list[str]], setup: dict[str, Any]) -> None:
-    """Expects that a transcript is the same a second time, and as the second process of the kit has it."""
-    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
-        jobs = {hash_seed: pool.submit(_elsewhere, setup, hash_seed) for hash_seed in HASH_SEEDS}
-        here = transcript()
-        again = transcript()
-        elsewhere = {f"with PYTHONHASHSEED={hash_seed}": job.result() for hash_seed, job in jobs.items()}
-    for which, there in {"again in one process": again, **elsewhere}.items():
-        where = next((a, b) for a, b in zip(here, there, strict=False) if a != b) if here != there else ("", "")
-        expect(here == there, f"played {which}, {where[0][:200]} became {where[1][:200]}")
+def determinism(subject: Subject) -> str:
+    """The same seed and actions give the same bytes, here and with other hash seeds, time zones, languages, folders and clocks."""
+    setup = {"env_id": subject.env_id, "kwargs": subject.kwargs, "game": False}
+    return compare_elsewhere(lambda: record(subject.shown), setup, subject.evidence)
 
 
-def _elsewhere(setup: dict[str, Any], hash_seed: str) -> list[str]:
-    argument = json.dumps(setup | {"path": module_folders()[1]})
-    command, environ = python_command("agentgym_envs.testing", argument), python_environment(PYTHONHASHSEED=hash_seed)
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=300)
-    expect(done.returncode == 0, f"a second process failed: {done.stderr[-500:]}")
-    lines: list[str] = json.loads(done.stdout.splitlines()[-1])
-    return lines
-
-
-def vector(subject: Subject) -> None:
+def vector(subject: Subject) -> str:
     """Make_vec gives the same episodes as single environments."""
     played = [_play(subject, seed) for seed in (11, 12)]
     many = gymnasium.make_vec(subject.env_id, num_envs=2, **(subject.kwargs | {"admissible": True}))
@@ -62,6 +49,7 @@ def vector(subject: Subject) -> None:
                     _expect_same(turn, single[n], f"environment {i} of the vector went on differently at turn {n}")
     finally:
         many.close()
+    return f"2 environments, {VECTOR_TURNS} turns"
 
 
 def _play(subject: Subject, seed: int) -> tuple[list[str], list[dict[str, Any]]]:
@@ -92,11 +80,47 @@ def _expect_same(vector: dict[str, Any], single: dict[str, Any], message: str) -
         expect(same, f"{message}: {key} is {str(one.get(key))[:100]!r}, not {str(other.get(key))[:100]!r}")
 
 
+def untouched(subject: Checked) -> None:
+    """Random generators, working folder, time zone, locale and signal handlers of the process stay as they were."""
+    for what, now in shared_state().items():
+        before = subject.evidence.state[what]
+        shown = f": {before!r} became {now!r}" if len(f"{before!r}{now!r}") < 200 else ""
+        expect(before == now, f"{what} changed{shown}")
+
+
+def silence(subject: Checked) -> None:
+    """Nothing is printed, also by C code and while importing, and no connection leaves this machine."""
+    connections = list(subject.evidence.connections)
+    expect(not connections, f"the environment tried to connect to {connections[:5]}")
+    for text in (subject.evidence.printed(), *(played.printed for played in subject.evidence.elsewhere)):
+        expect(not text, f"the environment printed {text[:300]!r}")
+
+
 def leftovers(subject: Subject) -> None:
-    """After close, which may be called twice, no process and no file in the working folder is left."""
+    """After close, which may be called twice, no process, thread, open file, temporary or other new file is left."""
     subject.close()
     subject.close()
-    new = set(os.listdir()) - subject.files
+    subject.make().close()  # before it was ever reset
+    remains(subject)
+    expect(not subject.left_open, f"one more environment leaves open after close: {', '.join(sorted(subject.left_open))}")
+
+
+def remains(subject: Checked) -> None:
+    """No process, thread, temporary file or file in the working folder is left."""
+    evidence = subject.evidence
+    new = set(os.listdir()) - evidence.files
     expect(not new, f"the working folder has new files: {sorted(new)}")
-    more = set(children()) - subject.processes
+    for played in evidence.elsewhere:
+        expect(not played.left, f"a process that has ended left the temporary files {played.left[:5]}")
+    running = _after_a_while(lambda: {thread for thread in threads() - evidence.threads if thread.is_alive()})
+    expect(not running, f"threads are left after close: {sorted(thread.name for thread in running)}")
+    more = _after_a_while(lambda: {*children(), *marked(evidence.mark)} - evidence.processes)
     expect(not more, f"processes {sorted(more)} are left after close")
+
+
+def _after_a_while(held: Callable[[], set[T]]) -> set[T]:
+    """Returns what is held once nothing is, or after some time."""
+    end = time.monotonic() + ENDING_S
+    while (still := held()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return still

@@ -10,7 +10,9 @@ from agentgym_envs.core import Outcome
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
 from agentgym_envs.tasks import SPLITS, TaskSet, spread
-from agentgym_envs.testing.subject import LONGEST_OBSERVATION, expect
+from agentgym_envs.testing.observed import LONGEST_OBSERVATION
+from agentgym_envs.testing.subject import expect
+from agentgym_envs.testing.surroundings import Evidence
 
 
 class Played:
@@ -19,10 +21,11 @@ class Played:
     Args:
         game_id: a registered id.
         kwargs: the game's own keywords.
+        evidence: what the process around it shows.
     """
 
-    def __init__(self, game_id: str, kwargs: dict[str, Any]):
-        self.game_id, self.kwargs = game_id, kwargs
+    def __init__(self, game_id: str, kwargs: dict[str, Any], evidence: Evidence):
+        self.game_id, self.kwargs, self.evidence = game_id, kwargs, evidence
 
     def make(self) -> TextGame:
         """Returns another one."""

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from agentgym_envs import make_aec, make_parallel
-from agentgym_envs.testing.processes import compare_elsewhere
+from agentgym_envs.testing.elsewhere import compare_elsewhere
 from agentgym_envs.testing.subject import expect
 from agentgym_envs.testing.transcripts import game_transcript
 from agentgym_envs.testing.watched import Played
@@ -62,11 +62,12 @@ def forms(played: Played) -> None:
             expect(abs(shown.total - score) < 1e-9, f"seed {seed}: the rewards of {seat} add up to {shown.total}, not {score}")
 
 
-def determinism(played: Played) -> None:
-    """The same seed and actions give the same bytes to all seats, here and in processes with other hash seeds."""
-    compare_elsewhere(
+def determinism(played: Played) -> str:
+    """All seats see the same bytes for a seed, here and with other hash seeds, time zones, languages, folders and clocks."""
+    return compare_elsewhere(
         lambda: game_transcript(played.game_id, played.kwargs),
         {"env_id": played.game_id, "kwargs": played.kwargs, "game": True},
+        played.evidence,
     )
 
 

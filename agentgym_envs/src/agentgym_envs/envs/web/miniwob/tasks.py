@@ -133,10 +133,14 @@ NAMES = (
 
 
 def miniwob_tasks() -> TaskSet:
-    """Returns one task a page and seed, such as ``click-button-17``; the difficulty is the page's place in the list."""
-    return TaskSet(
+    """Returns one task a page and seed, such as ``click-button-17``; the difficulty is the page's place in the list.
+
+    Some pages have few contents: ``click-test-2`` has two, so that its seeds repeat.
+    """
+    tasks = (
         Task(id=f"{name}-{seed}", split=split, difficulty=place, data={"name": name, "seed": seed})
         for place, name in enumerate(NAMES)
         for split, seeds in SEEDS.items()
         for seed in seeds
     )
+    return TaskSet(tasks, repeats=True)

@@ -1,0 +1,78 @@
+"""Whether two tasks are the same under two names."""
+
+import random
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import chain
+
+from agentgym_envs.errors import ConformanceError
+from agentgym_envs.tasks import TaskSet, spread
+from agentgym_envs.testing.observed import Observed
+from agentgym_envs.testing.solutions import solve
+from agentgym_envs.testing.subject import Solution, Subject, world
+
+MADE = 100  # tasks of each split whose data are compared where each must be made; all of a table
+SECONDS = 1.0  # after which no other tasks are compared, once two have been
+WALKS, WALK_TURNS = 3, 40
+
+
+def contents(subject: Subject) -> str:
+    """No two tasks have the same content: the first observation, the goal, the oracle's turns, and three random walks."""
+    if world(subject.plain).task_set.repeats:
+        return "not expected, because the task set says repeats=True"
+    compared, end = 0, time.monotonic() + SECONDS
+    for group in chain(_solved_alike(subject, subject.solutions), _of_equal_data(subject, end)):
+        seen: dict[Hashable, str] = {}
+        for task_id in group:
+            if compared > 1 and time.monotonic() > end:
+                break
+            walked = tuple(_walks(subject, task_id))
+            if walked in seen:
+                raise ConformanceError(f"the tasks {seen[walked]!r} and {task_id!r} have the same content")
+            seen[walked] = task_id
+            compared += 1
+    return f"{len(subject.solutions)} solutions; walks through {compared} tasks whose solutions are alike"
+
+
+def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
+    """Yields pairs of tasks that have the same data and the same solution: one pair, and more until the end."""
+    tasks: TaskSet = world(subject.plain).task_set
+    table = type(tasks).get is TaskSet.get
+    ids = chain(*(listed if table else spread(listed, MADE) for listed in subject.listed.values()))
+    pairs = _groups(ids, lambda task_id: repr(sorted(tasks.get(task_id).data.items())), empty="[]")
+    for number, (first, second, *_) in enumerate(pairs):
+        if number and time.monotonic() > end:
+            return
+        yield from _solved_alike(subject, {i: subject.solutions.get(i) or solve(subject, i, 0)[1] for i in (first, second)})
+
+
+def _solved_alike(subject: Subject, solutions: dict[str, Solution]) -> list[list[str]]:
+    return _groups(solutions, lambda task_id: _nameless(task_id, solutions[task_id]))
+
+
+def _groups(ids: Iterable[str], key: Callable[[str], Hashable], *, empty: Hashable = None) -> list[list[str]]:
+    """Returns the ids that share a key, where at least two do."""
+    groups: dict[Hashable, list[str]] = {}
+    for task_id in ids:
+        groups.setdefault(key(task_id), []).append(task_id)
+    return [group for shared, group in groups.items() if len(group) > 1 and shared != empty]
+
+
+def _nameless(task_id: str, solution: Solution) -> tuple[object, ...]:
+    """Returns a solution without the task's name, which tells two apart and means nothing."""
+    opening, goal, actions, texts = solution
+    return opening.replace(task_id, ""), goal.replace(task_id, ""), actions, tuple(text.replace(task_id, "") for text in texts)
+
+
+def _walks(subject: Subject, task_id: str) -> Iterator[str]:
+    """Walks at random: tasks that the oracle solves alike may differ beside its way."""
+    for seed in range(WALKS):
+        rng, observed = random.Random(seed), Observed(subject.plain)
+        observed.reset(options={"task_id": task_id})
+        for _ in range(WALK_TURNS):
+            if observed.over:
+                break
+            listed = world(subject.plain).actions()
+            action = rng.choice(listed)
+            observed.step(action)
+            yield f"{listed} {action} {observed.observation}".replace(task_id, "")

@@ -1,0 +1,144 @@
+"""The same episodes in other processes, which differ in all that a transcript must not depend on."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentgym_envs.processes import module_folders, python_command, python_environment
+from agentgym_envs.registry import SEAT_KEYWORDS
+from agentgym_envs.testing.subject import expect
+from agentgym_envs.testing.surroundings import Evidence
+
+TIMEOUT = 300  # seconds
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where another process plays.
+
+    Attributes:
+        variables: of its environment.
+        moved: it has another working folder.
+        later: seconds that its clock is ahead.
+    """
+
+    variables: dict[str, str] = field(default_factory=dict)
+    moved: bool = False
+    later: float = 0.0
+
+    def __str__(self) -> str:
+        named = [f"{name}={value}" for name, value in self.variables.items()]
+        return ", ".join([*named, *["in another folder"] * self.moved, *["at another time"] * bool(self.later)])
+
+    def parts(self) -> "Iterator[Place]":
+        """Yields places that differ from the plain one in one thing each."""
+        yield from (Place(PLAIN.variables | {name: value}) for name, value in self.variables.items())
+        yield Place(PLAIN.variables, moved=self.moved)
+        yield Place(PLAIN.variables, later=self.later)
+
+
+PLAIN = Place({"PYTHONHASHSEED": "0"})
+PLACES = (
+    Place({"PYTHONHASHSEED": "0", "LC_ALL": "C", "LANG": "C"}),
+    Place(
+        {"PYTHONHASHSEED": "4242", "TZ": "KIT-13:37", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+        moved=True,
+        later=1000 * 86400 + 12345.6,
+    ),
+)
+
+
+class Played(NamedTuple):
+    """What a process in another place showed: the transcript, what it printed, the files that it left."""
+
+    lines: list[str]
+    printed: str
+    left: list[str]
+
+
+def compare_elsewhere(transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: Evidence) -> str:
+    """Expects that a transcript is the same a second time, and in all places.
+
+    Args:
+        transcript: plays here.
+        setup: the id, the keywords, and whether it is a game, for the other processes.
+        evidence: gets what these have printed and left.
+    """
+    with ThreadPoolExecutor(len(PLACES)) as pool:
+        jobs = [pool.submit(play, setup, place) for place in PLACES]
+        here, again = transcript(), transcript()
+        played = [job.result() for job in jobs]
+    evidence.elsewhere.extend(played)
+    _expect_same(here, again, "again in one process")
+    for place, there in zip(PLACES, played, strict=True):
+        if here != there.lines:
+            _expect_same(here, there.lines, _blame(setup, place))
+    return f"{len(here)} turns; other processes: {'; '.join(map(str, PLACES))}"
+
+
+def play(setup: dict[str, Any], place: Place) -> Played:
+    """Plays in another process, whose temporary files are its own."""
+    with tempfile.TemporaryDirectory(prefix="agentgym-") as folder:
+        home, working, temporary = (Path(folder, name) for name in ("", "working", "temporary"))
+        working.mkdir()
+        temporary.mkdir()
+        kwargs = _absolute(setup["kwargs"]) if place.moved else setup["kwargs"]
+        given = setup | {"kwargs": kwargs, "path": module_folders()[1], "later": place.later, "result": str(home / "result")}
+        status, printed = start(given, place.variables | {"TMPDIR": str(temporary)}, str(working) if place.moved else os.getcwd())
+        expect(status == 0, f"a second process failed: {printed[-500:]}")
+        expect((home / "result").exists(), "a second process ended with status 0 before it had played")
+        left = sorted(path.name for path in (*working.iterdir(), *temporary.iterdir()))
+        return Played(json.loads((home / "result").read_text()), printed, left)
+
+
+def start(given: dict[str, Any], variables: dict[str, str], folder: str) -> tuple[int, str]:
+    """Runs a process to its end; returns its status and what it printed."""
+    command = python_command("agentgym_envs.testing", json.dumps(given))
+    environ = python_environment(PYTHONWARNINGS="ignore", **variables)
+    done = subprocess.run(
+        command,
+        env=environ,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        timeout=TIMEOUT,
+    )
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
+def _absolute(value: Any) -> Any:
+    """Makes absolute paths of those keywords of the environment's own that name a file here."""
+    if isinstance(value, dict):
+        return {key: item if key in SEAT_KEYWORDS else _absolute(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_absolute(item) for item in value]
+    return os.path.abspath(value) if isinstance(value, str) and value and os.path.exists(value) else value
+
+
+def _blame(setup: dict[str, Any], place: Place) -> str:
+    """Says what changes the transcript, if one thing alone does."""
+    plain = play(setup, PLAIN).lines
+    if play(setup, PLAIN).lines != plain:
+        return "in two processes alike"
+    for part in sorted(chain(*(each.parts() for each in PLACES)), key=lambda part: len(part.variables)):
+        if part != PLAIN and play(setup, part).lines != plain:
+            return f"with {part}"
+    return f"in another process with {place}"
+
+
+def _expect_same(here: list[str], there: list[str], where: str) -> None:
+    if here == there:
+        return
+    pairs = zip([*here, "the end"], [*there, "the end"], strict=False)
+    one, other = next((a, b) for a, b in pairs if a != b)
+    begin = max(next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0) - 80, 0)
+    expect(False, f"played {where}, {one[begin : begin + 240]} became {other[begin : begin + 240]}")

@@ -1,0 +1,80 @@
+"""What a process holds, and what its parts share: processes, threads, open files, generators of random numbers."""
+
+import locale
+import os
+import pickle
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_DESCRIPTORS = next((path for path in ("/proc/self/fd", "/dev/fd") if os.path.isdir(path)), None)
+
+
+def children() -> list[int]:
+    """Returns the process ids of this process's living children."""
+    if Path("/proc/self/stat").exists():
+        lines = [text for path in Path("/proc").glob("[0-9]*/stat") if (text := _read(path))]
+        heads = [(line.partition(" ")[0], *line.rpartition(")")[2].split()[:2]) for line in lines]
+        rows = [(pid, parent, state) for pid, state, parent in heads]
+    else:
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
+        rows = [(pid, parent, state[0]) for pid, parent, state in map(str.split, listed.splitlines())]
+    return [int(pid) for pid, parent, state in rows if int(parent) == os.getpid() and state != "Z"]
+
+
+def marked(variable: str) -> list[int]:
+    """Returns the ids of other processes that were started with an environment variable: daemons have another parent.
+
+    Args:
+        variable: ``NAME=value``. Without ``/proc`` none is found.
+    """
+    found = (path for path in Path("/proc").glob("[0-9]*/environ") if variable in _read(path).split("\0"))
+    return [int(path.parent.name) for path in found if int(path.parent.name) != os.getpid()]
+
+
+def threads() -> set[threading.Thread]:
+    """Returns the threads that run."""
+    return set(threading.enumerate())
+
+
+def open_files() -> Counter[str]:
+    """Counts the open files of this process by name; sockets and pipes by kind."""
+    names: Counter[str] = Counter()
+    for number in os.listdir(_DESCRIPTORS) if _DESCRIPTORS else ():
+        try:
+            name = os.readlink(f"{_DESCRIPTORS}/{number}")
+        except OSError:  # the one that listed them
+            continue
+        names[re.sub(r":\[\d+\]$", "", name)] += 1
+    return names
+
+
+def shared_state() -> dict[str, Any]:
+    """Returns what all code of a process shares, and what an environment must leave alone."""
+    return {
+        "the state of random": random.getstate(),
+        "the state of numpy.random": pickle.dumps(np.random.get_state()),
+        "the working folder": os.getcwd(),
+        "the time zone": time.tzname,
+        "the locale": locale.setlocale(locale.LC_ALL),
+        "the recursion limit": sys.getrecursionlimit(),
+        "the default timeout of sockets": socket.getdefaulttimeout(),
+        "the handlers of SIGINT and SIGTERM": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)],
+    }
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:  # the process ended meanwhile
+        return ""

@@ -1,0 +1,187 @@
+"""Watches what environments do to the process around them: prints, connections, exits, shared state."""
+
+import ctypes
+import errno
+import ipaddress
+import logging
+import os
+import secrets
+import socket
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import IO, Any, NoReturn
+
+from agentgym_envs.testing.holdings import children, shared_state, threads
+
+_MARK = "AGENTGYM_CHECK"  # the environment variable that all processes which an environment starts inherit
+
+
+class Evidence:
+    """What was there before the first check, and what the checks have seen since.
+
+    Attributes:
+        connections: to other machines, as "host:port".
+        elsewhere: what other processes have shown.
+        mark: ``NAME=value``, in the environment of each process that was started since.
+        files: what lay in the working folder.
+    """
+
+    def __init__(self, output: IO[bytes], mark: str):
+        self._output, self.mark = output, mark
+        self.connections: dict[str, None] = {}
+        self.elsewhere: list[Any] = []
+        self.files, self.processes, self.threads = set(os.listdir()), set(children()), threads()
+        self.state = shared_state()
+
+    def printed(self) -> str:
+        """Returns the beginning of everything that was printed, by whatever means."""
+        _flush()
+        return os.pread(self._output.fileno(), 4000, 0).decode("utf-8", "replace")
+
+
+@contextmanager
+def watched(allowed: str) -> Iterator[Evidence]:
+    """Keeps what is printed, and refuses connections to other machines and ``os._exit``.
+
+    Args:
+        allowed: a text; hosts that it names may be connected to.
+    """
+    with ExitStack() as stack:
+        output = stack.enter_context(_captured())
+        mark = secrets.token_hex(8)
+        stack.enter_context(_marking(mark))
+        stack.enter_context(no_exit())
+        evidence = Evidence(output, f"{_MARK}={mark}")
+        stack.enter_context(_offline(evidence.connections, allowed))
+        yield evidence
+
+
+@contextmanager
+def no_exit() -> Iterator[None]:
+    """Makes ``os._exit`` an exception in this process: it would end a check without a word."""
+    here, leave = os.getpid(), os._exit
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != here:  # a fork ends as it likes
+            leave(status)
+        raise SystemExit(f"os._exit({status})")
+
+    with _replaced(os, "_exit", refuse):
+        yield
+
+
+@contextmanager
+def _captured() -> Iterator[IO[bytes]]:
+    """Sends both streams to a file, also what C code writes; the input is empty. Warnings and logs still reach the user."""
+    with ExitStack() as stack:
+        stack.enter_context(_warnings_kept())
+        output = stack.enter_context(tempfile.TemporaryFile())
+        nothing = stack.enter_context(open(os.devnull))
+        _flush()
+        terminal = stack.enter_context(os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace"))
+        for number, target in ((0, nothing.fileno()), (1, output.fileno()), (2, output.fileno())):
+            stack.callback(_give_back, os.dup(number), number)
+            os.dup2(target, number)
+        stack.callback(_flush)
+        stack.enter_context(_replaced(logging, "lastResort", logging.StreamHandler(terminal)))
+        for name, number in (("stdout", 1), ("stderr", 2)):  # not closed: whoever keeps one writes to the true stream later
+            stream = open(number, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+            stack.enter_context(_replaced(sys, name, stream))
+        stack.enter_context(_replaced(sys, "stdin", nothing))
+        yield output
+
+
+@contextmanager
+def _warnings_kept() -> Iterator[None]:
+    """Shows warnings afterwards."""
+    kept: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            kept = caught
+            yield
+    finally:
+        for warning in kept:
+            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno, warning.file, warning.line)
+
+
+def _give_back(saved: int, number: int) -> None:
+    os.dup2(saved, number)
+    os.close(saved)
+
+
+def _flush() -> None:
+    """Writes out what Python and C have buffered."""
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        with suppress(AttributeError, OSError, ValueError):  # there may be none, or a closed one
+            stream.flush()  # type: ignore[union-attr]
+    ctypes.CDLL(None).fflush(None)
+
+
+@contextmanager
+def _marking(mark: str) -> Iterator[None]:
+    outer = os.environ.get(_MARK)
+    os.environ[_MARK] = mark
+    try:
+        yield
+    finally:
+        os.environ.pop(_MARK, None)
+        if outer is not None:
+            os.environ[_MARK] = outer
+
+
+@contextmanager
+def _offline(connections: dict[str, None], allowed: str) -> Iterator[None]:
+    """Refuses connections to other machines, as a machine without a network does, and notes them."""
+
+    def check(host: object, port: object) -> None:
+        name = host.decode() if isinstance(host, bytes) else str(host or "localhost")
+        if not _is_local(name) and name not in allowed:
+            connections[f"{name}:{port}"] = None
+            raise OSError(errno.ENETUNREACH, f"the conformance kit lets nothing connect to {name}")
+
+    def method(name: str) -> Callable[..., Any]:
+        original = getattr(socket.socket, name)
+
+        def call(self: socket.socket, *args: Any) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6):
+                check(*args[-1][:2])
+            return original(self, *args)
+
+        return call
+
+    resolve = socket.getaddrinfo
+
+    def getaddrinfo(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+        check(host, port)
+        return resolve(host, port, *args, **kwargs)
+
+    with ExitStack() as stack:
+        for name in ("connect", "connect_ex", "sendto"):
+            stack.enter_context(_replaced(socket.socket, name, method(name)))
+        stack.enter_context(_replaced(socket, "getaddrinfo", getaddrinfo))
+        yield
+
+
+def _is_local(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host in ("localhost", socket.gethostname())
+    return address.is_loopback or address.is_unspecified
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Gives an attribute another value; one that was inherited is inherited again afterwards."""
+    own, before = name in vars(owner), getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if own:
+            setattr(owner, name, before)
+        else:
+            delattr(owner, name)

@@ -1,0 +1,30 @@
+"""What tests of the conformance kit share."""
+
+import locale
+import signal
+import sys
+
+import pytest
+from warm_kit import Forks
+
+from agentgym_envs.testing import elsewhere
+
+
+@pytest.fixture(scope="session")
+def forks():
+    with Forks() as kept:
+        yield kept
+
+
+@pytest.fixture
+def warm(forks, monkeypatch, tmp_path):
+    """The kit's other processes are forks, and what a broken environment changes in this process is undone."""
+    monkeypatch.setattr(elsewhere, "start", forks.start)
+    monkeypatch.chdir(tmp_path)  # some litter
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    language, depth = locale.setlocale(locale.LC_ALL), sys.getrecursionlimit()
+    yield
+    locale.setlocale(locale.LC_ALL, language)
+    sys.setrecursionlimit(depth)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
