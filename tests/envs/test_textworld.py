@@ -337,7 +337,12 @@ def test_where_the_cache_is():
 @pytest.mark.parametrize(
     ("env_id", "kwargs", "message"),
     [
-        ("agentgym/TWCoinCollector-v1", {"level": 301}, "level must be from 1 to 300, not 301"),
+        *(
+            ("agentgym/TWCoinCollector-v1", {"level": level}, f"level must be from 2 to 150 or from 201 to 233, not {level}")
+            for level in (1, 151, 234, 301)
+        ),
+        ("agentgym/TWTreasureHunter-v1", {"level": 31}, "level must be from 1 to 30, not 31"),
+        ("agentgym/TWTreasureHunter-v1", {"goal": "none"}, "goal must be one of"),
         ("agentgym/TWSimple-v1", {"goal": "vague"}, "goal must be one of"),
         ("agentgym/TWCooking-v1", {"go": 2}, r"go must be one of \[1, 6, 9, 12\], not 2"),
         ("agentgym/TWCooking-v1", {"recipe": 1, "take": 2}, "take must be from 0 to 1"),

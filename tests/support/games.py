@@ -11,7 +11,7 @@ FAMILIES = {
     "agentgym/TWSimple-v1": {"goal": "brief"},
     "agentgym/TWCoinCollector-v1": {},
     "agentgym/TWTreasureHunter-v1": {},
-    "agentgym/TWCooking-v1": {"recipe": 2, "take": 1, "go": 6, "cook": True, "cut": True, "open": True},
+    "agentgym/TWCooking-v1": {},
 }
 
 

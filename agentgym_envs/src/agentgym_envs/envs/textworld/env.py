@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.textworld.commands import is_meta, is_readable, is_single, normalized
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
+from agentgym_envs.envs.textworld.layouts import coin_seeds, simple_seeds
 from agentgym_envs.envs.textworld.play import Player, Tracker, Turn
 from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, stable_hash
 
-TASKS = {"train": 1000, "dev": 100, "test": 100}
+TASKS = 1200  # of all splits: a twelfth each is for dev and for test
 _REFUSALS = (
     "That's not a verb I recognise",
     "I didn't understand",
@@ -93,22 +94,36 @@ class GameEnv(TextEnv):
 
 
 class ChallengeEnv(GameEnv):
-    """Games of one challenge, generated from the constructor's parameters and the task's number."""
+    """Games of one challenge, generated from the constructor's parameters and the task's seed.
+
+    Args:
+        settings: the challenge's parameters, which name the tasks.
+        goal: what the objective says, where a challenge leaves the choice; the games are the same.
+        **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+    """
 
     challenge: ClassVar[str]
 
-    def __init__(self, *, settings: dict[str, Any], **kwargs: Any):
+    def __init__(self, *, settings: dict[str, Any], goal: str | None = None, **kwargs: Any):
         self._settings = settings
+        self._objective = {} if goal is None else {"goal": goal}
         super().__init__(**kwargs)
 
     def make_tasks(self) -> TaskSet:
-        """Returns 1,000 training and 100 dev and test games of these parameters."""
+        """Returns 1,000 training and 100 dev and test games, fewer where the parameters allow fewer layouts."""
         name = "-".join(f"{k}{v}" for k, v in self._settings.items())
+        seeds = self.seeds(stable_hash(f"{self.challenge} {name}") % 2**28)
+        held_out = max(len(seeds) // 12, 1)
+        sizes = dict(zip(SPLITS, (len(seeds) - 2 * held_out, held_out, held_out), strict=True))
+        numbered = [(split, number) for split in SPLITS for number in range(sizes[split])]
         return TaskSet(
-            Task(id=f"{name}-{split}-{n}", split=split, difficulty=int(self._settings.get("level", 0)), data={"number": n})
-            for split in SPLITS
-            for n in range(TASKS[split])
+            Task(id=f"{name}-{split}-{n}", split=split, difficulty=int(self._settings.get("level", 0)), data={"seed": seed})
+            for (split, n), seed in zip(numbered, seeds, strict=True)
         )
+
+    def seeds(self, first: int) -> Sequence[int]:
+        """Returns the seeds of all tasks; challenges whose layouts are few choose seeds whose layouts differ."""
+        return range(first, first + TASKS)
 
     def path(self, task: Task) -> Path:
         """Returns the cached game, made if need be."""
@@ -117,9 +132,8 @@ class ChallengeEnv(GameEnv):
     def options(self, task_id: str) -> GameOptions:
         """Returns what TextWorld makes the task's game from."""
         task = self.task_set.get(task_id)
-        settings = self._settings | self.settings_of(task.split)
-        seed = stable_hash(f"{self.challenge} {task.id}") % 2**31
-        return GameOptions(self.challenge, tuple(sorted(settings.items())), seed)
+        settings = self._settings | self._objective | self.settings_of(task.split)
+        return GameOptions(self.challenge, tuple(sorted(settings.items())), task.data["seed"])
 
     def settings_of(self, split: str) -> dict[str, Any]:
         """Returns parameters that depend on the split."""
@@ -135,50 +149,63 @@ class SimpleEnv(ChallengeEnv):
 
     Args:
         rewards: "dense", "balanced" or "sparse".
-        goal: how much of the quest the objective tells: "detailed", "brief" or "none".
+        goal: "brief" names the food, "detailed" lists the steps of the solution, "none" leaves a note in the kitchen to find.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
     challenge = "tw-simple"
 
-    def __init__(self, *, rewards: str = "dense", goal: str = "detailed", **kwargs: Any):
+    def __init__(self, *, rewards: str = "dense", goal: str = "brief", **kwargs: Any):
         _choice("rewards", rewards, ("dense", "balanced", "sparse"))
         _choice("goal", goal, ("detailed", "brief", "none"))
-        super().__init__(settings={"rewards": rewards, "goal": goal}, **kwargs)
+        super().__init__(settings={"rewards": rewards}, goal=goal, **kwargs)
+
+    def seeds(self, first: int) -> Sequence[int]:
+        """Returns seeds whose foods, keys and dinners differ."""
+        return simple_seeds(first, TASKS)
 
     def settings_of(self, split: str) -> dict[str, Any]:
-        """The test split uses TextWorld's own test distribution."""
-        return {"test": split == "test"}
+        """All splits use one distribution: TextWorld's own test games name a food that no other food of the game can be."""
+        return {"test": False}
 
 
 class CoinCollectorEnv(ChallengeEnv):
-    """``tw-coin_collector`` (Yuan et al., 2018): find a coin behind rooms and distractor rooms.
+    """``tw-coin_collector`` (Yuan et al., 2018): find a coin at the end of a path of rooms.
 
     Args:
-        level: 1 to 300: rooms on the way, with more distractors from 101 and 201 on.
+        level: 2 to 100, a path of that many rooms; 101 to 150 and 201 to 233, a path of ``level % 100`` rooms with one or two dead
+            ends beside each.
+        goal: "brief" names the coin, "detailed" lists the steps of the solution.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
     challenge = "tw-coin_collector"
 
-    def __init__(self, *, level: int = 5, **kwargs: Any):
-        _choice("level", level, range(1, 301))
-        super().__init__(settings={"level": level}, **kwargs)
+    def __init__(self, *, level: int = 210, goal: str = "brief", **kwargs: Any):
+        _choice("level", level, [*range(2, 101), *range(101, 151), *range(201, 234)], "from 2 to 150 or from 201 to 233")
+        _choice("goal", goal, ("detailed", "brief"))
+        super().__init__(settings={"level": level}, goal=goal, **kwargs)
+
+    def seeds(self, first: int) -> Sequence[int]:
+        """Returns seeds whose maps differ."""
+        return coin_seeds(self._settings["level"], first, TASKS)
 
 
 class TreasureHunterEnv(ChallengeEnv):
-    """``tw-treasure_hunter``: find one thing and leave the others, through doors and containers.
+    """``tw-treasure_hunter``: find one thing and leave another, through doors and containers.
 
     Args:
-        level: 1 to 30.
+        level: 1 to 10, five rooms; 11 to 20, ten rooms with doors and containers; 21 to 30, twenty rooms, some locked.
+        goal: "brief" names the two things, "detailed" lists the steps of the solution.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
     challenge = "tw-treasure_hunter"
 
-    def __init__(self, *, level: int = 5, **kwargs: Any):
+    def __init__(self, *, level: int = 18, goal: str = "brief", **kwargs: Any):
         _choice("level", level, range(1, 31))
-        super().__init__(settings={"level": level}, **kwargs)
+        _choice("goal", goal, ("detailed", "brief"))
+        super().__init__(settings={"level": level}, goal=goal, **kwargs)
 
 
 class CookingEnv(ChallengeEnv):
@@ -186,7 +213,7 @@ class CookingEnv(ChallengeEnv):
 
     Args:
         recipe: ingredients, 1 to 5.
-        take: ingredients that must be fetched, 0 to ``recipe``.
+        take: ingredients that must be fetched, 0 to ``recipe``; by default all.
         go: rooms: 1, 6, 9 or 12.
         open: containers and doors are closed.
         cook: ingredients must be cooked.
@@ -200,16 +227,17 @@ class CookingEnv(ChallengeEnv):
     def __init__(
         self,
         *,
-        recipe: int = 1,
-        take: int = 1,
-        go: int = 1,
-        open: bool = False,
-        cook: bool = False,
-        cut: bool = False,
+        recipe: int = 3,
+        take: int | None = None,
+        go: int = 6,
+        open: bool = True,
+        cook: bool = True,
+        cut: bool = True,
         drop: bool = False,
         **kwargs: Any,
     ):
         _choice("recipe", recipe, range(1, 6))
+        take = recipe if take is None else take
         _choice("take", take, range(0, recipe + 1))
         _choice("go", go, (1, 6, 9, 12))
         flags = {"open": bool(open), "cook": bool(cook), "cut": bool(cut), "drop": bool(drop)}
@@ -249,7 +277,7 @@ class TextWorldEnv(GameEnv):
         return path
 
 
-def _choice(name: str, value: Any, allowed: Any) -> None:
+def _choice(name: str, value: Any, allowed: Any, wanted: str = "") -> None:
     if isinstance(value, bool) or value not in allowed:
-        wanted = f"from {allowed[0]} to {allowed[-1]}" if isinstance(allowed, range) else f"one of {list(allowed)}"
+        wanted = wanted or (f"from {allowed[0]} to {allowed[-1]}" if isinstance(allowed, range) else f"one of {list(allowed)}")
         raise ArgumentError(f"{name} must be {wanted}, not {value!r}")
