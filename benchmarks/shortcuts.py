@@ -121,7 +121,7 @@ def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> l
     ids = list(plain.unwrapped.task_ids)
     ids = spread(ids, tasks) if tasks else ids
     if hasattr(plain.unwrapped, "prepare"):
-        plain.unwrapped.prepare(workers=2, on_item=lambda: None)
+        registry.make(env_id, split="test", tasks=ids).unwrapped.prepare(workers=2, on_item=lambda: None)
     groups = columns(plain, ids)
     try:
         rows = [row("oracle", plain, None, groups, 1)]

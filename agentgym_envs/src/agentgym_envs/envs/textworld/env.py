@@ -181,7 +181,7 @@ class CoinCollectorEnv(ChallengeEnv):
 
     challenge = "tw-coin_collector"
 
-    def __init__(self, *, level: int = 210, goal: str = "brief", **kwargs: Any):
+    def __init__(self, *, level: int = 115, goal: str = "brief", **kwargs: Any):
         _choice("level", level, [*range(2, 101), *range(101, 151), *range(201, 234)], "from 2 to 150 or from 201 to 233")
         _choice("goal", goal, ("detailed", "brief"))
         super().__init__(settings={"level": level}, goal=goal, **kwargs)

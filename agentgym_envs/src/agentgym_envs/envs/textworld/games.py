@@ -21,6 +21,8 @@ from typing import Any
 from agentgym_envs.cache import cache_folder
 from agentgym_envs.processes import python_command, python_environment
 
+RECIPE = 1
+"""Part of a game's cache key: raise it when ``goals.py`` or ``layouts.stream_seeds`` change what a game holds."""
 GENERATION_TIMEOUT = 300.0  # seconds a game may take, on average over what one process makes
 
 
@@ -39,8 +41,8 @@ class GameOptions:
         return {"challenge": self.challenge, "settings": dict(self.settings), "seed": self.seed}
 
     def key(self) -> str:
-        """Returns a hash that also depends on TextWorld's version."""
-        return hashlib.sha256(f"{_textworld()} {json.dumps(self.request(), sort_keys=True)}".encode()).hexdigest()[:24]
+        """Returns a hash that also depends on TextWorld's version and on ``RECIPE``."""
+        return hashlib.sha256(f"{_textworld()} {RECIPE} {json.dumps(self.request(), sort_keys=True)}".encode()).hexdigest()[:24]
 
 
 @cache

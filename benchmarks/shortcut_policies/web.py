@@ -1,0 +1,83 @@
+"""Policies that ignore the task of a web page: constant answers, clicks by place, copies of what is shown."""
+
+import random
+import re
+from collections.abc import Mapping
+from typing import Any
+
+CLICKABLE = "link|button|checkbox|radio|tab|menuitem|switch|treeitem"
+COMMON = "03107 03108 148 Chestnut Avenue 17:00 2026-08-04 30 km/h There is no such post."
+"""The most frequent answers of WebSites that 80 characters can hold, by ``benchmarks/web_constant_agents.py``."""
+_TEXT = re.compile(r"\[\d+\] \w+ '(.+)'")
+
+
+def constant(action: str) -> Any:
+    """Returns a policy that always takes one action."""
+    return lambda observation, info, rng: action
+
+
+def ids(observation: str, roles: str) -> list[str]:
+    """Returns the ids of the elements of some roles, as the page shows them."""
+    return re.findall(rf"^\t*\[(\d+)\] (?:{roles}) ", observation, re.M)
+
+
+def click(observation: str, roles: str, number: int) -> str:
+    """Returns a click on the element of this number, counted around; without such an element the answer is empty."""
+    found = ids(observation, roles)
+    return f"click [{found[number % len(found)]}]" if found else "stop []"
+
+
+def wander(turns: int, answer: str) -> Any:
+    """Returns a policy that clicks at random for some turns and then answers."""
+
+    def policy(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
+        return f"stop [{answer}]" if info["turn"] >= turns else click(observation, CLICKABLE, rng.randrange(10**6))
+
+    return policy
+
+
+def search(answer: bool) -> Any:
+    """Returns a policy that types the objective into the first field, and then answers with nothing or with the last text."""
+
+    def policy(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
+        fields = ids(observation, "textbox|searchbox")
+        if info["turn"] == 0 and fields:
+            return f"type [{fields[0]}] [{' '.join(info['goal'].split())}] [1]"
+        texts = _TEXT.findall(observation.partition("main ''")[2])
+        return f"stop [{texts[-1][:80] if answer and texts else ''}]"
+
+    return policy
+
+
+def fill(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
+    """Types the objective into every field in turn, then clicks the last button."""
+    fields = ids(observation, "textbox|searchbox")
+    if info["turn"] < len(fields):
+        return f"type [{fields[info['turn']]}] [{' '.join(info['goal'].split())}] [0]"
+    return click(observation, "button", -1)
+
+
+SITES = {
+    **{f"`stop [{text}]`": constant(f"stop [{text}]") for text in ("", "N/A", "yes", "0")},
+    "`stop` with the most frequent answers": constant(f"stop [{COMMON}]"),
+    "`stop` with the page's text": lambda observation, info, rng: f"stop [{observation[:9000]}]",
+    "`stop` with the objective": lambda observation, info, rng: f"stop [{info['goal']}]",
+    "types the objective, stops": search(False),
+    "types the objective, stops with the last text": search(True),
+    "clicks the first link, stops": lambda observation, info, rng: (
+        click(observation, "link", 0) if info["turn"] == 0 else "stop []"
+    ),
+    "5 random clicks, stops": wander(5, ""),
+    "15 random clicks, stops with N/A": wander(15, "N/A"),
+}
+PAGES = {
+    "`stop []`": constant("stop []"),
+    "clicks the first button": lambda observation, info, rng: click(observation, "button", 0),
+    "clicks the last button": lambda observation, info, rng: click(observation, "button", -1),
+    "clicks all elements in turn": lambda observation, info, rng: click(
+        observation, f"{CLICKABLE}|StaticText|generic|img", info["turn"]
+    ),
+    "clicks at random": lambda observation, info, rng: click(observation, CLICKABLE, rng.randrange(10**6)),
+    "types the objective everywhere, clicks the last button": fill,
+}
+POLICIES = {"agentgym/WebSites-v0": SITES, "agentgym/MiniWoB-v0": PAGES}
