@@ -94,8 +94,8 @@ class NoiseByPlace(HFSession):
 
 class LogpsByPlace(HFSession):
     def poll(self):
-        samples = super().poll().items()
-        return {row: replace(s, logps=[logp - place / 100 for logp in s.logps]) for place, (row, s) in enumerate(samples)}
+        place = {row: number for number, row in enumerate(self._submitted)}
+        return {row: replace(s, logps=[logp - place[row] / 100 for logp in s.logps]) for row, s in super().poll().items()}
 
 
 class NoiseByCompany(HFSession):

@@ -79,7 +79,16 @@ NUMBERS = {
 }
 WRONG = {int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"), float: ("-1.0", "nan", "inf", "true", "'3'")}
 MAY_BE_ZERO = {
-    *("run.seed", "env.workers", "env.retries", "env.failure_budget", "rollout.batch_wait", "eval.horizon", "eval.every"),
+    *(
+        "run.seed",
+        "run.threads",
+        "env.workers",
+        "env.retries",
+        "env.failure_budget",
+        "rollout.batch_wait",
+        "eval.horizon",
+        "eval.every",
+    ),
     *("model.last_layers", "engine.zero_stage", "engine.warmup", "engine.decay", "engine.weight_decay", "critic.lr"),
 }
 BAD = [(key, value) for key, kind in NUMBERS.items() for value in WRONG[kind]]

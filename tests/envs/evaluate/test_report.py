@@ -315,7 +315,7 @@ def test_the_charts_are_the_hand_worked_ones(opened):
     assert curve(0) == [0, 0.25, 0.5, 0.75, 0.75]
     assert curve(1) == [0, 0, 0.5, 0.5, 0.5]
     assert texts(page, "figcaption")[1:] == [
-        "Success by difficulty: agentgym/Maze-v0over a bar: its episodes",
+        "Success by difficulty: agentgym/Maze-v1over a bar: its episodes",
         "Success by difficulty: agentgym/Other-v0over a bar: its episodes",
     ]
     assert texts(page, "rect title") == ["one: 66.7 % of 3 episodes", "two: 50.0 % of 2 episodes", "one: 100.0 % of 1 episode"]
