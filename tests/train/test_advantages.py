@@ -57,6 +57,7 @@ def test_whitening_is_numpys():
     assert not got[~action].any()
     assert not whitened(torch.full((2, 3), 0.1), torch.ones(2, 3, dtype=torch.bool), World()).any()
     assert not whitened(value, torch.zeros_like(action), World()).any()
+    assert not whitened(value * 1e-8, action, World()).any(), "rounding around 0 is no spread"
 
 
 def whiten_a_share(rank, value, action, out):

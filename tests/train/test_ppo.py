@@ -109,6 +109,12 @@ def test_without_decay_it_is_the_return_to_go_less_the_value():
     torch.testing.assert_close(got, wanted)
 
 
+def test_a_turn_without_a_step_is_discounted_too():
+    reward_BT, step_BT = torch.tensor([[0.0, 0.0, 1.0]]), torch.tensor([[True, False, True]])
+    got = gae(reward_BT, torch.zeros(1, 3), torch.tensor([[0, 1, 2]]), step_BT, gamma=0.5, lam=1.0)
+    assert got.tolist() == [[0.25, 0.0, 1.0]]
+
+
 def test_an_episode_that_was_cut_off_ends_like_any_other():
     whole, cut = (
         [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 0.5)], status=status)])]
