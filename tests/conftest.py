@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import pytest
 from hypothesis import settings
+from warm import Warm
 
 from agentgym_envs.errors import MissingBrowser
 
@@ -19,6 +20,16 @@ def cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AGENTGYM_CACHE", os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory):
+    """For runs that need no start of their own: one server for all test processes, which ends with the session."""
+    folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder, owner = folder.parent, os.getppid()
+    with Warm(folder, owner) as connection:
+        yield connection
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""Two updates on fixed trajectories, case by case: ``one_step.py MODEL FOLDER``.
+"""Two updates on fixed trajectories, case by case: ``one_step.py MODEL FOLDER CASE…``.
 
 FOLDER/1.pt holds the metrics and weights of one process, FOLDER/2.pt those of two.
 """
@@ -46,9 +46,14 @@ def groups(played=GROUPS):
     return made if played == GROUPS else [g if g.number in (5, 7) else Group(g.number, []) for g in made]
 
 
-def work(rank, model, out):
+FEW = ("stage 0 float32", "stage 2 bfloat16", "stage 3 minibatches", "stage 3 almost empty", "stage 3 last layer")
+"""The cases outside ``tox run -e full``: each stage has another way to share the work, and stage 3 has the most."""
+
+
+def work(rank, model, out, *cases):
     results = {}
-    for name, (stage, dtype, minibatches, played, layers) in CASES.items():
+    for name in cases:
+        stage, dtype, minibatches, played, layers = CASES[name]
         zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
         engine = Engine(load_model(model, dtype, last_layers=layers), config, dtype=dtype, temperature=1.0)
@@ -63,9 +68,9 @@ def work(rank, model, out):
         torch.save(results, out)
 
 
-def main(model, folder):
+def main(model, folder, *cases):
     for number in (1, 2):
-        assert processes.fork(number, work, model, f"{folder}/{number}.pt") == 0
+        assert processes.fork(number, work, model, f"{folder}/{number}.pt", *cases) == 0
 
 
 if __name__ == "__main__":

@@ -1,76 +1,150 @@
-"""``agentgym-train``, and scripts, in forks of a process that has loaded it already, each of which leads a session of its own.
+"""``agentgym-train``, and scripts, in forks of a process that has loaded it already: ``warm.py SOCKET OWNER``.
 
-A line of JSON starts one: the file for its output, the script or null, and its arguments. Answers with its process id, and at its
-end with its status.
+One such server serves all processes of a test session, and ends with the process OWNER. A connection starts commands one after
+another. A line of JSON starts one; the answers are its process id and, at its end, its status. Each leads a session of its own.
 """
 
+import fcntl
 import json
 import os
 import runpy
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import warnings
+from contextlib import suppress
+from pathlib import Path
 
-import matplotlib.figure  # noqa: F401
 import processes
-
-from agentgym_train import cli, scratch, trainer  # noqa: F401
 
 
 class Warm:
-    """Such a process, seen from a test; a context manager."""
+    """A connection to the server, which the first one starts; a context manager.
+
+    Args:
+        folder: a folder of the test session; its processes share it.
+        owner: the process at whose end the server ends.
+    """
+
+    def __init__(self, folder, owner):
+        self._address, self._owner = Path(folder) / "warm", owner
 
     def __enter__(self):
-        command = [sys.executable, __file__]
-        self._process = subprocess.Popen(
-            command, env=processes.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self._socket = socket.socket(socket.AF_UNIX)
+        with open(self._address.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not self._address.exists():
+                command = [sys.executable, __file__, self._address, str(self._owner)]
+                subprocess.run(command, env=processes.environment(), check=True)
+            self._socket.connect(str(self._address))
+        self._file = self._socket.makefile("rw")
         return self
 
     def __exit__(self, *exc):
-        self._process.communicate()
+        self._file.close()
+        self._socket.close()
 
-    def start(self, output, *arguments, script=None):
-        """Starts a command, or a script; returns its process id."""
-        print(json.dumps([str(output), script, *map(str, arguments)]), file=self._process.stdin, flush=True)
-        return int(self._process.stdout.readline())
+    def start(self, output, *arguments, script=None, **more):
+        """Starts a command, or a script; returns its process id.
+
+        Args:
+            output: file for everything that it writes.
+            arguments: of the command.
+            script: path of the script.
+            more: ``cwd``, its folder; ``env``, variables to add; ``strict``: warnings are errors.
+        """
+        request = {"output": str(output), "script": script and str(script), "arguments": [*map(str, arguments)], **more}
+        print(json.dumps(request, default=str), file=self._file, flush=True)
+        return int(self._file.readline())
 
     def status(self):
         """Waits for what was started last to end; returns its exit status, negative if a signal ended it."""
-        return int(self._process.stdout.readline())
+        return int(self._file.readline())
 
     def finish(self, path, *more):
         """Runs a configuration file, with more arguments, to its end; returns what it wrote."""
         return self._finish(path.with_suffix(".output"), "run", path, *more)
 
-    def play(self, script, home, *arguments):
-        """Runs a script to its end."""
-        self._finish(home / "output", *arguments, script=script)
+    def play(self, script, home, *arguments, **more):
+        """Runs a script to its end; returns what it wrote."""
+        return self._finish(home / "output", *arguments, script=script, **more)
 
-    def _finish(self, output, *arguments, script=None):
-        self.start(output, *arguments, script=script)
+    def _finish(self, output, *arguments, **more):
+        self.start(output, *arguments, **more)
         assert self.status() == 0, output.read_text()[-3000:]
         return output.read_text()
 
 
-def main():
-    for line in sys.stdin:
-        output, script, *arguments = json.loads(line)
-        pid = os.fork()
-        if pid == 0:
-            os.setsid()
-            file = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
-            os.dup2(file, 1)
-            os.dup2(file, 2)
-            if script is None:
-                cli.app(arguments)
-            sys.argv = [script, *arguments]
-            runpy.run_path(script, run_name="__main__")
-            sys.exit()
-        sys.stdout.write(f"{pid}\n")
-        sys.stdout.flush()
-        sys.stdout.write(f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n")
-        sys.stdout.flush()
+def run(output, script, arguments, cwd=None, env=(), strict=False):
+    """Is the command: never returns."""
+    os.setsid()
+    file = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.environ.update(env)
+    os.chdir(cwd or ".")
+    if strict:
+        warnings.simplefilter("error")
+    if script is None:
+        cli.app(arguments)
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
+    sys.exit()
+
+
+def serve(connection):
+    """Starts commands for one connection."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    with connection, connection.makefile("rw") as file:
+        for line in file:
+            pid = os.fork()
+            if pid == 0:
+                run(**json.loads(line))
+            file.write(f"{pid}\n")
+            file.flush()
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            with suppress(BrokenPipeError):  # nobody waits for it
+                file.write(f"{status}\n")
+                file.flush()
+
+
+def main(address, owner):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        if os.fork():
+            return  # whoever waits for this process knows that the server listens
+        os.setsid()
+        listener.settimeout(1)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        while os.path.exists(f"/proc/{owner}"):
+            with suppress(TimeoutError):
+                connection, _ = listener.accept()
+                if os.fork() == 0:
+                    serve(connection)
+                    os._exit(0)
+                connection.close()
+
+
+def load():
+    """Does what each command would otherwise do for itself: late imports, and tables that libraries make at the first use."""
+    with tempfile.TemporaryDirectory() as folder:
+        tiny.model().save_pretrained(folder)
+        AutoModelForCausalLM.from_pretrained(folder)
+        figure = Figure()
+        figure.subplots().plot([0, 1])
+        figure.savefig(f"{folder}/figure.png")
 
 
 if __name__ == "__main__":
-    main()
+    import tiny
+    from matplotlib.figure import Figure
+    from transformers import AutoModelForCausalLM
+
+    from agentgym_train import cli, scratch, trainer  # noqa: F401
+    from agentgym_train.run import work  # noqa: F401
+
+    load()
+    main(*sys.argv[1:])

@@ -1,8 +1,12 @@
+import copy
 import tomllib
+from dataclasses import fields, is_dataclass
+from typing import get_type_hints
 
 import pytest
+import small_run
 
-from agentgym_train import config
+from agentgym_train import config, plugins
 from agentgym_train.errors import ConfigError
 
 MINIMAL = '[run]\nfolder = "x"\nsteps = 3\n[env]\nid = "agentgym/Maze-v1"\n[curriculum]\nname = "fixed"\nturns = 5\n'
@@ -88,3 +92,52 @@ def test_every_difference_is_named(file):
     )
     assert config.difference(a, a) is None
     assert config.difference(a, config.load(file, ["run.steps=9"]), ignore=("run.steps",)) is None
+
+
+SECTIONS = {
+    "env": config.EnvConfig,
+    **{section.name: section.type for section in fields(config.Config) if is_dataclass(section.type)},
+}
+NUMBERS = {
+    f"{name}.{field.name}": get_type_hints(section)[field.name]
+    for name, section in SECTIONS.items()
+    for field in fields(section)
+    if get_type_hints(section)[field.name] in (int, float)
+}
+WRONG = {int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"), float: ("-1.0", "nan", "inf", "true", "'3'")}
+MAY_BE_ZERO = {
+    *(
+        "run.seed",
+        "run.threads",
+        "env.workers",
+        "env.retries",
+        "env.failure_budget",
+        "rollout.batch_wait",
+        "eval.horizon",
+        "eval.every",
+    ),
+    *("model.last_layers", "engine.zero_stage", "engine.warmup", "engine.decay", "engine.weight_decay", "critic.lr"),
+}
+BAD = [(key, value) for key, kind in NUMBERS.items() for value in WRONG[kind]]
+BAD += [(key, "0") for key in NUMBERS if key not in MAY_BE_ZERO] + [("curriculum.every", "0"), ("curriculum.every", "2.0")]
+BAD += [("engine.zero_stage", value) for value in ("4", "1.0")]
+BAD += [("env.timeout", "1e9"), ("rollout.temperature", "1e-9"), ("scratch.vocab", "259"), ("model.dtype", "'float16'")]
+BAD += [("critic.kind", "'tail'"), ("curriculum.rounds", "[]"), ("run.folder", "''"), ("run.folder", "7"), ("env.id", "''")]
+BAD += [("env.kwargs.rooms", "[nan]"), ("engine.zero.allgather_bucket_size", "inf"), ("env.kwargs.since", "2024-01-01")]
+
+
+@pytest.mark.parametrize("key", list(dict.fromkeys(key for key, _ in BAD)))
+def test_each_value_that_cannot_be_is_named(tmp_path, key):
+    raw = tomllib.loads(small_run.write(tmp_path).read_text())
+    *sections, name = key.split(".")
+    for value in (tomllib.loads(f"x = {text}")["x"] for other, text in BAD if other == key):
+        changed = copy.deepcopy(raw)
+        table = changed
+        for section in sections:
+            table = table.setdefault(section, {})
+        table[name] = value
+        with pytest.raises(ConfigError) as caught:
+            plugins.resolved(config.of(changed))
+        assert key in str(caught.value)
+        assert str(value)[:19] in str(caught.value)
+        assert "\n" not in str(caught.value)

@@ -1,6 +1,8 @@
 """ZeRO stages, precisions, mini-batches and process counts must not change the mathematics; a plain torch loop is the reference."""
 
 from dataclasses import replace
+from functools import cache
+from itertools import product
 
 import one_step
 import pytest
@@ -62,19 +64,25 @@ def reference(model, dtype, minibatches, played, layers):
 
 
 @pytest.fixture(scope="module")
-def played(model, warm, tmp_path_factory):
-    out = tmp_path_factory.mktemp("out")
-    warm.play(one_step.__file__, out, model, out)
-    return out
+def play(model, warm, tmp_path_factory):
+    """Plays cases, once, and returns the results of a number of processes."""
+
+    @cache
+    def played(*cases):
+        out = tmp_path_factory.mktemp("out")
+        warm.play(one_step.__file__, out, model, out, *cases)
+        return out
+
+    return lambda number, *cases: torch.load(played(*cases) / f"{number}.pt")
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["one process", "two processes"])
-def results(played, request):
-    return torch.load(played / f"{request.param}.pt")
+REST = tuple(case for case in one_step.CASES if case not in one_step.FEW)
 
 
-@pytest.mark.parametrize("case", one_step.CASES)
-def test_it_takes_the_steps_of_plain_torch(model, results, case):
+@pytest.mark.parametrize("number", [1, 2], ids=["one process", "two processes"])
+@pytest.mark.parametrize("case", [*one_step.FEW, *(pytest.param(case, marks=pytest.mark.full) for case in REST)])
+def test_it_takes_the_steps_of_plain_torch(model, play, number, case):
+    results = play(number, *(one_step.FEW if case in one_step.FEW else REST))
     _, dtype, minibatches, played, layers = one_step.CASES[case]
     metrics, weights = reference(model, dtype, minibatches, played, layers)
     exact = dtype == "float32"
@@ -117,7 +125,7 @@ def test_the_number_of_micro_batches_does_not_matter_in_bfloat16(model):
 
 @pytest.mark.parametrize("stage", [*(pytest.param(s, marks=pytest.mark.full) for s in (0, 2)), 3])
 def test_small_gradients_add_up_in_bfloat16(model, stage):
-    """A 512th of a number is less than bfloat16 can add to it; 256 of them are half of it."""
+    """A 512th of a number is less than bfloat16 can add to it; 128 of them are a quarter of it."""
     engine = Engine(load_model(model, "bfloat16"), replace(one_step.CONFIG, zero_stage=stage), dtype="bfloat16", temperature=1.0)
     batch = pack(one_step.groups()[:1])
 
@@ -127,7 +135,7 @@ def test_small_gradients_add_up_in_bfloat16(model, stage):
         return engine.step()
 
     once = norm(1.0)
-    assert norm(1.0, *[1 / 512] * 256) == pytest.approx(1.5 * once, rel=0.05)
+    assert norm(1.0, *[1 / 512] * 128) == pytest.approx(1.25 * once, rel=0.05)
     engine.close()
 
 
@@ -158,9 +166,17 @@ def test_what_is_not_finite_names_its_episode(model, stage, gamma):
     engine.close()
 
 
-@pytest.mark.parametrize("planted", [torch.inf, torch.nan])
-@pytest.mark.parametrize("stage", [0, 2, 3])
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+NOT_FINITE = [
+    (2, "bfloat16", torch.inf),
+    (3, "float32", torch.nan),
+    *[
+        pytest.param(stage, dtype, planted, marks=pytest.mark.full)
+        for stage, dtype, planted in product((0, 2, 3), ("float32", "bfloat16"), (torch.inf, torch.nan))
+    ],
+]
+
+
+@pytest.mark.parametrize(("stage", "dtype", "planted"), NOT_FINITE)
 def test_a_gradient_that_is_not_finite_stops(model, stage, dtype, planted):
     config = replace(one_step.CONFIG, zero_stage=stage)
     policy = load_model(model, dtype)

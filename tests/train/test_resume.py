@@ -27,12 +27,6 @@ from agentgym_train.metrics import MEASURED
 pytestmark = pytest.mark.slow
 
 
-def finish(path, *more):
-    command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), *more]
-    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=200)
-    assert done.returncode == 0, done.stderr[-3000:]
-
-
 def kill_when(warm, path, condition):
     """Starts a run and kills its whole process group with SIGKILL once the condition holds."""
     pid = warm.start(os.devnull, "run", path)
@@ -56,9 +50,9 @@ def lines(folder):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def undisturbed(warm, tmp_path_factory):
     home = tmp_path_factory.mktemp("undisturbed")
-    finish(small_run.write(home, run={"folder": str(home / "run"), "steps": 7, "save_every": 2}))
+    warm.finish(small_run.write(home, run={"folder": str(home / "run"), "steps": 7, "save_every": 2}))
     return home / "run"
 
 
@@ -193,7 +187,9 @@ def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environm
         ],
         eval={"kwargs": {}, "episodes": 3, "horizon": 6},
     )
-    finish(path, "--processes", "2")
+    command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), "--processes", "2"]
+    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == 0, done.stderr[-3000:]
     steps = rows(tmp_path / "run")
     assert [[each["episodes"] for each in r["env"].values()] for r in steps] == [[6.0, 3.0]] * 3, (
         "each process plays in one of them"

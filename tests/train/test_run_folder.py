@@ -230,7 +230,7 @@ for number, error in enumerate(errors):
 """
 
 
-def test_a_run_that_fails_says_what_it_can_go_on_from(tmp_path):
+def test_a_run_that_fails_says_what_it_can_go_on_from(warm, tmp_path):
     model, last = small_model(tmp_path), []
     errors = ["ValueError('of a plugin')", "EnvFailure('it is gone')", "KeyboardInterrupt"]
     for number in range(len(errors)):
@@ -240,9 +240,9 @@ def test_a_run_that_fails_says_what_it_can_go_on_from(tmp_path):
         last.append(f"No checkpoint was written to {folder}: the same command starts again.")
         if number != 1:
             last[-1] = f"The same command goes on from {save(folder, 2)}."
-    command = [sys.executable, "-c", FAILURES, str(tmp_path), *errors]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", "1", "1"]
+    script = tmp_path / "failures.py"
+    script.write_text(FAILURES)
+    assert warm.play(script, tmp_path, tmp_path, *errors).split() == ["1", "1", "1"]
     theirs, ours, interrupt = ((tmp_path / str(n) / "stderr").read_text().strip().splitlines() for n in range(3))
     assert [lines[-1] for lines in (theirs, ours, interrupt)] == last
     assert theirs[0] == "Traceback (most recent call last):"

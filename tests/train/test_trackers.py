@@ -18,13 +18,18 @@ ELSEWHERE = "not installed here; `tox run -e full` installs it and runs this tes
 NUMBERS = {"horizon": 4, "episodes": 64, "time/collect": 1.5}
 
 
-def play(tmp_path, options, steps, *, part=1, dies=False, folder="mine", **env):
-    """Plays a part of a run in a process of its own, without network."""
+def play(tmp_path, options, steps, *, part=1, dies=False, folder="mine", warm=None, **env):
+    """Plays a part of a run in a process of its own, without network: a fork of the warm one, or a new one with other variables."""
     (tmp_path / folder).mkdir(parents=True, exist_ok=True)
     told = json.dumps([options, str(tmp_path / folder), steps, part, dies])
-    env = {**os.environ, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", **env}
-    done = subprocess.run([sys.executable, tracked.__file__, told], env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == (9 if dies else 0), done.stderr
+    if warm is None:
+        env = {**os.environ, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", **env}
+        done = subprocess.run([sys.executable, tracked.__file__, told], env=env, capture_output=True, text=True, check=False)
+        status, output = done.returncode, done.stderr
+    else:
+        warm.start(tmp_path / "output", told, script=tracked.__file__)
+        status, output = warm.status(), (tmp_path / "output").read_text()
+    assert status == (9 if dies else 0), output
     return tmp_path / folder
 
 
@@ -38,11 +43,11 @@ def tensorboard_shows(folder):
 
 
 @pytest.mark.slow
-def test_tensorboard_goes_on_after_a_crash(tmp_path):
+def test_tensorboard_goes_on_after_a_crash(warm, tmp_path):
     pytest.importorskip("tensorboard", reason="the tox environments install it; a run without it tests the rest")
-    folder = play(tmp_path, {"name": "tensorboard"}, [1, 2, 3, 4, 5], dies=True)
+    folder = play(tmp_path, {"name": "tensorboard"}, [1, 2, 3, 4, 5], dies=True, warm=warm)
     assert [step for step, _ in tensorboard_shows(folder)["success"]] == [1, 2, 3, 4, 5]  # all on the disk
-    play(tmp_path, {"name": "tensorboard"}, [4, 5, 6, 7], part=2)
+    play(tmp_path, {"name": "tensorboard"}, [4, 5, 6, 7], part=2, warm=warm)
     shown = tensorboard_shows(folder)
     configs, texts = shown.pop("config/text_summary"), shown.pop("samples/text_summary")
     assert shown == {
