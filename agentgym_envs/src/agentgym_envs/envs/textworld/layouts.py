@@ -44,7 +44,7 @@ def coin_layouts(level: int) -> int:
     path, ends = coin_rooms(level)
     if path == 1:
         return (1, 4, 6)[ends]
-    return 4 * 3 ** (path - 2) * (1, 3 * 3 * 2 ** (path - 2), 3 * 3)[ends]
+    return int(4 * 3 ** (path - 2) * (1, 3 * 3 * 2 ** (path - 2), 3 * 3)[ends])
 
 
 def coin_layout(level: int, seed: int) -> Hashable:
