@@ -171,7 +171,7 @@ class RunConfig:
     keep: Count = 2
     """Checkpoints to keep."""
     threads: Whole = 0
-    """CPU threads of a training process; 0: torch's choice. Another number rounds differently. A small model is quickest with 1."""
+    """CPU threads of a training process; 0: torch's choice. Another number rounds differently."""
 
 
 @dataclass(frozen=True, kw_only=True)
