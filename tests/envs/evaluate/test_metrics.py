@@ -49,6 +49,12 @@ def test_the_bootstrap_is_numpys_and_the_same_every_time():
     assert found == pytest.approx(tuple(np.quantile(draws, [0.025, 0.975])), abs=0.02)
 
 
+def test_the_bootstraps_two_ends_are_as_far_out():
+    values = [0.1, 0.27, 0.5, 1.0, 0.93, 0.0, 0.71, 0.5]
+    low, high = metrics.bootstrap(values)
+    assert metrics.bootstrap([-v for v in values]) == pytest.approx((-high, -low))
+
+
 def test_the_sign_test_by_hand():
     assert metrics.sign_test(9, 1) == pytest.approx(2 * (1 + 10) / 1024)
     assert metrics.sign_test(3, 3) == 1.0
@@ -126,6 +132,7 @@ def test_rates_by_hand():
     assert (found.turns, found.invalid, found.truncated) == (2.0, 0.5, 0.5)
     assert (found.prompt_tokens, found.completion_tokens) == (10, 2)
     assert found.interval == metrics.wilson(1, 2)
+    assert metrics.summarise([row("a", end="context"), row("b")]).truncated == 0.5, "a context that was spent cuts too"
 
 
 def test_two_runs_are_compared_on_the_tasks_that_both_played():
@@ -157,6 +164,12 @@ def test_a_table_has_families_scenarios_and_both_averages():
 
 def fault(task="b", error="EnvTimeout: no answer", **changes):
     return {**row(task, **changes), "row": "fault", "fault": "environment", "error": error, "try": 1, "turns": 2}
+
+
+def test_families_stand_in_the_order_of_their_suite():
+    names = ["NQ", "TriviaQA", "HotpotQA", "MuSiQue"]
+    rows = [row(family=name, scenario="search", suite="agentgym-rl") for name in reversed(names)]
+    assert [line["name"] for line in tables.results(rows).lines if line["kind"] == "family"] == names
 
 
 def test_faults_are_counted_and_score_nothing():

@@ -147,7 +147,7 @@ def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
     assert (row["row"], row["end"], len(row["turns"]), row["success"]) == ("episode", "context", 2, False)
 
 
-@pytest.mark.parametrize(("budget", "calls"), [(Budget(tokens=1000), 12), (Budget(cost=2.0), 9)])
+@pytest.mark.parametrize(("budget", "calls"), [(Budget(tokens=1000), 12), (Budget(tokens=990), 9), (Budget(cost=2.0), 9)])
 def test_a_budget_begins_no_more_episodes_and_counts_what_earlier_runs_used(tmp_path, budget, calls):
     """110 tokens and a cost of 0.25 a call, three calls an episode: those under way end, and nothing is paid for in vain."""
     model, items = Model(), mazes(20)
@@ -167,8 +167,9 @@ def test_a_budget_needs_a_server_that_counts(tmp_path):
             reply.usage = None
             return reply
 
-    with pytest.raises(ArgumentError, match="does not say how many tokens"):
-        evaluate(tmp_path, mazes(1), client=Silent(), budget=Budget(tokens=10))
+    for budget in (Budget(tokens=10), Budget(cost=10.0)):
+        with pytest.raises(ArgumentError, match="does not say how many tokens"):
+            evaluate(tmp_path, mazes(1), client=Silent(), budget=budget)
     assert evaluate(tmp_path / "free", mazes(1), client=Silent()).record.rows[0]["usage"]["calls"] == 3
 
 
