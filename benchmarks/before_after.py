@@ -54,7 +54,8 @@ EXPERIMENTS = {
         "Self-play in Connect4",
         "One small policy learns in both seats, from the positions of the training split; it never meets another player. It is "
         "tested in one seat against players that are scripts: `random`, and `greedy`, which wins and prevents a win where one move "
-        "does. The player whose turn it is at first can force a win in each of these positions, and `oracle` would.",
+        "does. The player whose turn it is at first can force a win in each of these positions, and `oracle` would. Each seat has "
+        "about half of the positions to win, so two equally good players win half of the games over both seats, less the draws.",
         {"self-play": {}},
         {
             f"{seat}, against {player}": against(seat, player)
@@ -112,7 +113,23 @@ def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dic
                 if not kept.exists():
                     write_whole(kept, json.dumps(tested(folder, model, kwargs, test)))
                 rows.append({"seed": seed, "model": when, "test": test, **json.loads(kept.read_text())})
-    return rows
+    return rows + over_both(rows)
+
+
+def over_both(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the mean over both seats for each two rows of a model that differ only in the seat."""
+    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        seat, _, player = row["test"].partition(", ")
+        if seat.startswith("player_"):
+            pairs.setdefault((row["model"], f"both seats, {player}"), []).append(row)
+    return [
+        {
+            **{name: fmean(row[name] for row in pair) for name in ("success", "score", "turns")},
+            **{"seed": pair[0]["seed"], "model": model, "test": test, "episodes": sum(row["episodes"] for row in pair)},
+        }
+        for (model, test), pair in pairs.items()
+    ]
 
 
 def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[str, float]:
