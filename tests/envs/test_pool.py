@@ -586,7 +586,9 @@ def test_a_fork_of_the_parent_leaves_its_workers_alone(tmp_path):
         "pool.close()\n"
     )
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-Xdev", script], env=environ, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-u", "-Xdev", script], env=environ, capture_output=True, text=True, check=False, timeout=60
+    )
     lines = done.stdout.splitlines()
     pid = lines[3].split()[2]
     refusal = f"the pool belongs to process {pid}: make one in this process"

@@ -409,7 +409,7 @@ class Littering(Count):
 
 class Haunted(Count):
     def close(self):
-        os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1")
+        os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "4")
 
 
 BREACHES = {
