@@ -624,6 +624,7 @@ def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages()
     hops = Counter(len(q.gold) for q in rows)
     assert min(hops[n] for n in (1, 2, 3)) > 600
     for q in rows:
+        assert q.answers[0] == q.answers[0].strip()
         assert q.answers[0] in passages[q.gold[-1]].text
         for before, after in zip(q.gold, q.gold[1:], strict=False):
             if after.startswith("country-") or after.startswith("city-"):

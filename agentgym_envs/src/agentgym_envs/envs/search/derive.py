@@ -55,7 +55,7 @@ def _country(row: dict[str, Any], continents: dict[str, str], countries: dict[st
     return [
         row["iso"],
         row["name"],
-        row["capital"],
+        row["capital"].strip(),
         continents[row["continentcode"]],
         row["currencyname"],
         area,
