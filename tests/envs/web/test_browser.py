@@ -176,6 +176,19 @@ def test_a_click_waits_for_what_moves_away_when_the_pointer_comes(make):
     assert "Tab 0 (current): Saved" in click(env, "Save")[0]
 
 
+@pytest.mark.parametrize("action", ["click [{}]", "hover [{}]", "type [{}] [two] [0]", "select [{}] [two]"])
+@pytest.mark.parametrize(
+    "change", [lambda page: page.evaluate("document.body.innerHTML = ''"), lambda page: page.reload()], ids=["removed", "reloaded"]
+)
+def test_an_action_on_an_element_that_has_gone_is_refused(make, action, change):
+    env = make("<select aria-label=Number><option>one<option>two</select>")
+    number = re.search(r"\[(\d+)\] combobox 'Number'", env.reset(seed=1)[0])[1]
+    change(env.session.page)
+    observation, *_, info = env.step(action.format(number))
+    assert info["invalid"]
+    assert f"ERROR: element [{number}] is not on the page any more" in observation
+
+
 def test_the_page_itself_and_a_page_that_hides_its_elements_can_be_clicked(make):
     env = make(
         "<button onclick=\"document.title += ' pressed'\">Press</button>"

@@ -101,7 +101,12 @@ def _type(session: Session, action: Action) -> None:
 
 
 def _select(session: Session, action: Action) -> None:
-    if trouble := session.tab.on(_node(session.tab, action), script("select.js"), action.text):
+    node = _node(session.tab, action)
+    try:
+        trouble = session.tab.on(node, script("select.js"), action.text)
+    except Refused as error:
+        raise BadAction(f"element [{action.target}] is not on the page any more") from error
+    if trouble:
         raise BadAction(f"element [{action.target}] {trouble}")
 
 

@@ -1,5 +1,6 @@
 // Chooses an option of a drop-down list, as a person who sees its label; returns what is wrong.
 function (wanted) {
+  if (!this.isConnected) return 'is not on the page any more';
   if (this.tagName !== 'SELECT') return 'is no drop-down list';
   const clean = text => text.replace(/\s+/g, ' ').trim();
   const options = [...this.options], labels = options.map(o => clean(o.label || o.text));
