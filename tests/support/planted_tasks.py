@@ -1,7 +1,6 @@
 """One planted bug each, in the tasks of an environment, their goals and their solutions. Importing registers them."""
 
-import random
-from itertools import islice, permutations
+from itertools import count, islice, permutations
 
 import gymnasium
 
@@ -134,11 +133,13 @@ class Unnamed(Words):
 
 
 class Forgetting(Words):
-    """Resets without a seed begin as the clock says."""
+    """Resets without a seed draw the process's next task."""
+
+    drawn = count()
 
     def reset(self, *, seed=None, options=None):
         if seed is None and not options:
-            seed = random.SystemRandom().randrange(2**31)
+            options = {"task_id": f"{self.split}-{next(self.drawn) % 8}"}
         return super().reset(seed=seed, options=options)
 
 
@@ -183,9 +184,10 @@ class Hopeful(Words):
 class Moody(Words):
     """The oracle acts differently each time."""
 
+    asked = count()
+
     def oracle(self):
-        if random.SystemRandom().random() < 0.7:
-            yield from ["red"] * random.SystemRandom().randrange(1, 9)
+        yield from ["red"] * (next(self.asked) % 9)
         yield from super().oracle()
 
 

@@ -47,6 +47,18 @@ def test_a_full_context_is_a_truncation_of_its_own():
     assert 40 < tokens <= 80
 
 
+def test_the_context_holds_the_conversation_and_room_for_one_more_action():
+    def played(max_context):
+        (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "a longer action", max_context=max_context, length=5)
+        return group.trajectories[0].status, group.trajectories[0].turns
+
+    _, turns = played(10_000)
+    room = 8  # the script's max_new_tokens
+    needed = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns) - len(turns[-1].action_ids) + room
+    assert played(needed) == (Status.COMPLETED, turns)
+    assert played(needed - 1) == (Status.TRUNCATED_CONTEXT, turns[:4])
+
+
 @pytest.mark.parametrize("fault", ["raise", "hang", "die"])
 def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
     starts = [Start(0, 1)] * 4

@@ -1,0 +1,66 @@
+"""The tables of ``benchmarks/shortcuts.py`` in the READMEs: every generated family has one, and no shortcut solves it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import agentgym_envs
+from agentgym_envs import registry
+
+AIM = 0.10
+WITHOUT = {
+    "agentgym/TextWorld-v0": "plays games of the user's own",
+    "agentgym/TwoAttempts-v0": "plays another environment twice",
+    "agentgym/WebArena-v0": "needs sites of the user's own",
+}
+PARTIAL_ORACLE = {
+    "agentgym/MiniWoB-v0": "24 of the 125 pages have no script",
+    "agentgym/ScienceWorld-v1": "its paths may be longer than upstream's limit of turns",
+}
+EXCEPTIONS = {
+    ("agentgym/Maze-v1", "wall follower, which reads the exits"): "this is a strategy for the task",
+    ("agentgym/LockedMaze-v1", "wall follower, which reads the exits"): "this is a strategy for the task",
+    ("agentgym/TextCraft-v2", "everything: plenty of each item, then every command"): "the tasks and the limit are upstream's",
+    ("agentgym/BabyAI-v2", "first `pickup`, else turn left"): "the tasks and the actions are upstream's",
+    ("agentgym/BabyAI-v2", "each `go to` in turn"): "the tasks and the actions are upstream's",
+    ("agentgym/BabyAI-v2", "each macro action in turn"): "the tasks and the actions are upstream's",
+    ("agentgym/MiniWoB-v0", "clicks all elements in turn"): "the pages are upstream's",
+    ("agentgym/TWSimple-v1", "script: fetches the apple"): "there are six foods, so chance is 1/6",
+    ("agentgym/TWSimple-v1", "script: fetches all foods"): "there are six foods, so chance is 1/6",
+}
+UNIFORM = "uniform over listed actions"
+UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v0", "agentgym/ScienceWorld-v1"}
+"""Environments whose tasks and lists of actions are those of the original."""
+
+
+READMES = "\n".join(path.read_text(encoding="utf-8") for path in Path(agentgym_envs.__file__).parent.glob("envs/*/README.md"))
+
+
+def table(env_id):
+    """Returns the success of each policy in an environment's table; nothing where no README has a table."""
+    found = re.search(rf"<!-- shortcuts {re.escape(env_id)} -->\n(.*?)<!-- end -->", READMES, re.DOTALL)
+    rows = re.findall(r"^\| (.+?) \| (\d\.\d\d) \|", found[1], re.MULTILINE) if found else []
+    return {name: float(share) for name, share in rows}
+
+
+MEASURED = sorted(name for name in registry.discover(registry.ENVIRONMENTS).keys() - WITHOUT.keys() if name.startswith("agentgym/"))
+
+
+@pytest.mark.parametrize("env_id", MEASURED)
+def test_each_environment_has_a_table_with_the_oracle_and_uniform_play(env_id):
+    rows = table(env_id)
+    assert {"no action (empty text)", "copy of the observation", UNIFORM} < rows.keys()
+    assert len(rows) >= 7
+    assert rows["oracle"] == 1.0 or env_id in PARTIAL_ORACLE
+
+
+@pytest.mark.parametrize("env_id", MEASURED)
+def test_only_the_listed_shortcuts_solve_more_than_a_tenth(env_id):
+    above = {name for name, success in table(env_id).items() if success > AIM} - {"oracle", UNIFORM}
+    assert above == {name for of, name in EXCEPTIONS if of == env_id}
+
+
+@pytest.mark.parametrize("env_id", sorted(set(MEASURED) - UPSTREAM))
+def test_uniform_play_stays_below_a_third_where_tasks_and_lists_are_ours(env_id):
+    assert table(env_id)[UNIFORM] <= 1 / 3
