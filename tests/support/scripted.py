@@ -13,7 +13,7 @@ class ScriptedGenerator:
     def __init__(self, script, tokenizer=None):
         self.script = script
         self.tokenizer = tokenizer or tiny.tokenizer(tiny.CHATML)
-        self.prompts, self.seeds, self.version = [], [], 0
+        self.prompts, self.seeds, self.version, self.finished = [], [], 0, []
 
     def load(self, weights, version):
         self.version = version
@@ -53,7 +53,7 @@ class _Session:
         self.turn.pop(row, None)
 
     def finish(self, row):
-        self.turn.pop(row, None)
+        self.generator.finished.append(row)
 
 
 def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **options):

@@ -35,8 +35,17 @@ def test_the_horizon_is_a_truncation_and_counts_actions():
     (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=3, length=5)
     (t,) = group.trajectories
     assert (t.status, len(t.turns), t.success) == (Status.TRUNCATED_HORIZON, 3, False)
-    (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=5, length=5)
+    (group,), _, generator, _ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=5, length=5)
     assert group.trajectories[0].status is Status.COMPLETED, "solved with the last action: not a truncation"
+    assert generator.finished == [0], "a generator may forget the row"
+
+
+@pytest.mark.parametrize("max_turns", [3, 4])
+def test_without_a_key_success_is_a_return_above_zero_at_the_environments_own_end(max_turns):
+    (group,), *_ = collect("hash_env:support/Hash-v0", [Start(0, 3)], lambda row, turn: "go", max_turns=max_turns, length=4)
+    (t,) = group.trajectories
+    assert t.total_reward > 0
+    assert t.success is (max_turns == 4)
 
 
 def test_a_full_context_is_a_truncation_of_its_own():
