@@ -128,14 +128,14 @@ def test_noise_is_the_episodes_own():
 
 def test_ready_episodes_do_not_wait_for_slow_ones():
     groups, _, generator, _ = collect(
-        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", batch_wait=0.05, delay=0.4, length=4
+        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", batch_wait=0.05, delay=0.6, length=3
     )
     assert all(g.trajectories[0].success for g in groups)
     first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
     assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"
     fast, slow = (g.trajectories[0].late for g in groups)
     assert fast == 0
-    assert 1 <= slow <= 4, "one for each of its answers that the fast episode did not wait for"
+    assert 1 <= slow <= 2, "once for an answer, though three batches of the fast episode go on without it"
 
 
 def test_an_answer_that_is_waited_for_is_not_late():
