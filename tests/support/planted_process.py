@@ -283,6 +283,12 @@ class Deep(Count):
         return super().begin(task, rng)
 
 
+class Impatient(Count):
+    def begin(self, task, rng):
+        socket.setdefaulttimeout(5)
+        return super().begin(task, rng)
+
+
 class Deaf(Count):
     """Ctrl-C no longer stops the program."""
 
@@ -345,6 +351,7 @@ PLANTED = {
     Moving: "the working folder changed",
     Translating: "the locale changed",
     Deep: "the recursion limit changed: ",
+    Impatient: "the default timeout of sockets changed: ",
     Deaf: "the handlers of SIGINT and SIGTERM changed",
     ClosingOnce: "no attribute 'task_set'",
     ClosingWhatBegan: "AttributeError: .* no attribute 'number'",
