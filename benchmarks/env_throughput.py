@@ -179,7 +179,7 @@ def scienceworld_rows() -> list[str]:
 
     play_theirs()
     their_memory = megabytes() - before
-    plain, listing = world("agentgym/ScienceWorld-v1"), world("agentgym/ScienceWorld-v1", admissible=True)
+    plain, listing = world("agentgym/ScienceWorld-v2"), world("agentgym/ScienceWorld-v2", admissible=True)
     before = megabytes()
     start = time.perf_counter()
     plain.reset(options={"task_id": "boil-0"})

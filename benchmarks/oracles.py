@@ -2,7 +2,7 @@
 
     python benchmarks/oracles.py agentgym/BabyAI-v2
     python benchmarks/oracles.py agentgym/TWCoinCollector-v1 --sample 100
-    python benchmarks/oracles.py agentgym/ScienceWorld-v1 --per-difficulty 3
+    python benchmarks/oracles.py agentgym/ScienceWorld-v2 --per-difficulty 3
 
 Adds a row to ``benchmarks/results/oracles.md``, or replaces the environment's. Hours are needed for all of ScienceWorld and
 TextWorld: every episode is kept in the work folder, and the same command goes on where it was stopped.

@@ -26,7 +26,7 @@ RESULT = Path(__file__).parent / "results" / "scienceworld_determinism.md"
 
 def world() -> Any:
     """Returns an environment without wrappers."""
-    return gymnasium.make("agentgym/ScienceWorld-v1").unwrapped
+    return gymnasium.make("agentgym/ScienceWorld-v2").unwrapped
 
 
 def record(env: Any, task_id: str, steps: int) -> tuple[list[str], list[str]]:

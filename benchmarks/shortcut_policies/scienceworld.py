@@ -43,7 +43,7 @@ def _walk(observation: str, turn: int, rng: random.Random) -> str:
 
 
 POLICIES = {
-    "agentgym/ScienceWorld-v1": {
+    "agentgym/ScienceWorld-v2": {
         "constant `look around`": same("look around"),
         "constant `wait1`": same("wait1"),
         "constant `focus on agent`": same("focus on agent"),

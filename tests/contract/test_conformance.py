@@ -89,9 +89,9 @@ def test_one_seat_of_a_game_conforms(env_id):
 @pytest.mark.timeout(600)
 def test_scienceworld_conforms():
     """On one task a split that is solved in few turns."""
-    listed = [gymnasium.make("agentgym/ScienceWorld-v1", split=split, tasks="find-plant-*") for split in SPLITS]
+    listed = [gymnasium.make("agentgym/ScienceWorld-v2", split=split, tasks="find-plant-*") for split in SPLITS]
     chosen = [env.unwrapped.task_ids[0] for env in listed]
-    assert held("agentgym/ScienceWorld-v1", tasks=chosen) == PROPERTIES
+    assert held("agentgym/ScienceWorld-v2", tasks=chosen) == PROPERTIES
 
 
 @pytest.mark.slow

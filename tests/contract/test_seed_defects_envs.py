@@ -38,7 +38,7 @@ SOURCES = [Path(package.__file__).parent for package in (agentgym_envs, agentgym
 @pytest.fixture(scope="module")
 def science():
     """A pool of one ScienceWorld."""
-    with EnvPool("agentgym/ScienceWorld-v1", 1, workers=1, max_episode_steps=-1) as pool:
+    with EnvPool("agentgym/ScienceWorld-v2", 1, workers=1, max_episode_steps=-1) as pool:
         yield pool
 
 

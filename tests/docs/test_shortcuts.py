@@ -16,7 +16,7 @@ WITHOUT = {
 }
 PARTIAL_ORACLE = {
     "agentgym/MiniWoB-v0": "24 of the 125 pages have no script",
-    "agentgym/ScienceWorld-v1": "its paths may be longer than upstream's limit of turns",
+    "agentgym/ScienceWorld-v2": "its paths may be longer than upstream's limit of turns",
 }
 EXCEPTIONS = {
     ("agentgym/Maze-v1", "wall follower, which reads the exits"): "this is a strategy for the task",
@@ -30,7 +30,7 @@ EXCEPTIONS = {
     ("agentgym/TWSimple-v1", "script: fetches all foods"): "there are six foods, so chance is 1/6",
 }
 UNIFORM = "uniform over listed actions"
-UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v0", "agentgym/ScienceWorld-v1"}
+UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v0", "agentgym/ScienceWorld-v2"}
 """Environments whose tasks and lists of actions are those of the original."""
 
 

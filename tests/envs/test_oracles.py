@@ -67,4 +67,4 @@ def test_games_of_each_challenge_are_solved(env_id, count):
 def test_three_variations_of_each_scienceworld_task_are_solved():
     sample = [f"{row.name}-{v}" for row in TABLE for v in (0, row.dev, row.test)]
     assert len(sample) == 90
-    assert unsolved("agentgym/ScienceWorld-v1", sample) == []
+    assert unsolved("agentgym/ScienceWorld-v2", sample) == []

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def env():
     """One Java for all tests but those of processes."""
-    env = gymnasium.make("agentgym/ScienceWorld-v1", max_episode_steps=-1)
+    env = gymnasium.make("agentgym/ScienceWorld-v2", max_episode_steps=-1)
     yield env
     env.close()
 
@@ -33,7 +33,7 @@ def env():
 @pytest.fixture
 def fresh(home):
     """An environment of its own, with the simulator's folder in ``home``."""
-    env = gymnasium.make("agentgym/ScienceWorld-v1", max_episode_steps=-1)
+    env = gymnasium.make("agentgym/ScienceWorld-v2", max_episode_steps=-1)
     yield env
     env.close()
 
@@ -80,7 +80,7 @@ def test_the_table_is_upstreams(upstream):
         edges = (0, row.dev, row.test, row.variations)
         assert splits == [list(range(*pair)) for pair in itertools.pairwise(edges)]
     assert sum(row.variations for row in TABLE) == 7207
-    counts = {s: len(gymnasium.make("agentgym/ScienceWorld-v1", split=s).unwrapped.task_ids) for s in ("train", "dev", "test")}
+    counts = {s: len(gymnasium.make("agentgym/ScienceWorld-v2", split=s).unwrapped.task_ids) for s in ("train", "dev", "test")}
     assert counts == {"train": 3592, "dev": 1796, "test": 1819}
 
 
@@ -134,7 +134,7 @@ def test_what_is_listed_is_understood_throughout_random_episodes(env, easy, simp
 
 @pytest.fixture(scope="module")
 def easy():
-    env = gymnasium.make("agentgym/ScienceWorld-v1", simplification="easy", max_episode_steps=-1)
+    env = gymnasium.make("agentgym/ScienceWorld-v2", simplification="easy", max_episode_steps=-1)
     yield env
     env.close()
 
@@ -154,7 +154,7 @@ def test_replays_are_identical_whatever_happened_before_or_happens_beside(env, e
     reference = replay(env, "melt-3", actions)
     replay(env, "mendelian-genetics-known-plant-0", ["look around", "wait1"])
     assert replay(env, "melt-3", actions) == reference, "a reset forgets the episode before"
-    other = gymnasium.make("agentgym/ScienceWorld-v1", max_episode_steps=-1)
+    other = gymnasium.make("agentgym/ScienceWorld-v2", max_episode_steps=-1)
     easy.reset(seed=4)
     shown = [other.reset(options={"task_id": "melt-3"})]
     for action in actions:
@@ -183,6 +183,14 @@ def test_a_fatal_focus_ends_the_episode_without_success(easy):
     assert terminated, observation
     assert not info["success"]
     assert info["score"] == 0.0
+
+
+def test_points_that_a_task_begins_with_are_no_reward(env):
+    _, info = env.reset(options={"task_id": "find-plant-187"})
+    assert info["score"] == 0.08
+    for action in ("sing", "look around", "reset task"):
+        _, reward, _, _, info = env.step(action)
+        assert (reward, info["score"]) == (0.0, 0.08), action
 
 
 def test_ambiguous_and_unknown_actions(env):
@@ -219,7 +227,7 @@ def test_simplifications(env, easy):
     assert "teleport to LOC" in easy.unwrapped.instructions
     assert "teleport_to" in easy.unwrapped.tools
     with pytest.raises(ValueError, match="simplification 'hard' is not one of easy"):
-        gymnasium.make("agentgym/ScienceWorld-v1", simplification="hard")
+        gymnasium.make("agentgym/ScienceWorld-v2", simplification="hard")
 
 
 def test_the_papers_suite_takes_no_simplification():
@@ -255,7 +263,7 @@ def test_listing_actions_leaves_nothing_in_java(env):
 
 
 def test_agentgyms_subset_and_the_families():
-    env = gymnasium.make("agentgym/ScienceWorld-v1", tasks=AGENTGYM).unwrapped
+    env = gymnasium.make("agentgym/ScienceWorld-v2", tasks=AGENTGYM).unwrapped
     names = {task_id.rpartition("-")[0] for task_id in env.task_ids}
     assert len(names) == 23
     assert not any(n.startswith(("inclined", "mendelian", "grow")) for n in names)
@@ -304,7 +312,7 @@ def test_no_java_and_no_file_survives_close(fresh, home, monkeypatch):
 def test_no_java_survives_the_parent(how, home):
     code = (
         "import gymnasium, agentgym_envs, time\n"
-        "env = gymnasium.make('agentgym/ScienceWorld-v1'); env.reset(seed=1); print('up', flush=True)\n"
+        "env = gymnasium.make('agentgym/ScienceWorld-v2'); env.reset(seed=1); print('up', flush=True)\n"
         + ("time.sleep(100)" if how == "kill" else "raise SystemExit(3)")
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -321,7 +329,7 @@ def test_no_java_survives_the_parent(how, home):
 
 
 def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one(home):
-    with EnvPool("agentgym/ScienceWorld-v1", 1, workers=1) as pool:
+    with EnvPool("agentgym/ScienceWorld-v2", 1, workers=1) as pool:
         pool.reset(0, seed=1)
         (first,) = pool.recv()
         for pid in javas(home):

@@ -144,7 +144,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self._filtered)
         self._turn, self._score, self._over = 0, 0.0, False
         self._text, self._goal = self.begin(self.task, rng)
-        return self._text, self._info(Outcome(self._text, 0.0))
+        return self._text, self._info(Outcome(self._text, self._score))
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Applies an action.

@@ -100,7 +100,7 @@ def _families() -> tuple[Family, ...]:
             for name, levels in BABYAI.items()
         ],
         *[
-            Family("scienceworld", name, n, "agentgym/ScienceWorld-v1", tuple(f"{task}-[0-9]*" for task in SCIENCE[name]))
+            Family("scienceworld", name, n, "agentgym/ScienceWorld-v2", tuple(f"{task}-[0-9]*" for task in SCIENCE[name]))
             for name, n in science.items()
         ],
     )

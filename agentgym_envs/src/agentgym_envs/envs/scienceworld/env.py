@@ -1,4 +1,4 @@
-"""``agentgym/ScienceWorld-v1``: ScienceWorld (Wang et al., 2022) on its own simulator."""
+"""``agentgym/ScienceWorld-v2``: ScienceWorld (Wang et al., 2022) on its own simulator."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -91,6 +91,7 @@ class ScienceWorldEnv(TextEnv):
         look = self._simulator.load(task.data["name"], task.data["variation"], self._simplification)
         self._history: list[str] = []
         self._asked = False
+        self._score = max(self._simulator.progress()[0], 0.0)  # some tasks begin with points, which no action has earned
         goal = self._simulator.description()
         return f"{goal}\n\n{look}", goal
 
