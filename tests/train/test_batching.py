@@ -2,8 +2,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentgym_train import streams
 from agentgym_train.batching import pack
 from agentgym_train.types import Group, Trajectory, Turn
+from agentgym_train.world import World
 
 turns = st.builds(
     lambda p, a, r, v: Turn("", p, a, [-0.5] * len(a), v, reward=r),
@@ -27,6 +29,15 @@ def test_the_documented_example():
     assert batch.logp_BT.tolist() == [[0, 0, 0, -1, -2, 0, 0, -3]]
     assert batch.reward_BT.tolist() == [[0, 0, 0, 0, 0.5, 0, 0, 1.0]]
     assert batch.version_BT.tolist() == [[7] * 5 + [8] * 3]
+
+
+def test_a_stream_is_filled_in_the_batchs_order_and_at_action_tokens_alone():
+    lengths = [3, 9, 1, 5]
+    trajectories = [Trajectory("", 0, [Turn("", [7, 7], [n] * length, [-1.0] * length, 0)]) for n, length in enumerate(lengths, 4)]
+    batch = pack([Group(0, trajectories)])
+    filled = streams.fill(batch, {"value", "kl"}, {"value": lambda micro: micro.id_BT}, world=World(), max_tokens=16)
+    assert filled.streams["value"].tolist() == (batch.id_BT * batch.action_BT).tolist()
+    assert "kl" not in filled.streams, "nothing computes it"
 
 
 @given(groups)
