@@ -2,6 +2,7 @@
 
 import locale
 import signal
+import socket
 import sys
 
 import pytest
@@ -26,5 +27,6 @@ def warm(forks, monkeypatch, tmp_path):
     yield
     locale.setlocale(locale.LC_ALL, language)
     sys.setrecursionlimit(depth)
+    socket.setdefaulttimeout(None)
     for number, handler in handlers.items():
         signal.signal(number, handler)

@@ -1,5 +1,6 @@
 import http.server
 import threading
+from pathlib import Path
 
 import pytest
 from pages import Outside, PagesEnv
@@ -12,26 +13,36 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="package", autouse=True)
-def browsers():
-    """Browsers stay when their last environment closes, since a start takes longer than most tests; yields how to end them."""
-    kept = []
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Ends the browsers after the last test of this folder: a test elsewhere may need a thread without Playwright's loop."""
+    yield
+    if nextitem is None or nextitem.path.parent != Path(__file__).parent:
+        end()
+
+
+KEPT = []
+
+
+def end():
+    """Ends the browsers that are kept."""
+    while KEPT:
+        process.give_back(KEPT.pop(0))
+
+
+@pytest.fixture(autouse=True)
+def browsers(monkeypatch):
+    """Browsers stay when their last environment closes, since a start takes longer than most tests; returns how to end them."""
 
     def keep(setting):
         chromium = type(process).take(process, setting)
-        if setting.executable is None and chromium not in kept:
-            kept.append(chromium)
+        if setting.executable is None and chromium not in KEPT:
+            KEPT.append(chromium)
             chromium.users += 1
         return chromium
 
-    def end():
-        while kept:
-            process.give_back(kept.pop(0))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process, "take", keep)
-        yield end
-        end()
+    monkeypatch.setattr(process, "take", keep)
+    return end
 
 
 @pytest.fixture
