@@ -2,6 +2,7 @@
 
 from scripted import ScriptedGenerator
 
+from agentgym_envs.errors import EnvRaised
 from agentgym_envs.pool import Result
 
 
@@ -15,10 +16,13 @@ class Clock:
 
 
 class TimedPool:
-    """Environments that take ``seconds`` a step, side by side; episodes of ``length`` steps."""
+    """Environments that take ``seconds`` a step, side by side; episodes of ``length`` steps.
 
-    def __init__(self, clock, seconds, length):
-        self.clock, self.seconds, self.length = clock, seconds, length
+    The first step of the rows ``failing`` ends in a failure, once.
+    """
+
+    def __init__(self, clock, seconds, length, failing=()):
+        self.clock, self.seconds, self.length, self.failing = clock, seconds, length, set(failing)
         self.due, self.steps, self.answered = {}, {}, []
 
     def reset(self, row, *, seed, options):
@@ -36,8 +40,13 @@ class TimedPool:
         for row in rows:
             del self.due[row]
             self.answered.append((self.clock.now, row))
-        done = {row: self.steps[row] == self.length for row in rows}
-        return [Result(row, observation="x", terminated=done[row], reward=float(done[row]), info={}) for row in rows]
+        return [self.result(row, done=self.steps[row] == self.length) for row in rows]
+
+    def result(self, row, *, done):
+        if row in self.failing and self.steps[row] == 1:
+            self.failing.remove(row)
+            return Result(row, error=EnvRaised("broken on purpose"))
+        return Result(row, observation="x", terminated=done, reward=float(done), info={})
 
 
 class TimedGenerator(ScriptedGenerator):
