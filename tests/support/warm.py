@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -129,7 +130,12 @@ def main(address, owner):
 
 
 def load():
-    """Does what each command would otherwise do for itself: late imports, and tables that libraries make at the first use."""
+    """Does what each command would otherwise do for itself: late imports, and tables that libraries make at the first use.
+
+    The lock of progress bars is by default one semaphore for a process and its forks: a fork that is killed while it holds the lock
+    would stop all others.
+    """
+    tqdm.set_lock(threading.RLock())
     with tempfile.TemporaryDirectory() as folder:
         tiny.model().save_pretrained(folder)
         AutoModelForCausalLM.from_pretrained(folder)
@@ -141,6 +147,7 @@ def load():
 if __name__ == "__main__":
     import tiny
     from matplotlib.figure import Figure
+    from tqdm import tqdm
     from transformers import AutoModelForCausalLM
 
     from agentgym_train import cli, scratch, trainer  # noqa: F401
