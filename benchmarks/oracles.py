@@ -28,6 +28,7 @@ HEAD = [
     "",
     "`python benchmarks/oracles.py ID`, with the options of the row; no step limit.",
     "A task for which an oracle has no script counts as unsolved.",
+    "ScienceWorld-v2 without simplification was played in samples: see its README.",
     "",
     "| environment | tasks taken | train | dev | test | median steps | most steps |",
     "|---|---|---|---|---|---|---|",
