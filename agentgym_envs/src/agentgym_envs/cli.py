@@ -134,7 +134,7 @@ def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
     from agentgym_envs.testing.surroundings import no_exit
 
     with no_exit():
-        registry.make(env_id, **given).close()  # what is broken before it can be checked has an error of its own
+        registry.make(env_id, **given).close()  # an environment that cannot be made gives its own error
         held = check_text_env(env_id, **given)
         if registry.is_game(plugins.discover(plugins.ENVIRONMENTS)[env_id.rpartition(":")[2]]):
             own = {key: value for key, value in given.items() if key not in registry.SEAT_KEYWORDS}

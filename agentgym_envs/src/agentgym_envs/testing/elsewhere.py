@@ -56,7 +56,7 @@ PLACES = (
 
 
 class Played(NamedTuple):
-    """What a process in another place showed: the transcript, what it printed, the files that it left."""
+    """The transcript of another process, its output, and the files that it left."""
 
     lines: list[str]
     printed: str

@@ -121,7 +121,7 @@ def chosen_tasks(subject: Subject) -> None:
     only.close()
     if open_files() - before:
         gc.collect()
-    subject.left_open = open_files() - before  # by one more environment: what a first one opens may be for all
+    subject.left_open = open_files() - before  # files of a second environment: the first one may open files that all share
     expect(drawn == ids[-1], f"split={split!r}, tasks={list(ids[-1:])}: reset draws {drawn!r}")
 
 

@@ -1,4 +1,4 @@
-"""What a process holds, and what its parts share: processes, threads, open files, generators of random numbers."""
+"""The resources of a process (child processes, threads, open files) and its global state (random generators, locale, signals)."""
 
 import locale
 import os

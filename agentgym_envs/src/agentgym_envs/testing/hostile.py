@@ -134,7 +134,7 @@ def hostile_actions(understood: Sequence[str], *, part: int = 0, parts: int = 1)
 
 
 def junk_actions() -> list[str]:
-    """Returns the hostile actions that no environment takes for one of its own."""
+    """Returns the hostile actions that should be valid in no environment."""
     pairs = ["".join(scripts()[n : n + 2]) for n in range(0, len(scripts()), 2)]
     return [*FIXED, *pairs, *(chr(c) * 3 for c in (*range(32), *range(127, 160)))]
 

@@ -18,7 +18,7 @@ class Unanswered(BaseException):
 def answering(call: str) -> Iterator[None]:
     """Raises :class:`Unanswered` if the body takes more than ``ANSWER_S`` seconds.
 
-    Works in the main thread only, because signals do. A shorter timer that somebody else has set stays in charge.
+    The limit works in the main thread only, because Python handles signals there. A shorter timer that is already set stays.
     """
 
     def late(number: int, frame: object) -> NoReturn:

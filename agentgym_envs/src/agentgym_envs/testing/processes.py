@@ -21,7 +21,7 @@ ENDING_S = 1.0  # that a thread or a process may take to end after close
 
 
 class Checked(Protocol):
-    """What is checked: an environment or a game."""
+    """The environment or the game that is checked."""
 
     evidence: Evidence
 

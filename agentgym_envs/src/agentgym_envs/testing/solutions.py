@@ -1,4 +1,4 @@
-"""What the oracle does: it solves tasks, within the step limit, the same way each time, and nothing reveals its actions before."""
+"""Checks of the oracle: it solves tasks within the step limit, acts the same way each time, and no goal reveals its actions."""
 
 import re
 import time

@@ -98,7 +98,7 @@ class ChallengeEnv(GameEnv):
 
     Args:
         settings: the challenge's parameters, which name the tasks.
-        goal: what the objective says, where a challenge leaves the choice; the games are the same.
+        goal: text of the objective, for challenges that offer a choice. It does not change the game.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
