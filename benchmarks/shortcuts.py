@@ -1,7 +1,7 @@
 """Measures policies that ignore the task: how much of an environment's test split each of them solves.
 
     python benchmarks/shortcuts.py agentgym/Maze-v1
-    python benchmarks/shortcuts.py agentgym/MiniWoB-v0 --tasks 250
+    python benchmarks/shortcuts.py agentgym/MiniWoB-v1 --tasks 250
 
 A task measures a skill only if such policies stay far below the oracle. Every environment is played with the generic policies of
 this file and with those of ``shortcut_policies/<family>.py``. The table replaces the one between the marks

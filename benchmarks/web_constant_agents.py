@@ -1,4 +1,4 @@
-"""What answers solve that say nothing about the task: on all tasks of ``agentgym/WebSites-v0``.
+"""What answers solve that say nothing about the task: on all tasks of ``agentgym/WebSites-v1``.
 
     python benchmarks/web_constant_agents.py
 
@@ -32,7 +32,7 @@ SEEDS = 20  # of the random agent
 Task = dict[str, Any]
 HEAD = f"""# What answers solve that say nothing about the task
 
-`python benchmarks/web_constant_agents.py`: all tasks of `agentgym/WebSites-v0`. Nothing is done before the answer, and no more than
+`python benchmarks/web_constant_agents.py`: all tasks of `agentgym/WebSites-v1`. Nothing is done before the answer, and no more than
 {LONGEST} characters of it are allowed; the last column is without that limit.
 
 | agent | {" | ".join(KINDS)} | all | of all | without the limit |
@@ -74,7 +74,7 @@ def last_pages(tasks: Iterable[Task]) -> dict[str, str]:
     """Returns the text of the page on which the oracle answers, by task."""
     wanted, texts = {task["name"] for task in tasks}, dict[str, str]()
     for split in SPLITS:
-        world: Any = registry.make("agentgym/WebSites-v0", split=split).unwrapped
+        world: Any = registry.make("agentgym/WebSites-v1", split=split).unwrapped
         for task_id in track([i for i in world.task_ids if i in wanted], description=split):
             world.reset(options={"task_id": task_id})
             for action in world.oracle():

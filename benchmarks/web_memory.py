@@ -20,7 +20,7 @@ from rich.progress import track
 import agentgym_envs
 from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS
 
-ENVS = ("agentgym/WebSites-v0", "agentgym/MiniWoB-v0")
+ENVS = ("agentgym/WebSites-v1", "agentgym/MiniWoB-v1")
 LOOKS = 10  # a run
 RESULT = Path(__file__).parent / "results" / "web_memory.md"
 

@@ -47,7 +47,7 @@ def timed(env: Any, episodes: int, start: Any, answer: Any) -> Times:
 
 def ours(rounds: int) -> Iterator[Times]:
     """Plays in this process."""
-    env = gymnasium.make("agentgym/MiniWoB-v0", browser="chromium")
+    env = gymnasium.make("agentgym/MiniWoB-v1", browser="chromium")
 
     def start(env: Any, page: str, seed: int) -> str:
         return str(env.reset(options={"task_id": f"{page}-{seed}"})[0])
@@ -140,7 +140,7 @@ def theirs(python: Path, name: str, rounds: int) -> Iterator[Times]:
 
 def sites(browser: str) -> list[str]:
     """Returns rows for our sites: the oracle's steps on a hundred tasks."""
-    env = gymnasium.make("agentgym/WebSites-v0", split="train", max_episode_steps=-1, browser=browser)
+    env = gymnasium.make("agentgym/WebSites-v1", split="train", max_episode_steps=-1, browser=browser)
     chosen = spread(env.unwrapped.task_ids, 100)
     env.reset(options={"task_id": chosen[0]})
     resets, steps = [], []
@@ -166,7 +166,7 @@ def side_by_side(count: int, seconds: float) -> float:
     from agentgym_envs.pool import EnvPool
 
     done = 0
-    with EnvPool("agentgym/WebSites-v0", num_envs=count, workers=min(2, count), timeout=60) as pool:
+    with EnvPool("agentgym/WebSites-v1", num_envs=count, workers=min(2, count), timeout=60) as pool:
         for i in range(count):
             pool.reset(i, seed=i)
         begin = None

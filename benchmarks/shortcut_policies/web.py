@@ -80,4 +80,4 @@ PAGES = {
     "clicks at random": lambda observation, info, rng: click(observation, CLICKABLE, rng.randrange(10**6)),
     "types the objective everywhere, clicks the last button": fill,
 }
-POLICIES = {"agentgym/WebSites-v0": SITES, "agentgym/MiniWoB-v0": PAGES}
+POLICIES = {"agentgym/WebSites-v1": SITES, "agentgym/MiniWoB-v1": PAGES}

@@ -120,13 +120,13 @@ def test_compiled_games_conform():
 def test_miniwob_conforms(length):
     """On pages whose script also goes on from the middle of an episode."""
     pages = SCRIPTED[::8] if length == "brief" else SCRIPTED
-    assert held("agentgym/MiniWoB-v0", tasks=[f"{page}-*" for page in pages]) == PROPERTIES
+    assert held("agentgym/MiniWoB-v1", tasks=[f"{page}-*" for page in pages]) == PROPERTIES
 
 
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_sites_conform():
-    assert held("agentgym/WebSites-v0") == PROPERTIES
+    assert held("agentgym/WebSites-v1") == PROPERTIES
 
 
 def test_a_correct_environment_passes():

@@ -12,10 +12,10 @@ AIM = 0.10
 WITHOUT = {
     "agentgym/TextWorld-v0": "plays games of the user's own",
     "agentgym/TwoAttempts-v0": "plays another environment twice",
-    "agentgym/WebArena-v0": "needs sites of the user's own",
+    "agentgym/WebArena-v1": "needs sites of the user's own",
 }
 PARTIAL_ORACLE = {
-    "agentgym/MiniWoB-v0": "24 of the 125 pages have no script",
+    "agentgym/MiniWoB-v1": "24 of the 125 pages have no script",
     "agentgym/ScienceWorld-v2": "its paths may be longer than upstream's limit of turns",
 }
 EXCEPTIONS = {
@@ -25,12 +25,12 @@ EXCEPTIONS = {
     ("agentgym/BabyAI-v2", "first `pickup`, else turn left"): "the tasks and the actions are upstream's",
     ("agentgym/BabyAI-v2", "each `go to` in turn"): "the tasks and the actions are upstream's",
     ("agentgym/BabyAI-v2", "each macro action in turn"): "the tasks and the actions are upstream's",
-    ("agentgym/MiniWoB-v0", "clicks all elements in turn"): "the pages are upstream's",
+    ("agentgym/MiniWoB-v1", "clicks all elements in turn"): "the pages are upstream's",
     ("agentgym/TWSimple-v1", "script: fetches the apple"): "there are six foods, so chance is 1/6",
     ("agentgym/TWSimple-v1", "script: fetches all foods"): "there are six foods, so chance is 1/6",
 }
 UNIFORM = "uniform over listed actions"
-UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v0", "agentgym/ScienceWorld-v2"}
+UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v1", "agentgym/ScienceWorld-v2"}
 """Environments whose tasks and lists of actions are those of the original."""
 
 

@@ -39,10 +39,10 @@ def test_the_counts_are_the_papers_and_no_task_is_counted_twice():
 
 def test_the_web_rows_are_webarenas_where_it_is_hosted(monkeypatch):
     ours = {f.name: (f.env_id, f.patterns) for f in suite._families() if f.scenario == "web"}
-    assert ours["GitLab and Reddit"] == ("agentgym/WebSites-v0", ("code-*", "forum-*"))
+    assert ours["GitLab and Reddit"] == ("agentgym/WebSites-v1", ("code-*", "forum-*"))
     monkeypatch.setenv("WEBARENA_CONFIG", "test.raw.json")
     theirs = {f.name: (f.env_id, f.patterns) for f in suite._families() if f.scenario == "web"}
-    assert theirs["CMS"] == ("agentgym/WebArena-v0", ("shopping_admin-*",))
+    assert theirs["CMS"] == ("agentgym/WebArena-v1", ("shopping_admin-*",))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from agentgym_envs.pool import EnvPool
 from agentgym_envs.tasks import Task, TaskSet
 from agentgym_envs.vector import TextVectorEnv
 
-CONFIGURED = {"agentgym/TextWorld-v0", "agentgym/WebArena-v0"}  # have tasks only with files of the user's
+CONFIGURED = {"agentgym/TextWorld-v0", "agentgym/WebArena-v1"}  # have tasks only with files of the user's
 IDS = sorted(name for name in plugins.discover(plugins.ENVIRONMENTS) if name.startswith("agentgym/") and name not in CONFIGURED)
 NO_IDS = ["", 5, False, ["a"], [], ("a",), {"a": 1}, b"a", 1.5, "\ud800", np.array([["a"], ["b"]])]
 NO_TASKS = [*NO_IDS, "no such task", "x" * 10**5]

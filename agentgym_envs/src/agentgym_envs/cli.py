@@ -172,8 +172,8 @@ def sites(
     port: Annotated[int, typer.Option(help="Of the first site; the others follow.")] = 8100,
     address: Annotated[str, typer.Option(help="To listen on.")] = "127.0.0.1",
 ) -> None:
-    """Serves the web sites of agentgym/WebSites-v0 to your own browser until Ctrl-C; what you change is then forgotten."""
-    if registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v0"]) is not None:
+    """Serves the web sites of agentgym/WebSites-v1 to your own browser until Ctrl-C; what you change is then forgotten."""
+    if registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v1"]) is not None:
         raise MissingExtra("agentgym sites", "web")
     from agentgym_envs.envs.web.sites.host import SITES, Servers
 

@@ -85,9 +85,9 @@ def _families() -> tuple[Family, ...]:
     science = {"Measure": 53, "Test-Conductivity": 83, "Find": 44, "Chem-Mix": 5, "Lifespan": 15}
     return (
         *[
-            Family("web", name, count, "agentgym/WebArena-v0", theirs)
+            Family("web", name, count, "agentgym/WebArena-v1", theirs)
             if hosted
-            else Family("web", name, count, "agentgym/WebSites-v0", ours, note=OUR_SITES)
+            else Family("web", name, count, "agentgym/WebSites-v1", ours, note=OUR_SITES)
             for name, count, theirs, ours in web
         ],
         *[Family("search", name, n, "agentgym/Search-v1", patterns, note=STAND_IN) for name, n, patterns in search],

@@ -294,7 +294,7 @@ def test_the_search_field_proposes_what_there_is(visitor):
 
 @pytest.mark.browser
 def test_the_script_opens_menus_proposes_and_complains():
-    env = gymnasium.make("agentgym/WebSites-v0", split="test").unwrapped
+    env = gymnasium.make("agentgym/WebSites-v1", split="test").unwrapped
     try:
         env.reset(options={"task_id": next(t for t in env.task_ids if t.startswith("code-"))})
 

@@ -227,7 +227,7 @@ def test_pages_of_a_person(host):
 
 @pytest.fixture
 def env():
-    made = gymnasium.make("agentgym/WebSites-v0", max_episode_steps=-1).unwrapped
+    made = gymnasium.make("agentgym/WebSites-v1", max_episode_steps=-1).unwrapped
     made.reset(options={"task_id": next(t["name"] for t in load() if t["name"] == "forum-22-0")})
     yield made
     made.close()

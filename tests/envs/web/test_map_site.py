@@ -202,7 +202,7 @@ def test_a_review_needs_stars_and_words(host):
 
 @pytest.fixture(scope="module")
 def browser():
-    env = gymnasium.make("agentgym/WebSites-v0", split="train", max_episode_steps=-1)
+    env = gymnasium.make("agentgym/WebSites-v1", split="train", max_episode_steps=-1)
     env.reset(options={"task_id": "map-01-0"})
     yield env
     env.close()

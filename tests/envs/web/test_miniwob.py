@@ -20,7 +20,7 @@ QUICK = {"button-delay", "chase-circle", "hover-shape", "moving-items", "simon-s
 
 @pytest.fixture(scope="module")
 def worlds():
-    made = {reward: gymnasium.make("agentgym/MiniWoB-v0", reward=reward).unwrapped for reward in ("binary", "raw", "decayed")}
+    made = {reward: gymnasium.make("agentgym/MiniWoB-v1", reward=reward).unwrapped for reward in ("binary", "raw", "decayed")}
     yield made
     for env in made.values():
         env.close()
@@ -122,7 +122,7 @@ RELOADED = [pytest.param(name, marks=[pytest.mark.full] * (number % 12 > 0)) for
     ],
 )
 def test_a_reset_leaves_nothing_of_the_episode_before(worlds, name):
-    env = gymnasium.make("agentgym/MiniWoB-v0").unwrapped
+    env = gymnasium.make("agentgym/MiniWoB-v1").unwrapped
     fresh = env.reset(options={"task_id": f"{name}-5"})[0]
     for before in (3, 4):
         solve(env, f"{name}-{before}")

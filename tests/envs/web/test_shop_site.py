@@ -293,7 +293,7 @@ def test_only_staff_changes_rows(host, query):
 
 @pytest.fixture
 def env():
-    env = gymnasium.make("agentgym/WebSites-v0", split="train", max_episode_steps=-1)
+    env = gymnasium.make("agentgym/WebSites-v1", split="train", max_episode_steps=-1)
     yield env.unwrapped
     env.close()
 

@@ -176,7 +176,7 @@ def test_every_answer_has_room_and_the_limit_is_told(snapshots):
 @pytest.mark.parametrize("every", [40, pytest.param(1, marks=pytest.mark.full)])
 def test_the_oracle_solves_an_instance_of_every_template(every):
     """Of every fortieth by default: one for each site."""
-    env = gymnasium.make("agentgym/WebSites-v0", split="test", max_episode_steps=-1)
+    env = gymnasium.make("agentgym/WebSites-v1", split="test", max_episode_steps=-1)
     first = {}
     for task_id in env.unwrapped.task_ids:
         first.setdefault(task_id.rpartition("-")[0], task_id)
@@ -199,7 +199,7 @@ def cart(env):
 
 @pytest.mark.browser
 def test_episodes_are_private_and_start_from_the_snapshot():
-    one, two = (gymnasium.make("agentgym/WebSites-v0").unwrapped for _ in range(2))
+    one, two = (gymnasium.make("agentgym/WebSites-v1").unwrapped for _ in range(2))
     task = next(
         t["name"] for t in TASKS if t["name"].startswith("shop-") and "into my cart" in t["intent"] and t["split"] == "train"
     )

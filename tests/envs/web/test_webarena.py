@@ -75,7 +75,7 @@ def make(servers, tmp_path, monkeypatch):
     made = []
 
     def build(**kwargs):
-        made.append(gymnasium.make("agentgym/WebArena-v0", **{"split": "all", "logins": tmp_path, "pause": 0.0} | kwargs).unwrapped)
+        made.append(gymnasium.make("agentgym/WebArena-v1", **{"split": "all", "logins": tmp_path, "pause": 0.0} | kwargs).unwrapped)
         return made[-1]
 
     yield build
@@ -190,12 +190,12 @@ def test_what_is_missing_is_named(make, tmp_path, monkeypatch):
         env.reset(options={"task_id": "shopping-1"})
     monkeypatch.delenv("WEBARENA_CONFIG")
     with pytest.raises(TaskError, match="set WEBARENA_CONFIG"):
-        gymnasium.make("agentgym/WebArena-v0")
+        gymnasium.make("agentgym/WebArena-v1")
     with pytest.raises(TaskError, match="cannot be read"):
-        gymnasium.make("agentgym/WebArena-v0", config=tmp_path / "nothing.json")
+        gymnasium.make("agentgym/WebArena-v1", config=tmp_path / "nothing.json")
     (tmp_path / "odd.json").write_text('[{"task_id": 1}]')
     with pytest.raises(TaskError, match="has no 'sites'"):
-        gymnasium.make("agentgym/WebArena-v0", config=tmp_path / "odd.json")
+        gymnasium.make("agentgym/WebArena-v1", config=tmp_path / "odd.json")
 
 
 def test_a_folder_with_a_task_a_file(make, tmp_path):
@@ -344,7 +344,7 @@ def test_a_response_without_an_action_shows_the_page_and_what_was_wrong(make):
 
 @pytest.mark.parametrize(("keywords", "title"), [({}, "late"), ({"pause": 0.0}, "soon")])
 def test_what_comes_within_two_seconds_is_seen_unless_one_asks_otherwise(make, keywords, title):
-    env = gymnasium.make("agentgym/WebArena-v0", split="all", max_episode_steps=-1, **keywords).unwrapped
+    env = gymnasium.make("agentgym/WebArena-v1", split="all", max_episode_steps=-1, **keywords).unwrapped
     try:
         env.reset(options={"task_id": "shopping-0"})
         env.session.page.evaluate("document.title = 'soon'; setTimeout(() => document.title = 'late', 1800); 0")

@@ -1,4 +1,4 @@
-"""``agentgym/MiniWoB-v0``: MiniWoB++ (Liu et al., 2018) in the shared browser, reset within its page."""
+"""``agentgym/MiniWoB-v1``: MiniWoB++ (Liu et al., 2018) in the shared browser, reset within its page."""
 
 import json
 import mimetypes

@@ -1,4 +1,4 @@
-"""``agentgym/WebSites-v0``: five web sites of our own in the shared browser, without a server or a network."""
+"""``agentgym/WebSites-v1``: five web sites of our own in the shared browser, without a server or a network."""
 
 import random
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""``agentgym/WebArena-v0``: WebArena (Zhou et al., 2024) on sites that the user hosts."""
+"""``agentgym/WebArena-v1``: WebArena (Zhou et al., 2024) on sites that the user hosts."""
 
 import os
 import random
