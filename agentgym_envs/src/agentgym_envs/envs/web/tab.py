@@ -173,4 +173,13 @@ class Tab:
         boxes: dict[int, Box] = {}
         for index, (x, y, width, height) in zip(layout["nodeIndex"], layout["bounds"], strict=True):
             boxes.setdefault(ids[index], Box(x - left, y - top, width, height))
-        return View(VIEWPORT["width"], VIEWPORT["height"], boxes)
+        return View(VIEWPORT["width"], VIEWPORT["height"], boxes, self._box)
+
+    def _box(self, node: int) -> Box | None:
+        """Returns where one node is."""
+        try:
+            border = self.call("DOM.getBoxModel", backendNodeId=node)["model"]["border"]
+        except Refused:  # it has no place on the page
+            return None
+        xs, ys = border[0::2], border[1::2]
+        return Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))

@@ -12,8 +12,9 @@ SILENT = frozenset(
 )
 MUTE = frozenset(("InlineTextBox", "LineBreak", "ListMarker", "MenuListPopup", "none"))
 UNTOLD = frozenset(["focusable", "editable", "readonly", "level", "settable", "multiline", "invalid", "url"])  # the last is new
-VALUED = frozenset(("slider", "progressbar", "meter", "ColorWell"))  # roles whose value no text within them shows
-FIELDS = frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox"))  # what they hold is where they are
+DATES = frozenset(("Date", "InputTime", "DateTime"))  # <input type=date>, time, and month, week or datetime-local
+VALUED = frozenset(("slider", "progressbar", "meter", "ColorWell")) | DATES  # roles whose value no text within them shows in full
+FIELDS = frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox")) | DATES  # what they hold is where they are
 IN_VIEW = 0.6
 NEAR = 3  # lines before it that a text may repeat
 
@@ -34,15 +35,18 @@ class View(NamedTuple):
         width: in pixels.
         height: in pixels.
         boxes: of the DOM nodes that have a place on the page.
+        ask: finds the box of a node that ``boxes`` lacks; the browser's own parts of an element, such as a player's buttons.
     """
 
     width: float
     height: float
     boxes: Mapping[int, Box]
+    ask: Callable[[int], Box | None] = lambda node: None
 
     def shows(self, node: Node) -> bool:
         """Says whether WebArena shows an element: it compares an overlap in square pixels with 0.6 of the width by the height."""
-        box = self.boxes.get(node.get("backendDOMNodeId", 0))
+        number = node["backendDOMNodeId"]
+        box = self.boxes[number] if number in self.boxes else self.ask(number)
         if box is None or not box.width or not box.height:
             return False
         across = max(0.0, min(box.left + box.width, self.width) - max(box.left, 0.0))
@@ -75,26 +79,51 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
         view: what is in view, to show nothing else.
 
     Returns:
-        Lines. What has nothing to say is left out; children move up. So is a text that repeats: with a view, what one of the three
-        lines before it holds, unless a field holds it; of a whole page, what is in the name of the element around it.
+        Lines. What has nothing to say is left out; children move up. So is a text that repeats, unless a field holds it: with a
+        view, a text that one of the three lines before it holds; of a whole page, the texts that together are the name of an
+        element around them.
     """
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
-    stack: list[tuple[Node, int, bool, bool, str]] = [(nodes[0], 0, True, False, "")] if nodes else []
+    stack: list[tuple[Node, int, bool, bool, bool]] = [(nodes[0], 0, True, False, False)] if nodes else []
     while stack:
-        node, depth, shown, within, above = stack.pop()
-        if not within:
+        node, depth, shown, within, named = stack.pop()
+        role = node["role"]["value"]
+        told = "" if node.get("ignored") or "backendDOMNodeId" not in node else describe(node)
+        if told and not within:
             shown = view is None or node is nodes[0] or view.shows(node)
-            within = node["role"]["value"] in FIELDS
-        if shown and not node.get("ignored") and "backendDOMNodeId" in node and (told := describe(node)):
-            name = _name(node)
-            repeats = name.strip() in above if view is None else not within and _repeats(name, lines)
-            if node["role"]["value"] != "StaticText" or not repeats:
+            within = role in FIELDS
+        if told and shown:
+            repeats = role == "StaticText" and not within and (named if view is None else _repeats(_name(node), lines))
+            if not repeats:
                 lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {told}")
-            depth, above = depth + 1, name
+            depth += 1
+            named = named or (view is None and node is not nodes[0] and _says_all(node, by_id))
         children = [by_id[i] for i in node.get("childIds", ()) if i in by_id]
-        stack.extend((child, depth, shown, within, above) for child in reversed(children))
+        stack.extend((child, depth, shown, within, named) for child in reversed(children))
     return "\n".join(lines)
+
+
+def _says_all(node: Node, by_id: Mapping[str, Node]) -> bool:
+    """Says whether an element's name is what stands within it, all of it and in its order, blanks aside.
+
+    A name that says more or less may come from elsewhere, and a text that occurs in it by chance would be lost to the reader.
+    """
+    rest = "".join(_name(node).split())
+    if not rest:
+        return False
+    below = [by_id[i] for i in reversed(node.get("childIds", ())) if i in by_id]
+    while below:
+        inner = below.pop()
+        parts = [by_id[i] for i in reversed(inner.get("childIds", ())) if i in by_id]
+        if parts and inner["role"]["value"] != "StaticText":
+            below += parts
+        elif inner["role"]["value"] != "ListMarker":
+            text = "".join(_name(inner).split())
+            if not rest.startswith(text):
+                return False
+            rest = rest[len(text) :]
+    return not rest
 
 
 def _repeats(text: str, lines: Sequence[str]) -> bool:
