@@ -52,7 +52,7 @@ def scene(task: Task, tables: dict[str, Any]) -> Scene:
 def asked_for(task: Task) -> str:
     """Returns what an answer must hold, or nothing if it must be something."""
     checks = task["eval"]["reference_answers"] or {}
-    return ", ".join(checks["must_include"]) if "must_include" in checks else task["eval"].get("string_note", "")
+    return str(checks["answer"]["value"]) if checks else ""
 
 
 def everything(tasks: Iterable[Task]) -> str:

@@ -1,6 +1,7 @@
 """WebArena's evaluators (Zhou et al., 2024): is what the agent answered, where it ended, and what it changed as the task demands?
 
-One extension, used by our sites: a ``program_html`` target whose locator begins with ``sql:`` asks a database of the episode.
+Two extensions, used by our sites: a ``program_html`` target whose locator begins with ``sql:`` asks a database of the episode, and
+the answer check ``answer`` judges by meaning (:mod:`agentgym_envs.envs.web.sites.answers`).
 """
 
 import ast
@@ -11,6 +12,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlparse
 
+from agentgym_envs.envs.web.sites.answers import accepts
 from agentgym_envs.envs.web.tokens import is_word
 from agentgym_envs.errors import TaskError
 
@@ -60,7 +62,7 @@ def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
     spec, judged = config["eval"], ""
     for kind in spec["eval_types"]:
         if kind == "string_match":
-            fits, judged = _string(config, clean(answer), scene.judge)
+            fits, judged = _string(config, clean(answer), scene)
         elif kind == "url_match":
             fits = _url(spec, scene.page.url)
         elif kind == "program_html":
@@ -99,8 +101,8 @@ def normalised(reference: str, answer: str) -> bool:
     return words(reference) in words(answer)
 
 
-def _string(config: Mapping[str, Any], answer: str, judge: Judge | None) -> tuple[bool, str]:
-    spec, fits, judged = config["eval"], True, ""
+def _string(config: Mapping[str, Any], answer: str, scene: Scene) -> tuple[bool, str]:
+    spec, fits, judged, judge = config["eval"], True, "", scene.judge
 
     def ask(question: str, reference: str) -> bool:
         nonlocal judged
@@ -108,7 +110,9 @@ def _string(config: Mapping[str, Any], answer: str, judge: Judge | None) -> tupl
         return bool(judge(question, config["intent"], reference, answer)) if judge else normalised(reference, answer)
 
     for how, wanted in spec["reference_answers"].items():
-        if how == "exact_match":
+        if how == "answer":  # of our own sites
+            fits &= accepts(wanted, answer, config["intent"], scene.query)
+        elif how == "exact_match":
             fits &= clean(wanted) == clean(answer)
         elif how == "fuzzy_match" and wanted == "N/A":  # a reason may make up for a missing N/A
             fits = (fits and clean(answer) == "n/a") or ask("ua_match", spec["string_note"])

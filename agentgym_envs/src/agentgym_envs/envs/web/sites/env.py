@@ -17,7 +17,7 @@ from agentgym_envs.envs.web.steps import actions_of
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
-LONGEST = 80  # characters of an answer: the longest that a task asks for has 55
+LONGEST = 200  # characters of an answer: the longest that a task asks for has 60
 
 
 def solved(task: Mapping[str, Any], answer: str, scene: Scene) -> bool:

@@ -3,6 +3,10 @@
 import json
 import os
 import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +15,34 @@ import typer
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.envs.web.sites.tasks import admin, code, forum, map, shop  # noqa: F401  they add their templates
 from agentgym_envs.envs.web.sites.tasks.load import FOLDER
-from agentgym_envs.envs.web.sites.tasks.template import TEMPLATES, World
+from agentgym_envs.envs.web.sites.tasks.template import TEMPLATES, Made, Template, World
 from agentgym_envs.errors import TaskError
 
 INSTANCES = 11  # of a template: eight for training, one for development, two for tests
+ALIKE = 4  # instances of a template that may have the same answer
+TRIES = 5_000  # of a maker that never ends
+
+
+def instances(t: Template, world: World) -> Iterator[tuple[str, Made]]:
+    """Yields a template's instances with their texts: no text stands twice, and no answer more often than ``ALIKE`` times."""
+    seen, answers = set[str](), Counter[str]()
+    for made in islice(t.maker(world, random.Random(t.name)), TRIES):
+        intent = re.sub(r"\b[Tt]he (?=The |An? )", "", t.intent.format(**made.values))
+        answer = made.steps[-1][1] if t.kind == "find" else ""
+        if intent in seen or answers[answer] >= ALIKE:
+            continue
+        seen.add(intent)
+        answers[answer] += bool(answer)
+        yield intent, made
+        if len(seen) == INSTANCES:
+            break
 
 
 def make_tasks() -> list[dict[str, Any]]:
     """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps`` and ``oracle`` added."""
     world, tasks = World(), list[dict[str, Any]]()
     for number, t in enumerate(TEMPLATES):
-        seen: set[str] = set()
-        for made in t.maker(world, random.Random(t.name)):
-            intent = t.intent.format(**made.values)
-            if intent in seen:
-                continue
-            instance = len(seen)
-            seen.add(intent)
+        for instance, (intent, made) in enumerate(instances(t, world)):
             tasks.append(
                 {
                     "task_id": len(tasks),
@@ -49,8 +64,6 @@ def make_tasks() -> list[dict[str, Any]]:
                     "oracle": made.steps,
                 }
             )
-            if len(seen) == INSTANCES:
-                break
     return tasks
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.shop.admin import GROUPS, SALES
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, day, money
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks import answer
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 ADMIN = ORIGINS["admin"]
@@ -50,7 +51,7 @@ each(
     "How many orders has the customer {customer} placed? Answer with the number.",
     "shop",
     CUSTOMERS + "orders > 1",
-    check=lambda c: answer(c["orders"]),
+    check=lambda c: answer.number(c["orders"]),
     steps=lambda c: [*_customer(c["name"]), stop(c["orders"])],
 )
 
@@ -61,7 +62,7 @@ each(
     "What do all orders of the customer {customer} amount to?",
     "shop",
     CUSTOMERS + "orders > 1",
-    check=lambda c: holds(money(c["total"])),
+    check=lambda c: answer.amount(money(c["total"])),
     steps=lambda c: [*_customer(c["name"]), stop(money(c["total"]))],
 )
 
@@ -72,7 +73,7 @@ each(
     "What is the telephone number of the customer {customer}?",
     "shop",
     CUSTOMERS + "1",
-    check=lambda c: holds(c["phone"]),
+    check=lambda c: answer.codes(c["phone"]),
     steps=lambda c: [*_customer(c["name"]), stop(c["phone"])],
 )
 
@@ -83,7 +84,7 @@ each(
     "When did {customer} become a customer? Answer like Jun 2, 2026.",
     "shop",
     CUSTOMERS + "1",
-    check=lambda c: holds(day(c["joined"])),
+    check=lambda c: answer.day(c["joined"]),
     steps=lambda c: [*_customer(c["name"]), stop(day(c["joined"]))],
 )
 
@@ -94,7 +95,7 @@ each(
     "Who placed order #{order}?",
     "shop",
     ORDERS + "o.id > 1020",
-    check=lambda o: holds(o["name"]),
+    check=lambda o: answer.name(o["name"], answer.CUSTOMERS),
     steps=lambda o: [*_order(o["id"]), stop(o["name"])],
 )
 
@@ -104,14 +105,14 @@ def _skus(world: World, rng: random.Random) -> Iterator[Made]:
     for o in world.mixed(rng, "shop", ORDERS + "o.id > 1020"):
         sql = "SELECT sku FROM order_items JOIN products p ON p.id = product_id WHERE order_id = ?"
         skus = [r[0] for r in world.rows("shop", sql, o["id"])]
-        yield Made({"order": o["id"]}, holds(*skus), [*_order(o["id"]), stop(", ".join(skus))])
+        yield Made({"order": o["id"]}, answer.codes(*skus), [*_order(o["id"]), stop(", ".join(skus))])
 
 
 @template("admin", "find", "What were the total sales from {begin} to {end}?")
 def _sales(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         total = money(world.value("shop", f"SELECT sum(total) {SALES}", begin, end))
-        yield Made({"begin": begin, "end": end}, holds(total), [*_report(begin, end), stop(total)])
+        yield Made({"begin": begin, "end": end}, answer.amount(total), [*_report(begin, end), stop(total)])
 
 
 @template(
@@ -122,14 +123,14 @@ def _sales(world: World, rng: random.Random) -> Iterator[Made]:
 def _number(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         count = world.value("shop", f"SELECT count(*) {SALES}", begin, end)
-        yield Made({"begin": begin, "end": end}, answer(count), [*_report(begin, end), stop(count)])
+        yield Made({"begin": begin, "end": end}, answer.number(count), [*_report(begin, end), stop(count)])
 
 
 @template("admin", "find", "What was the average value of an order from {begin} to {end}?")
 def _average(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         mean = money(world.value("shop", f"SELECT round(avg(total)) {SALES}", begin, end))
-        yield Made({"begin": begin, "end": end}, holds(mean), [*_report(begin, end), stop(mean)])
+        yield Made({"begin": begin, "end": end}, answer.amount(mean), [*_report(begin, end), stop(mean)])
 
 
 @template("admin", "find", "Which product sold best, by number of pieces, from {begin} to {end}?")
@@ -140,7 +141,11 @@ def _best(world: World, rng: random.Random) -> Iterator[Made]:
             f" (SELECT o.id {SALES}) GROUP BY p.id ORDER BY sold DESC LIMIT 2", begin, end,
         )  # fmt: skip
         if found[0]["sold"] > found[1]["sold"]:
-            yield Made({"begin": begin, "end": end}, holds(found[0]["name"]), [*_report(begin, end), stop(found[0]["name"])])
+            yield Made(
+                {"begin": begin, "end": end},
+                answer.name(found[0]["name"], answer.PRODUCTS),
+                [*_report(begin, end), stop(found[0]["name"])],
+            )
 
 
 @template("admin", "find", "Which customer spent the most from {begin} to {end}?")
@@ -148,7 +153,7 @@ def _best_customer(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         sql = f"SELECT c.name FROM (SELECT * {SALES}) JOIN customers c ON c.id = customer_id GROUP BY c.id ORDER BY sum(total) DESC"
         name = world.value("shop", sql, begin, end)
-        yield Made({"begin": begin, "end": end}, holds(name), [*_report(begin, end), stop(name)])
+        yield Made({"begin": begin, "end": end}, answer.name(name, answer.CUSTOMERS), [*_report(begin, end), stop(name)])
 
 
 @template("admin", "find", "In which month from {begin} to {end} were sales the highest? Answer like 2026-03.")
@@ -157,7 +162,7 @@ def _best_month(world: World, rng: random.Random) -> Iterator[Made]:
         first = date(TODAY.year - 1, rng.randint(1, 12), 1)
         begin, end = str(first), str(min(TODAY, first + timedelta(days=rng.choice((150, 180, 210)))))
         month = world.value("shop", f"SELECT substr(placed, 1, 7) AS m {SALES} GROUP BY m ORDER BY sum(total) DESC", begin, end)
-        yield Made({"begin": begin, "end": end}, answer(month), [*_report(begin, end), stop(month)])
+        yield Made({"begin": begin, "end": end}, answer.month(month), [*_report(begin, end), stop(month)])
 
 
 each(
@@ -166,7 +171,7 @@ each(
     "How many {group} customers live in {city}? Answer with the number.",
     "shop",
     'SELECT grp AS "group", city, count(*) AS n FROM customers GROUP BY grp, city HAVING n > 1',
-    check=lambda r: answer(r["n"]),
+    check=lambda r: answer.number(r["n"]),
     steps=lambda r: [
         *_menu("Customers", "All customers"),
         choose("Group", r["group"]),
@@ -180,10 +185,10 @@ each(
 each(
     "admin",
     "find",
-    "How many {category} products have fewer than 10 pieces in stock? Answer with the number.",
+    "How many products of the category {category} have fewer than 10 pieces in stock? Answer with the number.",
     "shop",
     "SELECT c.name AS category, sum(stock < 10) AS n FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id",
-    check=lambda r: answer(r["n"]),
+    check=lambda r: answer.number(r["n"]),
     steps=lambda r: [
         *_menu("Catalog", "Products"),
         choose("Category", r["category"]),
@@ -205,7 +210,7 @@ def _review_count(world: World, rng: random.Random) -> Iterator[Made]:
             click("Filter", "button"),
             stop(count),
         ]
-        yield Made({"status": status, "stars": stars}, answer(count), steps)
+        yield Made({"status": status, "stars": stars}, answer.number(count), steps)
 
 
 each(
@@ -355,13 +360,13 @@ def _nobody(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         name = f"{rng.choice(FIRST)} {rng.choice(LAST)}"
         if not world.rows("shop", "SELECT 1 FROM customers WHERE name = ?", name):
-            yield Made({"customer": name}, nothing("There is no such customer."), [search(name), stop("N/A")])
+            yield Made({"customer": name}, answer.nothing("There is no such customer."), [search(name), stop("N/A")])
 
 
 @template(
     "admin shop",
     "change",
-    "Look up in the shop which {category} product is the cheapest, and set its stock to {count} in the admin.",
+    "Look up in the shop which product of the category {category} is the cheapest, and set its stock to {count} in the admin.",
 )
 def _restock(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
@@ -405,7 +410,7 @@ each(
     "What do the {status} orders that were placed from {begin} to {end} amount to?",
     "shop",
     MONTHS,
-    check=lambda r: holds(money(r["amount"])),
+    check=lambda r: answer.amount(money(r["amount"])),
     steps=lambda r: [
         *_menu("Sales", "Orders"),
         choose("Status", r["label"]),
@@ -424,7 +429,7 @@ each(
     "Which {group} customer in {city} has ordered for the highest amount, cancelled and returned orders included?",
     "shop",
     f'SELECT grp AS "group", city, name, max(spent) FROM ({SPENT}) GROUP BY grp, city HAVING count(*) > 2',
-    check=lambda r: answer(r["name"]),
+    check=lambda r: answer.name(r["name"], answer.CUSTOMERS),
     steps=lambda r: [
         *_menu("Customers", "All customers"),
         choose("Group", r["group"]),
@@ -466,7 +471,7 @@ each(
 each(
     "admin",
     "change",
-    "Hide all {category} products by {brand} from the shop, and no others.",
+    "Hide all products of the category {category} by {brand} from the shop, and no others.",
     "shop",
     "SELECT category, brand, group_concat(id, char(10)) AS hidden FROM (SELECT p.id, brand, c.name AS category FROM products p"
     " JOIN categories c ON c.id = category_id ORDER BY p.id) GROUP BY category, brand HAVING count(*) BETWEEN 3 AND 9",

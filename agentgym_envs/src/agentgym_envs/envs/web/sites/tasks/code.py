@@ -8,8 +8,10 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.code import repository
 from agentgym_envs.envs.web.sites.code.data import ME, MINE
+from agentgym_envs.envs.web.sites.code.projects import ROLES
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks import answer
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 CODE = ORIGINS["code"]
@@ -19,6 +21,7 @@ ISSUES = (
     " JOIN people a ON a.id = author_id LEFT JOIN people s ON s.id = assignee_id LEFT JOIN milestones m ON m.id = milestone_id"
     " WHERE "
 )
+BRANCH_NAMES = "code:SELECT name FROM branches UNION SELECT source FROM issues"
 GROUPS = {  # of the sidebar, closed at first
     "Manage": ("Members", "Labels"),
     "Plan": ("Board", "Milestones"),
@@ -60,7 +63,7 @@ each(
     "How many stars does the project {project} have? Answer with the number.",
     "code",
     PROJECTS + "1",
-    check=lambda p: answer(p["stars"]),
+    check=lambda p: answer.number(p["stars"]),
     steps=lambda p: [search(p["project"]), stop(p["stars"])],
 )
 each(
@@ -69,7 +72,7 @@ each(
     "Who owns the project {project}?",
     "code",
     PROJECTS + "1",
-    check=lambda p: holds(p["owner"]),
+    check=lambda p: answer.name(p["owner"], answer.DEVELOPERS),
     steps=lambda p: [search(p["project"]), stop(p["owner"])],
 )
 
@@ -78,7 +81,7 @@ def _readme(world: World, rng: random.Random, pattern: str) -> Iterator[Made]:
     for r in world.mixed(rng, "code", FIRST.format("README.md")):
         found = re.search(pattern, r["content"])
         assert found is not None
-        yield Made({"project": r["project"]}, holds(found[1]), [*_project(r["project"]), stop(found[1])])
+        yield Made({"project": r["project"]}, answer.codes(found[1]), [*_project(r["project"]), stop(found[1])])
 
 
 @template("code", "find", "Which port does {project} use by default?")
@@ -97,7 +100,7 @@ def _limit(world: World, rng: random.Random) -> Iterator[Made]:
         found = re.search(r"(?i)\blimit\b[^=\n]*= (\d+)", r["content"])
         assert found is not None
         steps = [*_project(r["project"]), *_path(r["path"]), stop(found[1])]
-        yield Made({"project": r["project"], "path": r["path"]}, answer(found[1]), steps)
+        yield Made({"project": r["project"], "path": r["path"]}, answer.number(found[1]), steps)
 
 
 each(
@@ -106,7 +109,7 @@ each(
     "Who opened the {kind} “{title}” of {project}?",
     "code",
     ISSUES + "1",
-    check=lambda i: holds(i["author"]),
+    check=lambda i: answer.name(i["author"], answer.DEVELOPERS),
     steps=lambda i: [*_found(i), stop(i["author"])],
 )
 each(
@@ -115,7 +118,7 @@ each(
     "Who is assigned to the issue “{title}” of {project}?",
     "code",
     ISSUES + "assignee_id IS NOT NULL AND merge = 0",
-    check=lambda i: holds(i["assignee"]),
+    check=lambda i: answer.name(i["assignee"], answer.DEVELOPERS),
     steps=lambda i: [*_found(i), stop(i["assignee"])],
 )
 each(
@@ -124,7 +127,7 @@ each(
     "From which branch does the merge request “{title}” of {project} come?",
     "code",
     ISSUES + "merge = 1",
-    check=lambda i: holds(i["source"]),
+    check=lambda i: answer.name(i["source"], BRANCH_NAMES),
     steps=lambda i: [*_issue(i), stop(i["source"])],
 )
 each(
@@ -134,7 +137,7 @@ each(
     "code",
     "SELECT p.name AS project, l.name AS label, count(*) AS n FROM issue_labels JOIN issues i ON i.id = issue_id JOIN labels l ON l.id = label_id"
     " JOIN projects p ON p.id = i.project_id WHERE state = 'open' AND merge = 0 GROUP BY l.id HAVING n > 1",
-    check=lambda r: answer(r["n"]),
+    check=lambda r: answer.number(r["n"]),
     steps=lambda r: [*_tab(r["project"], "Issues"), choose("Label", r["label"]), click("Filter", "button"), stop(r["n"])],
 )
 each(
@@ -144,7 +147,7 @@ each(
     "code",
     "SELECT p.name AS project, a.name AS person, count(*) AS n FROM history c JOIN people a ON a.id = author_id"
     " JOIN projects p ON p.id = project_id GROUP BY p.id, a.id HAVING n > 2",
-    check=lambda r: answer(r["n"]),
+    check=lambda r: answer.number(r["n"]),
     steps=lambda r: [*_tab(r["project"], "Commits"), choose("Author", r["person"]), click("Filter", "button"), stop(r["n"])],
 )
 
@@ -154,7 +157,9 @@ def _added(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
         last = world.rows("code", "SELECT * FROM history WHERE project_id = ? AND depth = 0", p["id"])[0]
         yield Made(
-            {"project": p["name"]}, answer(last["added"]), [*_project(p["name"]), click(last["message"]), stop(last["added"])]
+            {"project": p["name"]},
+            answer.number(last["added"]),
+            [*_project(p["name"]), click(last["message"]), stop(last["added"])],
         )
 
 
@@ -164,7 +169,7 @@ each(
     "When is the milestone {milestone} of {project} due? Answer like 2026-06-02.",
     "code",
     "SELECT p.name AS project, m.title AS milestone, due FROM milestones m JOIN projects p ON p.id = project_id",
-    check=lambda m: holds(m["due"]),
+    check=lambda m: answer.day(m["due"]),
     steps=lambda m: [*_tab(m["project"], "Milestones"), stop(m["due"])],
 )
 each(
@@ -173,7 +178,7 @@ each(
     "What role does {person} have in {project}?",
     "code",
     "SELECT p.name AS project, a.name AS person, role FROM members JOIN people a ON a.id = person_id JOIN projects p ON p.id = project_id",
-    check=lambda r: answer(r["role"]),
+    check=lambda r: answer.name(r["role"], ROLES),
     steps=lambda r: [*_tab(r["project"], "Members"), stop(r["role"])],
 )
 
@@ -185,7 +190,7 @@ def _oldest(world: World, rng: random.Random) -> Iterator[Made]:
             "code", "SELECT title FROM issues WHERE project_id = ? AND merge = 0 AND state = 'open' ORDER BY opened, id", p["id"]
         )
         steps = [*_tab(p["name"], "Issues"), choose("Sort by", "Oldest"), click("Filter", "button"), stop(title)]
-        yield Made({"project": p["name"]}, holds(title), steps)
+        yield Made({"project": p["name"]}, answer.name(title, answer.ISSUES), steps)
 
 
 each(
@@ -373,7 +378,7 @@ def _milestone(world: World, rng: random.Random) -> Iterator[Made]:
 def _no_project(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         name = f"{rng.choice(('amber', 'silver', 'willow', 'north', 'hollow'))}{rng.choice(('gate', 'fish', 'lamp', 'bridge', 'mill'))}"
-        yield Made({"project": name}, nothing("There is no such project."), [search(name), stop("N/A")])
+        yield Made({"project": name}, answer.nothing("There is no such project."), [search(name), stop("N/A")])
 
 
 @template(
@@ -453,10 +458,12 @@ def _mine(world: World, rng: random.Random) -> list[Any]:
 
 @template("code", "find", "Which operating system does the report “{title}” of {project} name? Answer with its name and version.")
 def _system(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + "merge = 0 ORDER BY i.id"):
+    reports = world.mixed(rng, "code", ISSUES + "merge = 0 ORDER BY i.id")
+    systems = {found[1] for i in reports if (found := SYSTEM.search(i["body"]))}
+    for i in reports:
         found = SYSTEM.search(i["body"])
         assert found is not None
-        yield Made({"title": i["title"], "project": i["project"]}, holds(found[1]), [*_issue(i), stop(found[1])])
+        yield Made({"title": i["title"], "project": i["project"]}, answer.name(found[1], systems), [*_issue(i), stop(found[1])])
 
 
 @template(
@@ -470,7 +477,9 @@ def _workaround(world: World, rng: random.Random) -> Iterator[Made]:
         advice = [m for c in comments for m in ADVICE.finditer(c["body"])]
         if len(advice) == 1:
             setting, value = (part for part in advice[0].groups() if part)
-            yield Made({"setting": setting, "title": i["title"], "project": i["project"]}, answer(value), [*_issue(i), stop(value)])
+            yield Made(
+                {"setting": setting, "title": i["title"], "project": i["project"]}, answer.number(value), [*_issue(i), stop(value)]
+            )
 
 
 @template(
@@ -491,7 +500,7 @@ def _before(world: World, rng: random.Random) -> Iterator[Made]:
                 steps = [
                     *_project(b["project"]), *_path(path), click("History"), click(messages[place - 1]), stop(old),
                 ]  # fmt: skip
-                made.append(Made({"setting": setting, "path": path, "project": b["project"]}, answer(old), steps))
+                made.append(Made({"setting": setting, "path": path, "project": b["project"]}, answer.number(old), steps))
     yield from rng.sample(made, len(made))
 
 
@@ -506,7 +515,13 @@ def _blame(world: World, rng: random.Random) -> Iterator[Made]:
             for line in run:
                 if commit > first and len(line.strip()) > 12 and lines.count(line.strip()) == 1:
                     steps = [*_project(b["project"]), *_path(path), click("Blame"), stop(who)]
-                    made.append(Made({"line": line.strip(), "path": path, "project": b["project"]}, holds(who), steps))
+                    made.append(
+                        Made(
+                            {"line": line.strip(), "path": path, "project": b["project"]},
+                            answer.name(who, answer.DEVELOPERS),
+                            steps,
+                        )
+                    )
     yield from rng.sample(made, len(made))
 
 
@@ -521,7 +536,7 @@ def _contains(world: World, rng: random.Random) -> Iterator[Made]:
         only = [p for p in repository.tree(db, b["head"]) if sum(p in tree for tree in there) == 1]
         if len(only) == 1 and only[0].startswith("src/"):
             steps = [*_tab(b["project"], "Branches"), click(f"Compare {b['name']}"), stop(b["name"])]
-            yield Made({"path": only[0], "project": b["project"]}, answer(b["name"]), steps)
+            yield Made({"path": only[0], "project": b["project"]}, answer.name(b["name"], BRANCH_NAMES), steps)
 
 
 @template("code", "navigate", "Show the file {path} of {project} as it is on the branch {branch}.")
@@ -656,6 +671,6 @@ def _no_branch(world: World, rng: random.Random) -> Iterator[Made]:
         steps = [*_project(p["project"]), click("Switch branch or tag: main", "button"), stop("N/A")]
         yield Made(
             {"path": rng.choice(("README.md", "VERSION", "docs/guide.md")), "project": p["project"], "branch": branch},
-            nothing("There is no such branch."),
+            answer.nothing("There is no such branch."),
             steps,
         )

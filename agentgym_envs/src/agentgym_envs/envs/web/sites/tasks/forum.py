@@ -13,7 +13,8 @@ from agentgym_envs.envs.web.sites.forum.phrases import FLAIRS
 from agentgym_envs.envs.web.sites.forum.reading import LOW
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
 from agentgym_envs.envs.web.sites.site import ORIGINS, day
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks import answer
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 FORUM = ORIGINS["forum"]
@@ -69,7 +70,7 @@ def _figure_of_person(intent: str, table: str, figure: str, above: int) -> None:
         intent,
         "forum",
         f"SELECT name AS person, {figure} AS n FROM {table} JOIN people a ON a.id = author_id GROUP BY a.id HAVING n > {above}",
-        check=lambda r: answer(r["n"]),
+        check=lambda r: answer.number(r["n"]),
         steps=lambda r: [goto(f"{FORUM}/u/{r['person']}"), stop(r["n"])],
     )
 
@@ -84,7 +85,7 @@ each(
     "Who wrote the post “{title}”?",
     "forum",
     POSTS + "1",
-    check=lambda p: holds(p["author"]),
+    check=lambda p: answer.name(p["author"], answer.MEMBERS),
     steps=lambda p: [*_post(p), stop(p["author"])],
 )
 
@@ -95,7 +96,7 @@ each(
     "How many points does the post “{title}” have? Answer with the number.",
     "forum",
     POSTS + "score > 12",
-    check=lambda p: answer(p["score"]),
+    check=lambda p: answer.number(p["score"]),
     steps=lambda p: [*_post(p), stop(p["score"])],
 )
 
@@ -109,7 +110,7 @@ def _best_comment(world: World, rng: random.Random) -> Iterator[Made]:
             p["id"],
         )
         if found[0]["score"] > found[1]["score"]:
-            yield Made({"title": p["title"]}, answer(found[0]["name"]), [*_post(p), stop(found[0]["name"])])
+            yield Made({"title": p["title"]}, answer.name(found[0]["name"], answer.MEMBERS), [*_post(p), stop(found[0]["name"])])
 
 
 @template("forum", "find", "How many members does c/{community} have? Answer with the number.")
@@ -118,7 +119,7 @@ def _members(world: World, rng: random.Random) -> Iterator[Made]:
         count = world.value(
             "forum", "SELECT count(*) FROM subscriptions JOIN communities ON id = community_id WHERE name = ?", name
         )
-        yield Made({"community": name}, answer(count), [*_community(name), stop(count)])
+        yield Made({"community": name}, answer.number(count), [*_community(name), stop(count)])
 
 
 _figure_of_person("How many points has {person} got for posts in all? Answer with the number.", "posts", "sum(score)", 30)
@@ -130,7 +131,7 @@ each(
     "When did the author of the post “{title}” join the forum? Answer like Jun 2, 2026.",
     "forum",
     POSTS + "1",
-    check=lambda p: holds(day(p["joined"])),
+    check=lambda p: answer.day(p["joined"]),
     steps=lambda p: [*_post(p), click(p["author"]), stop(day(p["joined"]))],
 )
 
@@ -143,7 +144,7 @@ def _ranked(world: World, rng: random.Random, order: str, key: str, label: str) 
         found = world.rows("forum", RANKED + order, name)
         if found[0][key] != found[1][key]:
             steps = [*_community(name), choose("Sort by", label), click("Sort", "button"), stop(found[0]["title"])]
-            yield Made({"community": name}, holds(found[0]["title"]), steps)
+            yield Made({"community": name}, answer.name(found[0]["title"], answer.POSTS), steps)
 
 
 @template("forum", "find", "What is the title of the post with the most points in c/{community}?")
@@ -161,7 +162,7 @@ def _newest(world: World, rng: random.Random) -> Iterator[Made]:
     for name in _names(rng):
         sql = "SELECT a.name FROM posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id = community_id WHERE c.name = ? ORDER BY written DESC"
         author = world.value("forum", sql, name)
-        yield Made({"community": name}, holds(author), [*_community(name), stop(author)])
+        yield Made({"community": name}, answer.name(author, answer.MEMBERS), [*_community(name), stop(author)])
 
 
 @template("forum", "find", "How many posts in c/{community} have “{word}” in their title? Answer with the number.")
@@ -172,14 +173,14 @@ def _word(world: World, rng: random.Random) -> Iterator[Made]:
         count = world.value("forum", sql, name, f"%{word}%")
         if count > 1:
             steps = [search(word), choose("Community", name), click("Filter", "button"), stop(count)]
-            yield Made({"community": name, "word": word}, answer(count), steps)
+            yield Made({"community": name, "word": word}, answer.number(count), steps)
 
 
 @template("forum", "find", "What does c/{community} say about itself?")
 def _about(world: World, rng: random.Random) -> Iterator[Made]:
     for name in _names(rng):
         text = COMMUNITIES[name][0]
-        yield Made({"community": name}, holds(text), [*_community(name), stop(text)])
+        yield Made({"community": name}, answer.name(text, "forum:SELECT about FROM communities"), [*_community(name), stop(text)])
 
 
 _figure_of_person("How many posts has {person} written? Answer with the number.", "posts", "count(*)", 5)
@@ -344,7 +345,7 @@ def _no_post(world: World, rng: random.Random) -> Iterator[Made]:
     )
     while True:
         title = f"{rng.choice(('Why I gave up', 'Everything about', 'My love for', 'The end of'))} {rng.choice(subjects)}"
-        yield Made({"title": title}, nothing("There is no such post."), [search(title), stop("N/A")])
+        yield Made({"title": title}, answer.nothing("There is no such post."), [search(title), stop("N/A")])
 
 
 @template(
@@ -383,7 +384,7 @@ each(
     "What did everything cost all in all, according to the post “{title}”? Answer like $12.",
     "forum",
     TOLD + "f.name = 'total'",
-    check=lambda p: answer(p["told"]),
+    check=lambda p: answer.amount(p["told"]),
     steps=lambda p: [*_post(p), stop(p["told"])],
 )
 each(
@@ -392,7 +393,7 @@ each(
     "What does {person} advise in a comment on the post “{title}”? Answer in the comment's words.",
     "forum",
     TOLD_BY + "f.name = 'advice'",
-    check=lambda k: holds(k["told"]),
+    check=lambda k: answer.name(k["told"], "forum:SELECT DISTINCT value FROM facts"),
     steps=lambda k: [*_post(k), *_unfolded(k["folded"]), stop(k["told"])],
 )
 each(
@@ -401,7 +402,7 @@ each(
     "Under the post “{title}”, {person} asks for a price. How much did the one who answers them pay? Answer like $12.",
     "forum",
     PRICED,
-    check=lambda k: answer(k["price"]),
+    check=lambda k: answer.amount(k["price"]),
     steps=lambda k: [*_post(k), *_unfolded(k["deep"]), stop(k["price"])],
 )
 
@@ -435,7 +436,7 @@ def _best_of(world: World, rng: random.Random) -> Iterator[Made]:
         if len(found) > 2 and found[0]["rank"] > found[1]["rank"] and found[0]["id"] != _sorted_posts(world, name, order)[0]["id"]:
             title = found[0]["title"]
             steps = [*_in_community(name, "", ORDERS[order][0], label), stop(title)]
-            yield Made({"order": words, "community": name, "months": months}, holds(title), steps)
+            yield Made({"order": words, "community": name, "months": months}, answer.name(title, answer.POSTS), steps)
 
 
 @template("forum", "find", "What is a fair price for “{gear}”, according to the wiki of c/{community}? Answer like $12.")
@@ -444,7 +445,7 @@ def _fair_price(world: World, rng: random.Random) -> Iterator[Made]:
         sql = "SELECT body FROM wiki JOIN communities c ON c.id = community_id WHERE name = ? AND slug = 'gear'"
         gear, price = rng.choice(re.findall(r"^\| ([^|]+) \| (\$\d+) ", world.value("forum", sql, name), re.M))
         steps = [*_community(name), click("Wiki"), click("What to buy"), stop(price)]
-        yield Made({"gear": gear.lower(), "community": name}, answer(price), steps)
+        yield Made({"gear": gear.lower(), "community": name}, answer.amount(price), steps)
 
 
 @template("forum", "navigate", "Show the posts of c/{community} with the flair “{flair}” and no others, the {order} first.")

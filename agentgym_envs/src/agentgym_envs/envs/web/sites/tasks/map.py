@@ -13,7 +13,8 @@ from agentgym_envs.envs.web.sites.map.turns import instructions
 from agentgym_envs.envs.web.sites.map.view import LAYERS, over
 from agentgym_envs.envs.web.sites.map.view import PLACE as NEAR
 from agentgym_envs.envs.web.sites.site import ORIGINS
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks import answer
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 MAP = ORIGINS["map"]
@@ -63,26 +64,29 @@ def _coordinates(place: Any) -> str:
     return f"{44 + place['y'] / 111:.4f}, {-72 + place['x'] / 80:.4f}"
 
 
-FACTS: tuple[tuple[str, Callable[[Any], str]], ...] = (
-    ("What is the telephone number of the {place}?", lambda p: p["phone"]),
-    ("What is the street address of the {place}?", lambda p: p["address"]),
-    ("What is the ZIP code of the {place}?", lambda p: p["zip"]),
-    ("When does the {place} close? Answer like 17:00.", lambda p: f"{p['closes']:02}:00"),
-    ("What are the coordinates of the {place}? Answer like 44.1234, -71.1234.", _coordinates),
+ADDRESSES = "map:SELECT address FROM places"
+Fact = Callable[[Any], Any]
+FACTS: tuple[tuple[str, Fact, Callable[[Any], dict[str, Any]]], ...] = (
+    ("What is the telephone number of the {place}?", lambda p: p["phone"], answer.codes),
+    ("What is the street address of the {place}?", lambda p: p["address"], partial(answer.name, among=ADDRESSES)),
+    ("What is the ZIP code of the {place}?", lambda p: p["zip"], answer.codes),
+    ("When does the {place} close? Answer like 17:00.", lambda p: f"{p['closes']:02}:00", answer.time),
+    ("What are the coordinates of the {place}? Answer like 44.1234, -71.1234.", _coordinates, answer.point),
 )
 
 
-def _ask(intent: str, sql: str, fact: Callable[[Any], str], steps: Callable[[Any], list[Step]]) -> None:
+def _ask(intent: str, sql: str, fact: Fact, kind: Callable[[Any], dict[str, Any]], steps: Callable[[Any], list[Step]]) -> None:
     """Adds a template that asks for what the last page of some steps tells."""
-    each("map", "find", intent, "map", sql, check=lambda p: holds(fact(p)), steps=lambda p: [*steps(p), stop(fact(p))])
+    each("map", "find", intent, "map", sql, check=lambda p: kind(fact(p)), steps=lambda p: [*steps(p), stop(fact(p))])
 
 
-for _intent, _fact in FACTS:
-    _ask(_intent, PLACES + "1", _fact, _place)
+for _intent, _fact, _kind in FACTS:
+    _ask(_intent, PLACES + "1", _fact, _kind, _place)
 _ask(
     "How many inhabitants does {town} have?",
     "SELECT *, name AS town FROM towns",
-    lambda t: f"{t['population']:,}",
+    lambda t: t["population"],
+    answer.number,
     lambda t: [click("Towns")],
 )
 
@@ -91,7 +95,8 @@ def _trip(world: World, rng: random.Random, mode: str, what: str, near: bool = F
     for a, b in _pairs(world, rng, near):
         if route := _route(world, a, b, mode):
             text = f"{route.km} km" if what == "km" else told(route.minutes)
-            yield Made({"from_": a["name"], "to": b["name"]}, answer(text), [*_directions(a, b, mode), stop(text)])
+            check = answer.number(route.km) if what == "km" else answer.duration(route.minutes)
+            yield Made({"from_": a["name"], "to": b["name"]}, check, [*_directions(a, b, mode), stop(text)])
 
 
 LIKE = "Answer as the map writes it, like 1 h 5 min or 25 min."
@@ -114,7 +119,11 @@ def _first(world: World, rng: random.Random) -> Iterator[Made]:
     for a, b in _pairs(world, rng):
         if route := _route(world, a, b, "car"):
             road = route.legs[0].road
-            yield Made({"from_": a["name"], "to": b["name"]}, answer(road), [*_directions(a, b, "car"), stop(road)])
+            yield Made(
+                {"from_": a["name"], "to": b["name"]},
+                answer.name(road, "map:SELECT name FROM roads UNION SELECT name FROM streets"),
+                [*_directions(a, b, "car"), stop(road)],
+            )
 
 
 @template("map", "find", "Which is farther by car from the {from_}: the {first} or the {second}?")
@@ -125,7 +134,7 @@ def _farther(world: World, rng: random.Random) -> Iterator[Made]:
         if to_b and to_c and abs(to_b.km - to_c.km) > 1:
             best = b["name"] if to_b.km > to_c.km else c["name"]
             steps = [*_directions(a, b, "car"), fill("To", c["name"]), click("Go", "button"), stop(best)]
-            yield Made({"from_": a["name"], "first": b["name"], "second": c["name"]}, answer(best), steps)
+            yield Made({"from_": a["name"], "first": b["name"], "second": c["name"]}, answer.name(best, answer.PLACES), steps)
 
 
 @template(
@@ -137,7 +146,7 @@ def _faster(world: World, rng: random.Random) -> Iterator[Made]:
         if car and bike:
             minutes = bike.minutes - car.minutes
             steps = [*_directions(a, b, "car"), choose("By", "Bike"), click("Go", "button"), stop(minutes)]
-            yield Made({"from_": a["name"], "to": b["name"]}, answer(minutes), steps)
+            yield Made({"from_": a["name"], "to": b["name"]}, answer.number(minutes), steps)
 
 
 def _closest(world: World, rng: random.Random) -> Iterator[tuple[Any, str, list[tuple[float, Any]]]]:
@@ -152,7 +161,9 @@ def _closest(world: World, rng: random.Random) -> Iterator[tuple[Any, str, list[
 def _near(world: World, rng: random.Random) -> Iterator[Made]:
     for p, category, found in _closest(world, rng):
         name = found[0][1]["name"]
-        yield Made({"place": p["name"], "category": category}, holds(name), [*_nearby(p, category), stop(name)])
+        yield Made(
+            {"place": p["name"], "category": category}, answer.name(name, answer.PLACES), [*_nearby(p, category), stop(name)]
+        )
 
 
 @template("map", "find", "What is the telephone number of the second nearest {category} to the {place}, as the crow flies?")
@@ -161,7 +172,7 @@ def _second(world: World, rng: random.Random) -> Iterator[Made]:
         other = found[1][1]
         yield Made(
             {"place": p["name"], "category": category},
-            holds(other["phone"]),
+            answer.codes(other["phone"]),
             [*_nearby(p, category), click(other["name"]), stop(other["phone"])],
         )
 
@@ -185,13 +196,13 @@ def _best(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any, lis
 @template("map", "find", "Which {category} in {town} has the best rating?")
 def _best_rated(world: World, rng: random.Random) -> Iterator[Made]:
     for town, category, best, steps in _best(world, rng):
-        yield Made({"town": town, "category": category}, holds(best["name"]), [*steps, stop(best["name"])])
+        yield Made({"town": town, "category": category}, answer.name(best["name"], answer.PLACES), [*steps, stop(best["name"])])
 
 
 @template("map", "find", "At which address in {town} is the {category} with the best rating?")
 def _best_address(world: World, rng: random.Random) -> Iterator[Made]:
     for town, category, best, steps in _best(world, rng):
-        yield Made({"town": town, "category": category}, holds(best["address"]), [*steps, stop(best["address"])])
+        yield Made({"town": town, "category": category}, answer.name(best["address"], ADDRESSES), [*steps, stop(best["address"])])
 
 
 each(
@@ -213,7 +224,7 @@ def _show(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"from_": a["name"], "to": b["name"], "mode": mode}, ends_at(url), [*_directions(a, b, mode), stop()])
 
 
-@template("map", "navigate", "Show which {category} places are nearest to the {place}.")
+@template("map", "navigate", "Show the places of the category {category} that are nearest to the {place}.")
 def _show_near(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         category = rng.choice(sorted(KINDS))
@@ -221,7 +232,7 @@ def _show_near(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"place": p["name"], "category": category}, ends_at(url), [*_nearby(p, category), stop()])
 
 
-@template("map", "navigate", "List the {category} places of {town}, the best rated first.")
+@template("map", "navigate", "List the places of the category {category} in {town}, the best rated first.")
 def _list(world: World, rng: random.Random) -> Iterator[Made]:
     for t in world.mixed(rng, "map", "SELECT * FROM towns"):
         category = rng.choice(("cafe", "restaurant", "hotel", "museum", "park", "school", "fuel"))
@@ -314,7 +325,7 @@ def _no_place(world: World, rng: random.Random) -> Iterator[Made]:
     towns = [t["name"] for t in world.rows("map", "SELECT * FROM towns")]
     while True:
         name = f"{rng.choice(towns)} {rng.choice(('Ice Rink', 'Observatory', 'Opera House', 'Airport', 'Aquarium'))}"
-        yield Made({"place": name}, nothing("There is no such place on the map."), [search(name), stop("N/A")])
+        yield Made({"place": name}, answer.nothing("There is no such place on the map."), [search(name), stop("N/A")])
 
 
 @template(
@@ -357,15 +368,26 @@ STREETS = "SELECT s.name AS street, t.name AS town FROM streets s JOIN towns t O
 _ask(
     "What does {author} recommend in the review of the {place}?",
     "SELECT r.author, r.tip, p.name AS place, p.name FROM reviews r JOIN places p ON p.id = place_id WHERE tip <> ''",
-    lambda r: str(r["tip"]),
+    lambda r: r["tip"],
+    partial(answer.name, among="map:SELECT DISTINCT tip FROM reviews"),
     _place,
 )
 _ask(
     "What is the speed limit on {street} in {town}? Answer like 60 km/h.",
     f"SELECT f.*, speed FROM ({STREETS}) f JOIN streets s ON s.name = f.street JOIN towns t ON t.id = town_id AND t.name = f.town",
-    lambda s: f"{s['speed']} km/h",
+    lambda s: s["speed"],
+    answer.number,
     lambda s: [click("Towns"), click(s["town"]), click(s["street"])],
 )
+
+
+TURNS = "map:SELECT DISTINCT 'turn ' || side || ' onto ' || name FROM streets, (SELECT 'left' AS side UNION SELECT 'right')"
+
+
+def _wordings(told: str) -> tuple[str, str, str]:
+    """Returns other wordings of a turn."""
+    turn, side, _, road = told.split(maxsplit=3)
+    return f"{turn}s {side} onto {road}", f"{turn} {side} on {road}", f"{turn} {side} into {road}"
 
 
 @template(
@@ -380,7 +402,7 @@ def _turn(world: World, rng: random.Random) -> Iterator[Made]:
             told = [what for what, _ in instructions(world.database("map"), route)][2]
             values = {"from_": a["name"], "to": b["name"], "street": route.legs[1].road}
             if told.startswith("Turn"):
-                yield Made(values, holds(told), [*_directions(a, b, "foot"), stop(told)])
+                yield Made(values, answer.name(told, TURNS, *_wordings(told)), [*_directions(a, b, "foot"), stop(told)])
 
 
 @template(
@@ -395,19 +417,23 @@ def _between(world: World, rng: random.Random) -> Iterator[Made]:
         if route := _route(world, a, b, "bike"):
             yield Made(
                 {"from_": a["name"], "to": b["name"]},
-                answer(f"{route.km} km"),
+                answer.number(route.km),
                 [*_directions(a, b, "bike"), stop(f"{route.km} km")],
             )
 
 
-@template("map", "find", "How many {category} places are within {km} km of the {place}, as the crow flies? Answer with the number.")
+@template(
+    "map",
+    "find",
+    "How many places of the category {category} lie within {km} km of the {place}, as the crow flies? Answer with the number.",
+)
 def _within(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         category, km = rng.choice([c for c in sorted(KINDS) if c != p["category"]]), rng.choice((2, 5, 20))
         count = sum(away <= km for away, _ in _nearest(world, p, category))
         if count > 2:
             steps = [*_nearby(p, category), click(f"{km} km"), stop(count)]
-            yield Made({"category": category, "km": km, "place": p["name"]}, answer(count), steps)
+            yield Made({"category": category, "km": km, "place": p["name"]}, answer.number(count), steps)
 
 
 @template("map", "navigate", "Show the map alone with the {place} in its middle, at zoom {zoom} and with the layer {layer}.")
@@ -490,5 +516,7 @@ def _no_street(world: World, rng: random.Random) -> Iterator[Made]:
         street, town = rng.choice(names), rng.choice(towns)
         if (street, town) not in there:
             yield Made(
-                {"street": street, "town": town}, nothing("The town has no such street."), [search(f"{street} {town}"), stop("N/A")]
+                {"street": street, "town": town},
+                answer.nothing("The town has no such street."),
+                [search(f"{street} {town}"), stop("N/A")],
             )

@@ -9,7 +9,8 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.sites.shop.catalogue import COLOURS
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.site import ORIGINS, money
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, answer, becomes, each, ends_at, holds, nothing, template
+from agentgym_envs.envs.web.sites.tasks import answer
+from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 SHOP = ORIGINS["shop"]
@@ -40,7 +41,7 @@ each(
     "How much does the {product} cost?",
     "shop",
     PRODUCTS + "1",
-    check=lambda p: holds(money(p["price"])),
+    check=lambda p: answer.amount(money(p["price"])),
     steps=lambda p: [*_open(p), stop(money(p["price"]))],
 )
 
@@ -51,7 +52,7 @@ each(
     "What is the SKU of the {product}?",
     "shop",
     PRODUCTS + "1",
-    check=lambda p: holds(p["sku"]),
+    check=lambda p: answer.codes(p["sku"]),
     steps=lambda p: [*_open(p), stop(p["sku"])],
 )
 
@@ -62,7 +63,7 @@ each(
     "How many pieces of the {product} are in stock?",
     "shop",
     PRODUCTS + "stock > 20",
-    check=lambda p: answer(p["stock"]),
+    check=lambda p: answer.number(p["stock"]),
     steps=lambda p: [*_open(p), stop(p["stock"])],
 )
 
@@ -70,13 +71,13 @@ each(
 @template("shop", "find", "What did I pay in all for my order #{order}?")
 def _paid(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(_orders(world), 11):
-        yield Made({"order": o["id"]}, holds(money(o["total"])), [*_open_order(world, o), stop(money(o["total"]))])
+        yield Made({"order": o["id"]}, answer.amount(money(o["total"])), [*_open_order(world, o), stop(money(o["total"]))])
 
 
 @template("shop", "find", "What is the tracking number of my order #{order}?")
 def _tracking(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(_orders(world, "AND tracking <> ''"), 11):
-        yield Made({"order": o["id"]}, holds(o["tracking"]), [*_open_order(world, o), stop(o["tracking"])])
+        yield Made({"order": o["id"]}, answer.codes(o["tracking"]), [*_open_order(world, o), stop(o["tracking"])])
 
 
 @template("shop", "find", "How much money did I spend on orders that I placed in {month}, cancelled and returned ones left out?")
@@ -90,7 +91,9 @@ def _spent(world: World, rng: random.Random) -> Iterator[Made]:
             name = f"{MONTHS[int(month[5:]) - 1]} {month[:4]}"
             pages = there[-1] // 10
             yield Made(
-                {"month": name}, holds(total), [click("My account"), click("My orders"), *[click("Next page")] * pages, stop(total)]
+                {"month": name},
+                answer.amount(total),
+                [click("My account"), click("My orders"), *[click("Next page")] * pages, stop(total)],
             )
 
 
@@ -106,7 +109,11 @@ def _extreme(world: World, rng: random.Random, order: str, label: str) -> Iterat
                     choose("Brand", brand),
                     click("Apply", "button"),
                 ]
-                yield Made({"category": c["name"], "brand": brand}, holds(found[0]["name"]), [*steps, stop(found[0]["name"])])
+                yield Made(
+                    {"category": c["name"], "brand": brand},
+                    answer.name(found[0]["name"], answer.PRODUCTS),
+                    [*steps, stop(found[0]["name"])],
+                )
 
 
 @template("shop", "find", "Which product by {brand} in the category {category} is the cheapest?")
@@ -126,7 +133,7 @@ each(
     "shop",
     "SELECT p.name, p.name AS product, r.theme AS title, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
     " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.theme HAVING count(*) = 1",
-    check=lambda r: holds(r["author"]),
+    check=lambda r: answer.name(r["author"], answer.CUSTOMERS),
     steps=lambda r: [*_open(r), stop(r["author"])],
 )
 
@@ -137,7 +144,7 @@ each(
     "How many products by {brand} are there in the category {category}? Answer with the number.",
     "shop",
     "SELECT c.name AS category, brand, count(*) AS n FROM products JOIN categories c ON c.id = category_id GROUP BY c.id, brand",
-    check=lambda r: answer(r["n"]),
+    check=lambda r: answer.number(r["n"]),
     steps=lambda r: [
         click("Departments"),
         click(r["category"]),
@@ -153,13 +160,16 @@ def _heavier(world: World, rng: random.Random) -> Iterator[Made]:
     for a, b in pairwise(world.mixed(rng, "shop", PRODUCTS + "1")):
         if a["weight"] != b["weight"] and a["category_id"] == b["category_id"]:
             best = max(a, b, key=lambda p: int(p["weight"]))["name"]
-            yield Made({"first": a["name"], "second": b["name"]}, answer(best), [*_open(a), *_open(b), stop(best)])
+            yield Made(
+                {"first": a["name"], "second": b["name"]}, answer.name(best, answer.PRODUCTS), [*_open(a), *_open(b), stop(best)]
+            )
 
 
-@template("shop", "find", "Where was my order #{order} shipped to? Answer with the street.")
-def _street(world: World, rng: random.Random) -> Iterator[Made]:
-    for o in rng.sample(_orders(world, "AND status = 'Delivered'"), 11):
-        yield Made({"order": o["id"]}, holds(o["street"]), [*_open_order(world, o), stop(o["street"])])
+@template("shop", "find", "How many pieces did I buy in all with my order #{order}? Answer with the number.")
+def _pieces(world: World, rng: random.Random) -> Iterator[Made]:
+    sql = "SELECT o.*, sum(quantity) AS n FROM orders o JOIN order_items ON order_id = o.id WHERE customer_id = ? GROUP BY o.id HAVING n > 2"
+    for o in world.mixed(rng, "shop", sql, ME):
+        yield Made({"order": o["id"]}, answer.number(o["n"]), [*_open_order(world, o), stop(o["n"])])
 
 
 @template("shop", "find", "Which of the products in my order #{order} cost the most per piece?")
@@ -171,7 +181,9 @@ def _dearest_item(world: World, rng: random.Random) -> Iterator[Made]:
             o["id"],
         )
         if len(items) > 1 and items[0]["price"] > items[1]["price"]:
-            yield Made({"order": o["id"]}, holds(items[0]["name"]), [*_open_order(world, o), stop(items[0]["name"])])
+            yield Made(
+                {"order": o["id"]}, answer.name(items[0]["name"], answer.PRODUCTS), [*_open_order(world, o), stop(items[0]["name"])]
+            )
 
 
 each(
@@ -198,7 +210,7 @@ def _range(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"category": c["name"], "low": low, "high": high}, ends_at(url), steps)
 
 
-@template("shop", "navigate", "Show those {category} products that are in stock and have {stars} stars or more.")
+@template("shop", "navigate", "Show those products of the category {category} that are in stock and have {stars} stars or more.")
 def _stars(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
         stars = rng.choice((3, 4))
@@ -239,7 +251,7 @@ def _add_two(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"first": a["name"], "second": b["name"]}, becomes("shop", CART, wanted), steps)
 
 
-@template("shop", "change", "Put the cheapest {category} product that is in stock into my cart.")
+@template("shop", "change", "Put the cheapest product of the category {category} that is in stock into my cart.")
 def _add_cheapest(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
         found = world.rows("shop", PRODUCTS + "category_id = ? AND stock > 0 ORDER BY price", c["id"])
@@ -263,6 +275,7 @@ each(
 
 
 SHIPPING = {"standard": "Standard, 5–7 days ($4.95)", "express": "Express, 2 days ($12.95)", "pickup": "Store pickup ($0.00)"}
+DELIVERY = {"standard": "standard shipping", "express": "express shipping", "pickup": "store pickup"}
 BOUGHT = (
     f"SELECT shipping || ' ' || payment || ' ' || group_concat(product_id || ' x ' || quantity) FROM orders o JOIN order_items i ON i.order_id = o.id"
     f" WHERE o.id = {_last_order()} AND placed = '2026-06-15'"
@@ -273,23 +286,23 @@ def _check_out(shipping: str, payment: str) -> list[Step]:
     return [click("Go to checkout"), click(SHIPPING[shipping], "radio"), choose("Payment", payment), click("Place order", "button")]
 
 
-@template("shop", "change", "Buy the {product}: {shipping} shipping, payment by {payment}.")
+@template("shop", "change", "Buy the {product}: {shipping}, payment by {payment}.")
 def _buy(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", PRODUCTS + "stock > 0"):
         shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
         steps = [*_open(p), click("Add to cart", "button"), *_check_out(shipping, payment), stop()]
-        values = {"product": p["name"], "shipping": shipping, "payment": payment.lower()}
+        values = {"product": p["name"], "shipping": DELIVERY[shipping], "payment": payment.lower()}
         yield Made(values, becomes("shop", BOUGHT, f"{shipping} {payment} {p['id']} x 1"), steps)
 
 
-@template("shop", "change", "Order everything from my order #{order} once more, with {shipping} shipping and payment by {payment}.")
+@template("shop", "change", "Order everything from my order #{order} once more, with {shipping} and payment by {payment}.")
 def _again(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(_orders(world), 26):
         shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
         sql = "SELECT group_concat(id || ' x ' || quantity) FROM (SELECT p.id, quantity FROM order_items JOIN products p ON p.id = product_id WHERE order_id = ? ORDER BY p.name)"
         items = world.value("shop", sql, o["id"])
         steps = [*_open_order(world, o), click("Order again", "button"), *_check_out(shipping, payment), stop()]
-        values = {"order": o["id"], "shipping": shipping, "payment": payment.lower()}
+        values = {"order": o["id"], "shipping": DELIVERY[shipping], "payment": payment.lower()}
         yield Made(values, becomes("shop", BOUGHT, f"{shipping} {payment} {items}"), steps)
 
 
@@ -364,13 +377,13 @@ def _no_price(world: World, rng: random.Random) -> Iterator[Made]:
         other = rng.choice([c for c in sorted(KINDS) if KINDS[c][0] != kinds])
         name = f"{rng.choice(brands)} {rng.choice([v for v in KINDS[other][1] if v not in variants])} {rng.choice(kinds)}"
         if not world.rows("shop", "SELECT 1 FROM products WHERE name = ?", name):
-            yield Made({"product": name}, nothing("The shop has no such product."), [search(name), stop("N/A")])
+            yield Made({"product": name}, answer.nothing("The shop has no such product."), [search(name), stop("N/A")])
 
 
 @template(
     "shop admin",
     "change",
-    "Buy the {product} with {shipping} shipping and payment by {payment}. Then mark that order as shipped in the shop's admin, with the tracking number {number}.",
+    "Buy the {product} with {shipping} and payment by {payment}. Then mark that order as shipped in the shop's admin, with the tracking number {number}.",
 )
 def _ship(world: World, rng: random.Random) -> Iterator[Made]:
     last = world.value("shop", "SELECT max(id) FROM orders") + 1
@@ -385,7 +398,7 @@ def _ship(world: World, rng: random.Random) -> Iterator[Made]:
             choose("Status", "Shipped"), fill("Tracking number", number), click("Save", "button"), stop(),
         ]  # fmt: skip
         sql = BOUGHT.replace("SELECT shipping", "SELECT status || ' ' || tracking || ' ' || shipping")
-        values = {"product": p["name"], "shipping": shipping, "payment": payment.lower(), "number": number}
+        values = {"product": p["name"], "shipping": DELIVERY[shipping], "payment": payment.lower(), "number": number}
         yield Made(values, becomes("shop", sql, f"Shipped {number} {shipping} {payment} {p['id']} x 1"), steps)
 
 
@@ -419,7 +432,7 @@ each(
     "shop",
     REVIEWS.replace("SELECT", "SELECT replace(replace(whom, 'my ', 'their '), 'our ', 'their ') AS friend,", 1)
     + "whom <> '' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.whom = r.whom)",
-    check=lambda r: holds(r["author"]),
+    check=lambda r: answer.name(r["author"], answer.CUSTOMERS),
     steps=lambda r: [*_open(r), stop(r["author"])],
 )
 
@@ -442,7 +455,7 @@ each(
     "What does the {product} cost with the {option} “{value}”?",
     "shop",
     OPTIONS + "o.extra > 0",
-    check=lambda o: holds(money(o["cost"])),
+    check=lambda o: answer.amount(money(o["cost"])),
     steps=lambda o: [*_open(o), _choose(o), stop(money(o["cost"]))],
 )
 
@@ -454,7 +467,7 @@ each(
     "shop",
     REVIEWS.replace("SELECT", "SELECT r.rating AS stars,", 1)
     + "r.rating > 1 AND owned <> '' AND same > 1 AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.rating = r.rating AND o.owned = r.owned)",
-    check=lambda r: holds(r["author"]),
+    check=lambda r: answer.name(r["author"], answer.CUSTOMERS),
     steps=lambda r: [*_open(r), click(f"{r['stars']} stars {r['same']}"), stop(r["author"])],
 )
 
@@ -490,9 +503,7 @@ each(
 )
 
 
-@template(
-    "shop", "change", "Buy the {product} in {colour}, with the {option} “{value}”: {shipping} shipping, payment by {payment}."
-)
+@template("shop", "change", "Buy the {product} in {colour}, with the {option} “{value}”: {shipping}, payment by {payment}.")
 def _buy_options(world: World, rng: random.Random) -> Iterator[Made]:
     sql = OPTIONS.replace("SELECT", "SELECT c.value AS colour, c.chosen AS own, c.id < o.id AS first,", 1).replace(
         " WHERE", " JOIN options c ON c.product_id = p.id AND c.name = 'Color' AND o.name <> 'Color' WHERE"
@@ -506,7 +517,7 @@ def _buy_options(world: World, rng: random.Random) -> Iterator[Made]:
         values = {"product": o["product"], "colour": o["colour"].lower(), "option": o["option"], "value": o["value"]}
         wanted = f"{shipping} {payment} {o['product_id']} x 1 {', '.join(texts)}"
         sql = BOUGHT.replace("' x ' || quantity", "' x ' || quantity || ' ' || options")
-        yield Made({**values, "shipping": shipping, "payment": payment.lower()}, becomes("shop", sql, wanted), steps)
+        yield Made({**values, "shipping": DELIVERY[shipping], "payment": payment.lower()}, becomes("shop", sql, wanted), steps)
 
 
 @template("shop", "unachievable", "Put the {product} in {colour} into my cart.")
@@ -515,5 +526,7 @@ def _no_colour(world: World, rng: random.Random) -> Iterator[Made]:
         offered = [r[0] for r in world.rows("shop", "SELECT value FROM options WHERE name = 'Color' AND product_id = ?", p["id"])]
         colour = rng.choice([c for c in COLOURS if c not in offered]).lower()
         yield Made(
-            {"product": p["name"], "colour": colour}, nothing("The product does not come in this color."), [*_open(p), stop("N/A")]
+            {"product": p["name"], "colour": colour},
+            answer.nothing("The product does not come in this color."),
+            [*_open(p), stop("N/A")],
         )

@@ -103,31 +103,17 @@ def each(
     template(sites, kind, intent)(maker)
 
 
-def _eval(kinds: list[str], **more: Any) -> dict[str, Any]:
+def evaluation(kinds: list[str], **more: Any) -> dict[str, Any]:
+    """Returns the evaluators of a task in WebArena's form."""
     return {"eval_types": kinds, "reference_answers": None, "reference_url": "", "program_html": [], **more}
-
-
-def answer(text: Any) -> dict[str, Any]:
-    """The answer must be this text."""
-    return _eval(["string_match"], reference_answers={"exact_match": str(text)})
-
-
-def holds(*parts: Any) -> dict[str, Any]:
-    """The answer must hold these texts."""
-    return _eval(["string_match"], reference_answers={"must_include": [str(p) for p in parts]})
-
-
-def nothing(note: str) -> dict[str, Any]:
-    """The task cannot be done: the answer must be N/A."""
-    return _eval(["string_match"], reference_answers={"fuzzy_match": "N/A"}, string_note=note)
 
 
 def ends_at(url: str) -> dict[str, Any]:
     """The agent must end at this address."""
-    return _eval(["url_match"], reference_url=url, url_note="EXACT")
+    return evaluation(["url_match"], reference_url=url, url_note="EXACT")
 
 
 def becomes(tables: str, sql: str, wanted: Any) -> dict[str, Any]:
     """A database must answer a query with this text: columns parted by " | ", rows by line breaks."""
     target = {"url": "last", "locator": f"sql:{tables}:{sql}", "required_contents": {"exact_match": str(wanted)}}
-    return _eval(["program_html"], program_html=[target])
+    return evaluation(["program_html"], program_html=[target])

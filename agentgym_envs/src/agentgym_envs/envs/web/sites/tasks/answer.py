@@ -1,0 +1,75 @@
+"""Which answers a task accepts: the evaluators for what an agent says, by the kind of the answer."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from agentgym_envs.envs.web.sites.tasks.template import evaluation
+
+PRODUCTS = "shop:SELECT name FROM products"
+CUSTOMERS = "shop:SELECT name FROM customers"
+MEMBERS = "forum:SELECT name FROM people"
+POSTS = "forum:SELECT DISTINCT title FROM posts"
+DEVELOPERS = "code:SELECT name FROM people"
+ISSUES = "code:SELECT DISTINCT title FROM issues"
+PLACES = "map:SELECT name FROM places"
+
+
+def _answer(kind: str, value: Any, **more: Any) -> dict[str, Any]:
+    return evaluation(["string_match"], reference_answers={"answer": {"kind": kind, "value": str(value), **more}})
+
+
+def number(value: Any) -> dict[str, Any]:
+    """The answer must be this number."""
+    return _answer("number", value)
+
+
+def amount(text: str) -> dict[str, Any]:
+    """The answer must be this amount of money, which is given as $1,234.56."""
+    return _answer("money", text.lstrip("$").replace(",", ""))
+
+
+def day(iso: str) -> dict[str, Any]:
+    """The answer must be this day, which is given as 2026-06-15, in any common form."""
+    return _answer("date", iso[:10])
+
+
+def month(iso: str) -> dict[str, Any]:
+    """The answer must be this month, which is given as 2026-06."""
+    return _answer("month", iso)
+
+
+def time(text: str) -> dict[str, Any]:
+    """The answer must be this time of day, which is given as 17:00."""
+    return _answer("time", text)
+
+
+def duration(minutes: int) -> dict[str, Any]:
+    """The answer must be this time span."""
+    return _answer("duration", minutes)
+
+
+def codes(*values: Any) -> dict[str, Any]:
+    """The answer must hold these codes, such as SKUs, telephone numbers or versions, and no others that look like them."""
+    return _answer("codes", " ".join(map(str, values)))
+
+
+def point(text: str) -> dict[str, Any]:
+    """The answer must be these coordinates."""
+    return _answer("point", text.replace(" ", ""))
+
+
+def name(value: Any, among: str | Iterable[Any], *also: str) -> dict[str, Any]:
+    """The answer must name this and nothing else of its kind.
+
+    Args:
+        value: the name.
+        among: the names of its kind: a list, or ``tables:sql`` whose rows are the names.
+        also: other wordings of the name.
+    """
+    names = among if isinstance(among, str) else sorted(set(among))
+    return _answer("name", value, among=names, **({"also": list(also)} if also else {}))
+
+
+def nothing(note: str) -> dict[str, Any]:
+    """The task cannot be done: the answer must be N/A."""
+    return evaluation(["string_match"], reference_answers={"answer": {"kind": "none", "value": "N/A"}}, string_note=note)

@@ -1,0 +1,256 @@
+"""Answers to tasks of our own sites: fair wordings count; guesses, hedges and near misses do not. No browser is needed."""
+
+import collections
+import json
+import re
+
+import pytest
+
+from agentgym_envs.envs.web.evaluators import Scene, evaluate
+from agentgym_envs.envs.web.sites import host as hosts
+from agentgym_envs.envs.web.sites.answers import accepts
+from agentgym_envs.envs.web.sites.site import open_database
+from agentgym_envs.envs.web.sites.tasks.load import load
+
+ASKING = [t for t in load() if "string_match" in t["eval"]["eval_types"]]
+PAIR = ["Marlow Oak Shoe Rack", "Hushwood Three-Tier Bookcase"]
+HEAVIER = "Which is heavier, the Marlow Oak Shoe Rack or the Hushwood Three-Tier Bookcase?"
+
+# A kind, its value, the task's text, fair answers, wrong ones.
+CASES = [
+    (
+        "number",
+        "12",
+        "How many products have fewer than 10 pieces?",
+        ["12", "There are 12 products.", "twelve", "12.0", '"12"', "12 products have fewer than 10 pieces"],
+        [
+            "13",
+            "112",
+            "1.2",
+            "12 or 13",
+            "12, 13",
+            "12-13",
+            "between 12 and 13",
+            "about 12",
+            "not 12",
+            "maybe 12",
+            "CA-12",
+            "N/A",
+            "",
+            "10",
+        ],
+    ),
+    ("number", "3", "How many?", ["3", "three", "It has 3."], ["13", "30", "3.5", "3 or 4", "v3", "at least 3", "3?"]),
+    (
+        "number",
+        "75400",
+        "How many inhabitants?",
+        ["75,400", "75400", "It has 75,400 inhabitants."],
+        ["7,540", "75,400 or 75,500", "75,40"],
+    ),
+    (
+        "money",
+        "1299.00",
+        "How much?",
+        ["$1,299.00", "1299", "1,299.00 dollars", "It costs $1299.", "$1,299.00 for 3 pieces"],
+        ["$12.99", "$1,299.50", "$1,299 or $1,300", "$1,299-1,400", "not $1,299.00", "$129", "almost $1,299", "N/A"],
+    ),
+    (
+        "date",
+        "2026-06-02",
+        "When? Answer like Jun 9, 2026.",
+        ["Jun 2, 2026", "2026-06-02", "June 2nd, 2026", "2 June 2026", "6/2/2026"],
+        [
+            "Jun 3, 2026",
+            "Jun 2",
+            "Jun 2, 2026 or Jun 3, 2026",
+            "June 2, 2025",
+            "Jun 12, 2026",
+            "Jun 2, 20267",
+            "Jun 9, 2026, Jun 2, 2026",
+        ],
+    ),
+    ("month", "2026-03", "Which?", ["2026-03", "March 2026", "Mar 2026"], ["2026-04", "March", "March 2025", "2026-03 or 2026-04"]),
+    (
+        "time",
+        "17:00",
+        "When?",
+        ["17:00", "5 pm", "It closes at 5:00 p.m."],
+        ["18:00", "5 am", "17:00 or 18:00", "5", "17:30", "17:007"],
+    ),
+    (
+        "duration",
+        "65",
+        "How long?",
+        ["1 h 5 min", "65 min", "1 hour and 5 minutes"],
+        ["1 h 15 min", "5 min", "1 h", "about 65 min", "1 h 5 min or 1 h 6 min"],
+    ),
+    (
+        "codes",
+        "555-0152",
+        "Which?",
+        ["555-0152", "5550152", "(555) 0152"],
+        ["555-0153", "555-0152 or 555-0153", "555-0152, 555-0153", "555-01521"],
+    ),
+    (
+        "codes",
+        "CO-1336 CY-1980",
+        "Which?",
+        ["CO-1336, CY-1980", "cy-1980 and co-1336", "CY-1980\nCO-1336"],
+        ["CO-1336", "CO-1336, CY-1980, CA-1644", "CO-1336, CY-1981"],
+    ),
+    (
+        "codes",
+        "1.4.8",
+        "Which?",
+        ["1.4.8", "v1.4.8", "Version 1.4.8."],
+        ["1.4.81", "1.4.8 or 1.4.9", "11.4.8", "1.4", "1.4.8, 1.5.0"],
+    ),
+    (
+        "point",
+        "44.3246,-71.2082",
+        "Where?",
+        ["44.3246, -71.2082", "(44.3246, -71.2082)", "44.3246° N, 71.2082° W"],
+        ["44.3246, 71.2082", "44.3246", "-71.2082, 44.3246"],
+    ),
+    ("yes", "yes", "Is it?", ["yes", "Yes.", "Yes, it is."], ["no", "yes or no", "yes and no", "It might be, yes"]),
+    (
+        "name",
+        PAIR[1],
+        HEAVIER,
+        [
+            PAIR[1],
+            f"The {PAIR[1]} is heavier",
+            f"The {PAIR[1]} is heavier than the {PAIR[0]}.",
+            f"not the {PAIR[0]} but the {PAIR[1]}",
+            f"{PAIR[1]}, not the {PAIR[0]}",
+        ],
+        [
+            PAIR[0],
+            " or ".join(PAIR),
+            ", ".join(PAIR),
+            f"The {PAIR[0]} is heavier than the {PAIR[1]}",
+            f"not the {PAIR[1]} but the {PAIR[0]}",
+            f"maybe the {PAIR[1]}",
+            f"The {PAIR[1]} is lighter",
+            "Hushwood",
+            f"not the {PAIR[1]}",
+            f"{PAIR[1]}?",
+            f"N/A {PAIR[1]}",
+            f"Either is heavier, I guess the {PAIR[1]}",
+            f"{PAIR[1]}s",
+        ],
+    ),
+    (
+        "none",
+        "N/A",
+        "How much is order 12?",
+        [
+            "N/A",
+            "n/a",
+            "N/A. This product does not exist in the shop",
+            "N/A - there is no such product",
+            "The answer is N/A",
+            "N/A (no order 12)",
+        ],
+        [
+            "The price is $12, not N/A",
+            "12",
+            "N/A or 12",
+            "N/A, but it may cost $12",
+            "there is no such product",
+            "N/A 13",
+            "Nancy",
+            "",
+        ],
+    ),
+]
+
+
+def verdict(kind, value, intent, said):
+    return accepts({"kind": kind, "value": value, "among": PAIR}, said, intent)
+
+
+@pytest.mark.parametrize(("kind", "value", "intent", "said"), [(*case[:3], said) for case in CASES for said in case[3]])
+def test_a_fair_wording_is_accepted(kind, value, intent, said):
+    assert verdict(kind, value, intent, said)
+
+
+@pytest.mark.parametrize(("kind", "value", "intent", "said"), [(*case[:3], said) for case in CASES for said in case[4]])
+def test_another_value_a_second_guess_and_a_hedge_are_not(kind, value, intent, said):
+    assert not verdict(kind, value, intent, said)
+
+
+@pytest.fixture(scope="module")
+def query():
+    databases = {tables: open_database(hosts.snapshot(tables)) for tables in hosts.FILL}
+
+    def answer(locator):
+        tables, _, sql = locator.partition(":")
+        return "\n".join(" | ".join(map(str, row)) for row in databases[tables].execute(sql))
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def instances():
+    """Two instances of each template that asks for something: all have different answers somewhere among theirs."""
+    found = collections.defaultdict(list)
+    for task in ASKING:
+        if task["kind"] != "unachievable":
+            found[task["intent_template_id"]].append(task)
+    return found
+
+
+def scores(task, said, query):
+    return evaluate(task, said, Scene(None, None, query)).success
+
+
+def test_fair_wordings_solve_every_template(instances, query):
+    for tasks in instances.values():
+        task, said = tasks[0], tasks[0]["oracle"][-1][1]
+        for fair in (said, f"The answer is {said}.", f'"{said}"'):
+            assert scores(task, fair, query), (task["name"], fair)
+
+
+def test_wrong_ones_solve_none(instances, query):
+    """The answer of another instance, both of them, none of them, and the right one in doubt."""
+    for tasks in instances.values():
+        task, said = tasks[0], tasks[0]["oracle"][-1][1]
+        others = [t["oracle"][-1][1] for t in tasks if not scores(task, t["oracle"][-1][1], query)]
+        assert others, f"{task['name']} and its like have one answer"
+        for wrong in (
+            others[0],
+            f"{said} or {others[0]}",
+            f"{others[0]}, {said}",
+            f"maybe {said}",
+            f"not {said} but {others[0]}",
+            "N/A",
+        ):
+            assert not scores(task, wrong, query), (task["name"], wrong)
+
+
+def test_n_a_with_a_reason_solves_what_cannot_be_done_and_nothing_else(query):
+    for task in ASKING:
+        assert scores(task, "N/A. There is nothing of the kind on the site", query) == (task["kind"] == "unachievable"), task[
+            "name"
+        ]
+
+
+def test_no_answer_is_frequent_and_no_text_has_two(instances):
+    texts = collections.defaultdict(set)
+    for tasks in instances.values():
+        said = collections.Counter(t["oracle"][-1][1] for t in tasks)
+        assert max(said.values()) <= 4, tasks[0]["name"]
+        for task in tasks:
+            texts[task["intent"]].add(json.dumps(task["eval"]["reference_answers"]))
+    assert {len(answers) for answers in texts.values()} == {1}
+
+
+def test_texts_have_no_doubled_article_and_no_gap():
+    wrong = re.compile(r"\b(the|a|an) (the|a|an) |  |\bNone\b| [,.?!]|\{\w*\}(?!”)", re.I)
+    for task in load():
+        text = re.sub(r"“[^”]*”", "“”", task["intent"])
+        assert not wrong.search(text), text
+        assert not text[0].islower(), text
+        assert text[-1] in ".?”m", text
