@@ -13,6 +13,7 @@ from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.sites.changes import side_effects
 from agentgym_envs.envs.web.steps import actions_of
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
@@ -70,8 +71,10 @@ class WebSitesEnv(WebEnv):
         if action.name != "stop":
             return Outcome("", 0.0)
         assert self.task is not None
-        success = solved(self.task.data, action.text, Scene(session.page, session.another_tab, self._query))
-        return Outcome("", float(success), done=True, success=success)
+        right = solved(self.task.data, action.text, Scene(session.page, session.another_tab, self._query))
+        effects = side_effects(self._host.changes(), self.task.data["changes"])
+        success = right and not effects
+        return Outcome("", float(success), done=True, success=success, extra={"side_effects": effects})
 
     def _query(self, locator: str) -> str:
         tables, _, sql = locator.partition(":")

@@ -14,6 +14,7 @@ from werkzeug.serving import make_server
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.sites.changes import Changes, differences
 from agentgym_envs.envs.web.sites.code import code
 from agentgym_envs.envs.web.sites.code.data import fill as fill_code
 from agentgym_envs.envs.web.sites.forum import forum
@@ -87,6 +88,11 @@ class Host:
             {"name": f"session_{name}", "value": signed_in(application(name), site.user), "url": ORIGINS[name]}
             for name, site in SITES.items()
         ]
+
+    def changes(self) -> dict[str, Changes]:
+        """Returns how the databases differ from those that every episode finds."""
+        found = {tables: differences(connection, snapshot(tables)) for tables, connection in self.databases.items()}
+        return {tables: changes for tables, changes in found.items() if changes}
 
     def restore(self) -> None:
         """Forgets what has changed: all databases are as every episode finds them."""

@@ -12,6 +12,10 @@ from typing import Any
 
 import typer
 
+from agentgym_envs.envs.web.look import NotShown
+from agentgym_envs.envs.web.sites.changes import Changes
+from agentgym_envs.envs.web.sites.host import Host
+from agentgym_envs.envs.web.sites.plain import PlainBrowser
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.envs.web.sites.tasks import admin, code, forum, map, shop  # noqa: F401  they add their templates
 from agentgym_envs.envs.web.sites.tasks.load import FOLDER
@@ -38,9 +42,25 @@ def instances(t: Template, world: World) -> Iterator[tuple[str, Made]]:
             break
 
 
+def changes(host: Host, t: Template, made: Made) -> dict[str, Changes]:
+    """Returns what an instance's plan changes on the sites: all that the task may change.
+
+    Raises:
+        TaskError: the plan changes nothing, or a page lacks what a step needs.
+    """
+    host.restore()
+    try:
+        PlainBrowser(host).play(ORIGINS[t.sites[0]], made.steps)
+    except NotShown as error:
+        raise TaskError(f"{t.name}: {error}") from None
+    if not (found := host.changes()):
+        raise TaskError(f"{t.name}: the plan changes nothing")
+    return found
+
+
 def make_tasks() -> list[dict[str, Any]]:
-    """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps`` and ``oracle`` added."""
-    world, tasks = World(), list[dict[str, Any]]()
+    """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps``, ``changes`` and ``oracle`` added."""
+    world, tasks, host = World(), list[dict[str, Any]](), Host()
     for number, t in enumerate(TEMPLATES):
         for instance, (intent, made) in enumerate(instances(t, world)):
             tasks.append(
@@ -61,19 +81,19 @@ def make_tasks() -> list[dict[str, Any]]:
                     "split": "train" if instance < INSTANCES - 3 else "dev" if instance == INSTANCES - 3 else "test",
                     "kind": t.kind,
                     "steps": len(made.steps),
+                    "changes": changes(host, t, made) if t.kind == "change" else {},
                     "oracle": made.steps,
                 }
             )
     return tasks
 
 
-def write(folder: Path) -> int:
-    """Writes a file a site, an array with a task a line; returns how many tasks there are.
+def write(folder: Path, tasks: list[dict[str, Any]]) -> int:
+    """Writes a file for each site, an array with a task in each line; returns how many tasks there are.
 
     Raises:
-        TaskError: the folder's files hold more tasks than the templates make; they stay as they are.
+        TaskError: the folder's files hold more tasks; they stay as they are.
     """
-    tasks = make_tasks()
     there = sum(len(json.loads(file.read_text(encoding="utf-8"))) for file in folder.glob("*.json"))
     if len(tasks) < there:
         raise TaskError(f"the templates make {len(tasks)} tasks and {folder} holds {there}: remove its *.json to have fewer")
@@ -87,6 +107,6 @@ def write(folder: Path) -> int:
 
 if __name__ == "__main__":
     try:
-        typer.echo(f"{write(FOLDER)} tasks")
+        typer.echo(f"{write(FOLDER, make_tasks())} tasks")
     except TaskError as error:
         raise SystemExit(f"error: {error}") from None
