@@ -7,11 +7,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from agentgym_envs.envs.web.connection import Connection, Gone, Refused
+from agentgym_envs.envs.web.clipboard import Clipboard
+from agentgym_envs.envs.web.connection import Connection, Gone, Refused, Target
+from agentgym_envs.envs.web.pipe import Pipe
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 from agentgym_envs.randomness import undisturbed
 
@@ -22,13 +24,12 @@ SILENT = (  # features that are off: Playwright's own choice, which ours replace
     *("LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch", "AutofillServerCommunication"),
 )
+GRACE = 3.0  # seconds that a context may take to close
 WATCH = 0.2  # seconds between two looks at the clock
 ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
-    "--remote-debugging-port=0",  # beside Playwright's pipe: see connection.py
-    "--enable-automation",  # says where that is
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # pages ask the proxy: see proxy.py
     # A context has one process, and a page keeps the frame of the one before on the same site: an address opens in half the
     # time. Playwright's own features stay on.
@@ -58,22 +59,6 @@ class Setting(NamedTuple):
     paced: bool = True
 
 
-class Target(NamedTuple):
-    """A page that the connection is attached to.
-
-    Attributes:
-        id: its own.
-        context: the one that it belongs to.
-        session: for commands to it.
-        opener: whether a script has opened it that can reach it.
-    """
-
-    id: str
-    context: str
-    session: str
-    opener: bool
-
-
 class Watcher(Protocol):
     """Whoever has tabs in a context."""
 
@@ -97,30 +82,32 @@ class Chromium:
         connection: to all of its pages.
         targets: its pages, by the session for commands to them.
         watchers: who is told of events, by context.
+        clipboard: of the browser.
     """
 
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
         executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
-        self._end, self._overdue = float("inf"), False
+        self._end, self._overdue, self._context = float("inf"), False, ""
+        self.clipboard = Clipboard()
         self.targets: dict[str, Target] = {}
         self.watchers: dict[str, Watcher] = {}
-        self.browser = launch(
-            playwright.chromium, executable, [*ARGUMENTS, *[UNPACED] * (not setting.paced)], headed=setting.headed
-        )
+        pipe = Pipe(executable)
         try:
-            self._connect()
+            arguments = [*ARGUMENTS, *[UNPACED] * (not setting.paced)]
+            self.browser = launch(playwright.chromium, pipe.program, arguments, headed=setting.headed, named=executable)
+        finally:
+            pipe.started()
+        try:
+            self._connect(pipe)
         except BaseException:
             self.browser.close()
             raise
 
-    def _connect(self) -> None:
-        devtools = self.browser.new_browser_cdp_session()
-        processes = devtools.send("SystemInfo.getProcessInfo")["processInfo"]
+    def _connect(self, pipe: Pipe) -> None:
+        self.connection = Connection(pipe, self._heard)
+        processes = self.connection.call("", "SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
-        line = devtools.send("Browser.getBrowserCommandLine")["arguments"]
-        folder = next(part.partition("=")[2] for part in line if part.startswith("--user-data-dir="))
-        self.connection = Connection(endpoint(Path(folder)), self._heard)
         self.connection.call("", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -144,8 +131,10 @@ class Chromium:
         return bool(self.browser.is_connected()) and self.connection.open
 
     @contextmanager
-    def deadline(self, seconds: float) -> Iterator[None]:
-        """Kills the browser if the block takes longer: nothing else ends a page that never lets go of its thread.
+    def deadline(self, seconds: float, context: str = "") -> Iterator[None]:
+        """Closes a context if the block takes longer, since nothing else ends a page that never lets go of its thread.
+
+        The browser ends if there is no context, or if the block still takes ``GRACE`` seconds more.
 
         Raises:
             EnvTimeout: the time was over.
@@ -153,12 +142,13 @@ class Chromium:
         """
         from playwright.sync_api import Error, TimeoutError
 
-        self._end = time.monotonic() + seconds
+        self._context, self._end, self._overdue = context, time.monotonic() + seconds, False
         try:
             yield
         except (Error, Refused, Gone) as error:
             if self._overdue:
-                raise EnvTimeout(f"the page did not answer within {seconds:g} s; the browser was ended") from error
+                ended = "its tabs were closed" if self.alive else "the browser was ended"
+                raise EnvTimeout(f"the page did not answer within {seconds:g} s; {ended}") from error
             if isinstance(error, TimeoutError):
                 raise EnvTimeout(f"the page did not load within {seconds:g} s") from error
             what = "the browser failed" if self.alive else "the browser ended"
@@ -169,7 +159,12 @@ class Chromium:
     def _watch(self) -> None:
         while self.connection.open:
             time.sleep(WATCH)
-            if time.monotonic() > self._end:
+            if time.monotonic() < self._end:
+                continue
+            if self._context and not self._overdue:
+                self._overdue, self._end = True, time.monotonic() + GRACE
+                self.connection.dispose(self._context)
+            else:
                 self._overdue = True
                 os.kill(self.pid, signal.SIGKILL)
                 return
@@ -220,7 +215,7 @@ class _Process:
 process = _Process()
 
 
-def launch(kind: Any, executable: str, args: list[str], *, headed: bool) -> Any:
+def launch(kind: Any, executable: str, args: list[str], *, headed: bool, named: str) -> Any:
     """Starts a browser.
 
     Raises:
@@ -235,22 +230,7 @@ def launch(kind: Any, executable: str, args: list[str], *, headed: bool) -> Any:
             what = "a window needs a display, and there is none: leave headed out, or begin the command with xvfb-run"
             raise MissingBrowser(what) from None
         why = _reason(error.message)
-        raise MissingBrowser(f"{executable} does not start ({why}): run it by hand, or name another with browser=") from None
-
-
-def endpoint(folder: Path) -> str:
-    """Returns where a browser that has just started listens, once it has written that into its folder.
-
-    Raises:
-        MissingBrowser: it has not within ten seconds.
-    """
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        with suppress(OSError, ValueError):
-            port, path = (folder / "DevToolsActivePort").read_text().split()
-            return f"ws://127.0.0.1:{port}{path}"
-        time.sleep(0.02)
-    raise MissingBrowser("the browser has started, but does not listen: name another with browser=")
+        raise MissingBrowser(f"{named} does not start ({why}): run it by hand, or name another with browser=") from None
 
 
 def _reason(message: str) -> str:

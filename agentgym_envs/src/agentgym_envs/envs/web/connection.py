@@ -1,15 +1,37 @@
-"""The browser's DevTools protocol over a WebSocket: commands go out at once, and their answers are read when they are wanted."""
+"""The browser's DevTools protocol over its pipe: commands go out at once, and their answers are read when they are wanted."""
 
 import json
-import select
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from agentgym_envs.envs.web.pipe import FIRST, Ended, Pipe
 
 Listener = Callable[[str, str, dict[str, Any]], None]
 """Gets an event: the session that it is from, its name, its parameters."""
 
 ENDINGS = {"Target.detachedFromTarget": "the page was closed", "Inspector.targetCrashed": "the page crashed"}
 """Events after which a session's commands are never answered."""
+
+
+UNASKED = FIRST - 1
+"""Number of a command that another thread sends."""
+
+
+class Target(NamedTuple):
+    """A page that the connection is attached to.
+
+    Attributes:
+        id: its own.
+        context: the one that it belongs to.
+        session: for commands to it.
+        opener: whether a script has opened it that can reach it.
+    """
+
+    id: str
+    context: str
+    session: str
+    opener: bool
 
 
 class Refused(Exception):
@@ -24,23 +46,22 @@ class Connection:
     """One connection to a browser. Several commands may be on their way; a session's are carried out in order.
 
     Args:
-        url: of the browser's endpoint.
+        pipe: of a browser that has started.
         listener: called for every event, while something is waited for.
+
+    Attributes:
+        open: whether it has not ended, as far as anybody has noticed.
+        root: our session with the browser itself.
     """
 
-    def __init__(self, url: str, listener: Listener):
-        import websocket
-
-        self._failures = (OSError, ValueError, websocket.WebSocketException)
-        # A page's connection would have an origin. UTF-8 is checked by decoding it, not once more byte by byte in Python.
-        self._socket: Any = websocket.create_connection(url, suppress_origin=True, skip_utf8_validation=True)
-        self._listener, self._last = listener, 0
+    def __init__(self, pipe: Pipe, listener: Listener):
+        self._pipe, self._listener, self._last = pipe, listener, UNASKED
         self._answers: dict[int, dict[str, Any]] = {}
         self._asked: dict[int, str] = {}  # commands that have no answer yet, and their sessions
         self._ignored: set[int] = set()
         self._ended: dict[str, str] = {}  # sessions that answer no more, and why
-        self.open = True
-        """Whether it has not ended, as far as anybody has noticed."""
+        self.open, self.root = True, ""
+        self.root = str(self.call("", "Target.attachToBrowserTarget")["sessionId"])
 
     def send(self, session: str, method: str, **params: Any) -> int:
         """Sends a command; returns its number, for :meth:`result`."""
@@ -50,9 +71,11 @@ class Connection:
             return self._last
         self._asked[self._last] = session
         message = {"id": self._last, "method": method, "params": params}
+        if to := session or self.root:
+            message["sessionId"] = to
         try:
-            self._socket.send(json.dumps({**message, "sessionId": session} if session else message))
-        except self._failures as error:
+            self._pipe.send(json.dumps(message).encode())
+        except Ended as error:
             self.open = False
             raise Gone(str(error)) from error
         return self._last
@@ -81,20 +104,27 @@ class Connection:
 
     def wait(self, seconds: float) -> None:
         """Reads what comes next, an event or an answer; gives up after some seconds."""
-        if select.select([self._socket.sock], [], [], seconds)[0]:
-            self._read()
+        self._read(seconds)
+
+    def dispose(self, context: str) -> None:
+        """Asks the browser to close a context. Any thread may call this method."""
+        message = {"id": UNASKED, "method": "Target.disposeBrowserContext", "params": {"browserContextId": context}}
+        with suppress(Ended):
+            self._pipe.send(json.dumps({**message, "sessionId": self.root}).encode())
 
     def close(self) -> None:
         """Leaves the browser alone."""
         self.open = False
-        self._socket.shutdown()
 
-    def _read(self) -> None:
+    def _read(self, seconds: float | None = None) -> None:
         try:
-            message = json.loads(self._socket.recv())
-        except self._failures as error:
+            received = self._pipe.receive(seconds)
+        except Ended as error:
             self.open = False
             raise Gone(str(error)) from error
+        if received is None:
+            return
+        message = json.loads(received)
         if "id" in message:
             self._answered(message["id"], message)
             return
@@ -108,7 +138,7 @@ class Connection:
 
     def _answered(self, number: int, message: dict[str, Any]) -> None:
         self._asked.pop(number, None)
-        if number in self._ignored:
-            self._ignored.remove(number)
+        if number == UNASKED or number in self._ignored:
+            self._ignored.discard(number)
         else:
             self._answers[number] = message

@@ -121,7 +121,7 @@ class WebEnv(TextEnv):
         self._done = []
         with self._kept_clean():
             session = self._running()
-            with session.chromium.deadline(self.timeout):
+            with session.deadline(self.timeout):
                 session.begin()
                 goal = self.open(task, rng, session)
                 session.settle()
@@ -162,7 +162,7 @@ class WebEnv(TextEnv):
         """
         session = self.session
         assert session is not None
-        with self._kept_clean(), session.chromium.deadline(self.patience(action)):
+        with self._kept_clean(), session.deadline(self.patience(action)):
             if action.name not in ("none", "stop"):
                 try:
                     perform(session, action)
@@ -173,6 +173,8 @@ class WebEnv(TextEnv):
             self._done.append(self._named(action) or said)
             text = self._observation(self._goal, trouble)
         extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **(verdict.extra or {})}
+        if session.effects.files:
+            extra["downloads"] = [str(file) for file in session.effects.files]
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 
     def _named(self, action: Action) -> str:
@@ -194,7 +196,7 @@ class WebEnv(TextEnv):
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
         parts = [" | ".join(tabs), "", cut(session.tab.tree(tree, whole=not self.viewport), self.max_length), ""]
         parts += [f"URL: {self.shown_url(session.tab.url)}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
-        parts += [f"DIALOG: {dialog} (accepted)" for dialog in session.dialogs[:3]]
+        parts += [f"{note.kind}: {self.shown_url(note.text)}" for note in session.take_notes()]
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
 
     def actions(self) -> list[str]:

@@ -16,6 +16,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 CHUNK = 2**16
+LONGEST = 2000  # characters of an address that are compared
+SERVICE_WORKER = "service-worker"  # the header with which a browser asks for the script of one
 ICON = "/favicon.ico"  # some browsers ask for it once, whatever a page holds: a refusal of it is not counted
 HOP = frozenset(("connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "content-length"))
 """Headers that are between a browser and its proxy alone, or that the proxy writes itself."""
@@ -47,6 +49,18 @@ def origin_of(url: str) -> str:
     return "/".join(url.split("/")[:3])[:200]
 
 
+def _bare(url: str) -> str:
+    """Returns an address as a request names it: without a fragment."""
+    bare = url.partition("#")[0]
+    return (bare if urlsplit(bare).path else f"{bare}/")[:LONGEST]
+
+
+def _tunnel(url: str) -> str:
+    """Returns the address of the tunnel that a page's address needs."""
+    parts = urlsplit(url)
+    return f"//{parts.hostname}:{parts.port or (443 if parts.scheme in ('https', 'wss') else 80)}"
+
+
 class Proxy:
     """Listens on a port of its own.
 
@@ -55,39 +69,66 @@ class Proxy:
 
     Attributes:
         address: for the browser's settings.
-        blocked: refused requests, by scheme, host and port; a tunnel, which https and WebSockets need, has no scheme.
         reached: origins that were answered.
+        passed: whether a request was passed on.
         trouble: what ``serve`` raised, if it did.
         lock: held while ``serve`` is called.
     """
 
     def __init__(self, serve: Serve):
-        self.blocked: Counter[str] = Counter()
         self.reached: set[str] = set()
+        self.passed = False
+        self._refused: set[str] = set()  # addresses
+        self._dead: dict[str, str] = {}  # servers that could not be reached, and why
         self.trouble: Exception | None = None
         self._serve, self.lock = serve, threading.Lock()
         self._server = _Server(self)
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
 
+    @property
+    def blocked(self) -> Counter[str]:
+        """Number of different addresses that were refused, by scheme, host and port.
+
+        A tunnel, which https and WebSockets need, has no scheme. The browser may repeat a request: repetitions do not count.
+        """
+        return Counter(origin_of(url).lstrip("/") for url in self._refused)
+
     def decide(self, request: Request) -> Reply | bool:
         """Returns what becomes of a request, and counts it."""
         with self.lock:
             try:
-                answer = self._serve(request)
+                answer = SERVICE_WORKER not in request.headers and self._serve(request)
             except Exception as error:
                 self.trouble, answer = error, False
             if answer:
                 self.reached.add(origin_of(request.url))
-            elif request.url != (origin := origin_of(request.url)) + ICON:
-                self.blocked[origin.lstrip("/")] += 1
+                self.passed = self.passed or answer is True
+            elif request.url != origin_of(request.url) + ICON:
+                self._refused.add(request.url[:LONGEST])
             return answer
+
+    def refused(self, url: str) -> bool:
+        """Says whether a page's address was refused in this episode."""
+        return bool({_bare(url), _tunnel(url)} & self._refused)
+
+    def reason(self, url: str) -> str:
+        """Returns why an address does not open, or "" if this proxy let it pass."""
+        if self.refused(url):
+            return "it is not part of this task"
+        place = _tunnel(url).lstrip("/")
+        return f"the server at {place} does not answer ({self._dead[place]})" if place in self._dead else ""
+
+    def lost(self, host: str, port: int, error: OSError) -> None:
+        """Remembers that a server could not be reached."""
+        self._dead[f"{host}:{port}"] = error.strerror or str(error)
 
     def forget(self) -> None:
         """Begins to count anew."""
-        self.blocked.clear()
+        self._refused.clear()
+        self._dead.clear()
         self.reached.clear()
-        self.trouble = None
+        self.trouble, self.passed = None, False
 
     def close(self) -> None:
         """Stops listening and ends all connections."""
@@ -178,7 +219,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _reached(self, host: str, port: int) -> "closing[socket.socket]":
         try:
             return closing(socket.create_connection((host, port), timeout=10))
-        except OSError:
+        except OSError as error:
+            self.server.proxy.lost(host, port, error)
             self.send_response_only(HTTPStatus.BAD_GATEWAY)
             self.send_header("content-length", "0")
             self.end_headers()

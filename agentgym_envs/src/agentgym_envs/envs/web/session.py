@@ -1,29 +1,31 @@
 """An episode's share of the browser: a context with its tabs, cut off from everything that the task does not serve or allow."""
 
 import base64
+import shutil
+import tempfile
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from agentgym_envs.envs.web.chromium import Chromium, Target
-from agentgym_envs.envs.web.connection import Refused
+from agentgym_envs.envs.web import clipboard
+from agentgym_envs.envs.web.chromium import Chromium
+from agentgym_envs.envs.web.connection import Refused, Target
+from agentgym_envs.envs.web.context import new_context, target_of
+from agentgym_envs.envs.web.effects import Effects, Note
 from agentgym_envs.envs.web.proxy import Proxy, Serve, origin_of
-from agentgym_envs.envs.web.tab import LOAD, RUMOUR, VIEWPORT, Tab
-from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout
+from agentgym_envs.envs.web.settle import POLL, settle
+from agentgym_envs.envs.web.tab import RUMOUR, Tab
+from agentgym_envs.errors import EnvFailure
 
 DIALOGS = 50  # an action may open; a page that opens more is ended
 TABS = 20  # an episode may have open; more are closed
 SHOWN = ("Page.frameRequestedNavigation", "Page.documentOpened")  # what opened a window has gone on: it loads or writes it
 KEPT = 16  # pages that stay loaded for later episodes
 COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
-REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
-POLL = 50  # milliseconds between two looks at a page that loads
-RESTED = 10  # looks in that time: a busy machine may be slow with a document that goes on loading
-# A connection of its own past the proxy, which nothing in a browser's settings closes.
-CLOSED = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete window[name]"
 
 
 class Session:
@@ -40,49 +42,71 @@ class Session:
         context: Playwright's.
         tabs: that the agent has open.
         tab: the one that it sees.
-        dialogs: what opened during the last action.
-        since: when that began; what pages had asked for before then is not waited for.
+        effects: of the episode, beside its pages.
+        clipboard: the text that was copied, while another environment uses the browser's clipboard.
+        since: when the last action began; what pages had asked for before then is not waited for.
     """
 
     def __init__(self, chromium: Chromium, serve: Serve, seconds: float, *, clock: datetime | None = None, state: Any = None):
-        self.chromium, self.seconds, self.clock = chromium, seconds, clock
-        self.dialogs: list[str] = []
-        self.tabs: list[Tab] = []
-        self._kept: OrderedDict[str, Tab] = OrderedDict()
+        self.chromium, self.seconds, self.clock, self._state = chromium, seconds, clock, state
+        self._folder = Path(tempfile.mkdtemp(prefix="agentgym-downloads-"))
+        self.effects, self.proxy, self.clipboard = Effects(self._folder), Proxy(serve), ""
         # Tabs that are about to open: until when that is believed, and their address.
         self._announced: deque[tuple[float, str]] = deque()
-        self._refused: Counter[str] = Counter()
+        self._kept: OrderedDict[str, Tab] = OrderedDict()
+        self._episodes, self._id = 0, ""
+        self._make_context()
+
+    def _make_context(self) -> None:
+        """Makes a context with one tab."""
+        self.tabs: list[Tab] = []
+        self._kept.clear()
         self._pages: dict[str, Any] = {}  # Playwright's, by the target's id
-        self._episodes, self._lending = 0, False
-        self.proxy = Proxy(serve)
+        self._lending = False
+        self._copier: Tab | None = None
         self.start()
-        with chromium.deadline(seconds):
-            self.context = chromium.browser.new_context(
-                viewport=VIEWPORT,
-                accept_downloads=False,
-                service_workers="block",
-                locale="en-US",
-                timezone_id="UTC",
-                storage_state=state,
-                proxy={"server": self.proxy.address, "bypass": "<-loopback>"},
+        with self.deadline():
+            self.context = new_context(
+                self.chromium.browser, self.proxy.address, seconds=self.seconds, clock=self.clock, state=self._state
             )
-            self.context.set_default_timeout(1000 * seconds)
-            self.context.add_init_script(CLOSED)
-            if clock is not None:
-                self.context.clock.install(time=clock - timedelta(hours=1))  # it can only be stopped at a time to come
-                self.context.clock.pause_at(clock)
-            self.context.on("dialog", lambda dialog: None)  # Playwright leaves them to us
-            page = self.context.new_page()
-            self._id = self._target(page)["browserContextId"]
-            chromium.watchers[self._id] = self
-            for target in [t for t in chromium.targets.values() if t.context == self._id]:
-                self.opened(target)
-            self._await_tab()
+            page = self.context.new_page()  # Playwright had pages of its own before, to restore storage
+            info = target_of(self.context, page)
+            self._id = info["browserContextId"]
+            self.opened(self._await_target(info["targetId"]))
+            self.chromium.watchers[self._id] = self
+            self.chromium.connection.call(
+                "",
+                "Browser.setDownloadBehavior",
+                behavior="allowAndName",
+                browserContextId=self._id,
+                downloadPath=str(self._folder),
+                eventsEnabled=True,
+            )
+
+    def _drop_context(self) -> None:
+        """Closes the tabs and forgets their storage; ends the browser if a tab will not close."""
+        self.chromium.watchers.pop(self._id, None)
+        self.chromium.clipboard.leave(self)
+        if self.chromium.alive:
+            with suppress(EnvFailure), self.deadline():
+                self.context.close()
+
+    def deadline(self, seconds: float | None = None) -> Any:
+        """Ends the context, or else the browser, if the block takes longer than some seconds: see :meth:`Chromium.deadline`."""
+        return self.chromium.deadline(seconds or self.seconds, self._id)
 
     @property
     def blocked(self) -> Counter[str]:
-        """What was refused in this episode: requests, by their origin; "download", "service worker", "tab"."""
-        return self.proxy.blocked + self._refused
+        """Stopped attempts of this episode: different addresses by origin or scheme; "download", "service worker", "tab"."""
+        return self.proxy.blocked + self.effects.counts
+
+    def take_notes(self) -> list[Note]:
+        """Returns what the next observation says of the effects that no page shows."""
+        return self.effects.take_notes(self.proxy.refused)
+
+    def expects_tab(self) -> bool:
+        """Says whether a tab is about to open."""
+        return any(until > time.monotonic() for until, _ in self._announced)
 
     @property
     def page(self) -> Any:
@@ -94,7 +118,7 @@ class Session:
             self._pages.clear()
             for page in self.context.pages:
                 with suppress(Error):  # it has been closed, and Playwright has yet to take notice
-                    self._pages[self._target(page)["targetId"]] = page
+                    self._pages[target_of(self.context, page)["targetId"]] = page
             if wanted not in self._pages:
                 self.context.pages[0].wait_for_timeout(POLL)  # Playwright has yet to take notice of it
         page = self._pages[wanted]
@@ -105,14 +129,12 @@ class Session:
         page.evaluate("0")
         return page
 
-    def _target(self, page: Any) -> Any:
-        devtools = self.context.new_cdp_session(page)
-        info = devtools.send("Target.getTargetInfo")["targetInfo"]
-        devtools.detach()
-        return info
-
-    def _await_tab(self) -> None:
-        while not self.tabs:
+    def _await_target(self, target: str) -> Target:
+        """Returns a page of the context, once the connection is attached to it."""
+        while True:
+            for found in self.chromium.targets.values():
+                if found.id == target:
+                    return found
             self.chromium.connection.wait(self.seconds)
 
     def opened(self, target: Target) -> None:
@@ -120,7 +142,7 @@ class Session:
         if self._lending:
             return
         if len(self.tabs) == TABS:
-            self._refused["tab"] += 1
+            self.effects.refuse("tab")
             if target.opener:  # its script would wait for ever for a page that was closed before it is shown
                 self.chromium.connection.post(target.session, "Page.enable")
             else:
@@ -136,6 +158,8 @@ class Session:
 
     def closed(self, session: str) -> None:
         """Forgets a page."""
+        if self._copier is not None and self._copier.target.session == session:
+            self._copier = None
         self._kept = OrderedDict((key, tab) for key, tab in self._kept.items() if tab.target.session != session)
         self.tabs = [tab for tab in self.tabs if tab.target.session != session]
         if self.tabs and self.tab not in self.tabs:
@@ -149,33 +173,57 @@ class Session:
                 self._close(self.chromium.targets[session])
             return
         if event == "Page.javascriptDialogOpening":
-            self.dialogs.append(f"{params['type']}: {' '.join(params['message'].split())[:200]}")
-            if len(self.dialogs) <= DIALOGS:
+            self.effects.dialog(params["type"], params["message"])
+            if self.effects.dialogs <= DIALOGS:
                 tab.post("Page.handleJavaScriptDialog", accept=True, promptText=params.get("defaultPrompt", ""))
         elif event == "Page.windowOpen":
-            self._announced.append((time.monotonic() + RUMOUR, params["url"]))
-        elif event == "Page.downloadWillBegin":
-            self._refused["download"] += 1
+            if self.effects.asked(params["url"] or "about:blank"):
+                self._announced.append((time.monotonic() + RUMOUR, params["url"]))
+        elif event == "Network.requestWillBeSent" and params.get("type") == "Document":
+            self.effects.asked(params["request"]["url"])
         elif event == "Runtime.consoleAPICalled" and params["type"] == "warning":
             said = str(params["args"][0].get("value", "")) if params["args"] else ""
-            self._refused["service worker"] += said.startswith("Service Worker registration blocked")
+            if said.startswith("Service Worker registration blocked"):
+                self.effects.refuse("service worker")
+        else:
+            self._heard_of_download(event, params)
         tab.heard(event, params)
 
+    def _heard_of_download(self, event: str, params: dict[str, Any]) -> None:
+        if event == "Page.downloadWillBegin":
+            goes_on = self.effects.begin_download(params["guid"], params["suggestedFilename"])
+        elif event == "Page.downloadProgress":
+            goes_on = self.effects.downloaded(params["guid"], params["state"], params["receivedBytes"])
+        else:
+            return
+        if not goes_on:
+            self.chromium.connection.post("", "Browser.cancelDownload", guid=params["guid"], browserContextId=self._id)
+
     def start(self) -> None:
-        """An action begins: forgets what the one before has opened and announced, and closes what was missed of tabs too many."""
-        own = {tab.target for tab in [*self.tabs, *self._kept.values()]}
+        """An action begins: forgets what the one before has announced, and closes what was missed of tabs too many."""
+        own = {tab.target for tab in [*self.tabs, *self._kept.values(), self._copier] if tab is not None}
         for target in [t for t in self.chromium.targets.values() if self.tabs and t.context == self._id and t not in own]:
             self._close(target)
         self.since = time.monotonic()
-        self.dialogs.clear()
+        self.effects.dialogs = 0
         self._announced.clear()
+        if self.tabs:
+            self.chromium.clipboard.hand_to(self)
 
     def begin(self) -> None:
-        """Forgets the episode before: all but one tab, its history, cookies and storage, counts, element ids."""
-        self.start()
+        """Forgets the episode before. An episode that reached servers outside of this process takes its context with it."""
         self._episodes += 1
-        if self._episodes == 1:  # everything is new, and may hold a login
-            return
+        if self._episodes > 1 and self.proxy.passed:
+            self._drop_context()
+            self._make_context()
+        elif self._episodes > 1:
+            self._clear()
+        self.start()
+        self.proxy.forget()
+        self.effects.forget()
+
+    def _clear(self) -> None:
+        """Forgets all but one tab, its history and name, cookies and storage, the clipboard, counts, element ids."""
         reached, connection = self.proxy.reached, self.chromium.connection
         if reached - {origin_of(self.tab.url)}:
             self.open_tab()  # a tab keeps for itself what other origins have stored for the session
@@ -184,15 +232,17 @@ class Session:
                 self._close(tab.target)
         self.tabs = [self.tab]
         asked = [connection.send("", "Storage.clearCookies", browserContextId=self._id)]
+        asked.append(connection.send("", "Browser.resetPermissions", browserContextId=self._id))
+        asked.append(self.tab.send("Network.clearBrowserCache"))
         for origin in sorted(reached):
             asked.append(self.tab.send("Storage.clearDataForOrigin", origin=origin, storageTypes="all"))
         if self._episodes % COLLECT == 0:
             asked.append(self.tab.send("HeapProfiler.collectGarbage"))
         asked.append(self.tab.send("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0))
+        self.tab.unname()
         for number in asked:
             connection.result(number)
-        self.proxy.forget()
-        self._refused.clear()
+        self.chromium.clipboard.empty(self)
 
     def keep(self, key: str) -> bool:
         """Shows the tab that is kept under a key; says whether it is there already, or a new one whose page is still to be opened.
@@ -227,15 +277,26 @@ class Session:
         self._lending = True
         try:
             page = self.context.new_page()
-            wanted = self._target(page)["targetId"]
-            while wanted not in [target.id for target in self.chromium.targets.values()]:  # heard later, it would be the agent's
-                self.chromium.connection.wait(self.seconds)
+            self._await_target(target_of(self.context, page)["targetId"])  # heard later, it would be the agent's
             page.on("dialog", lambda dialog: dialog.accept())
             yield page
             page.close()
             self.chromium.connection.wait(0.0)
         finally:
             self._lending = False
+
+    def clipboard_page(self) -> Tab:
+        """Returns a page that copies and pastes, which the agent does not see."""
+        if self._copier is None:
+            self._lending = True
+            try:
+                page = self.context.new_page()
+                target = self._await_target(target_of(self.context, page)["targetId"])
+            finally:
+                self._lending = False
+            self._copier = Tab(self.chromium.connection, target)
+            clipboard.prepare(self._copier)
+        return self._copier
 
     def focus(self, tab: Tab) -> None:
         """Makes a tab the current one."""
@@ -256,61 +317,25 @@ class Session:
         """Opens an address in the current tab.
 
         Raises:
-            Refused: it cannot be opened; says why.
+            Refused: the address cannot be opened; the message says why.
         """
         answer = self.tab.call("Page.navigate", url=url)
-        if trouble := answer.get("errorText"):
-            raise Refused(f"{url[:200]} cannot be opened: {trouble}")
+        trouble = answer.get("errorText")
+        if not trouble or answer.get("isDownload"):
+            return
+        reason = self.proxy.reason(url) or self.effects.reason() or trouble
+        raise Refused(f"{url[:200]} cannot be opened: {reason}")
 
     def screenshot(self) -> bytes:
         """Returns a PNG picture of what is in view."""
         return base64.b64decode(self.tab.call("Page.captureScreenshot", format="png")["data"])
 
     def settle(self, looks: int = 2, *, passing: int = 0) -> None:
-        """Waits until what the last action began has loaded.
-
-        Args:
-            looks: in a row that must find the page quiet.
-            passing: milliseconds of the current page's time that pass before.
-
-        Raises:
-            EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
-            EnvRaised: what serves the pages has failed.
-        """
-        if self.clock is None:
-            time.sleep(passing / 1000)
-            passing = 0
-        still = None if self.tab.busy(self.since) else self.tab  # the tab that was quiet at the last look: its time may pass
-        passed = None  # the tab whose time has
-        began = quieted = time.monotonic()
-        quiet, seen, idle = 0, False, 0
-        while quiet < looks and time.monotonic() < began + LOAD:
-            tab = self.tab
-            due = passing if tab is still and tab is not passed else 0
-            state = tab.look(due)
-            coming = any(until > time.monotonic() for until, _ in self._announced)
-            busy = tab is not self.tab or coming or tab.busy(self.since)
-            if due and state != "navigating":
-                passed = tab
-            idle += 1
-            if busy or state == "navigating":
-                quieted, idle = time.monotonic(), 0
-            seen = seen or state in ("interactive", "complete")
-            rested = idle > RESTED and time.monotonic() > quieted + REST
-            done = state == "complete" or (state != "navigating" and rested)
-            still = tab if done and not busy else None
-            quiet = quiet + 1 if still and (not passing or tab is passed) else 0
-            if still is None:
-                self.chromium.connection.wait(POLL / 1000)
-        if self.proxy.trouble is not None:
-            raise EnvRaised.of("a page's server", self.proxy.trouble) from self.proxy.trouble
-        if not quiet and not seen:
-            raise EnvTimeout(f"{self.tab.url[:200]} did not load within {LOAD:g} s")
+        """Waits until what the last action began has loaded: see :func:`settle`."""
+        settle(self, looks, passing=passing)
 
     def close(self) -> None:
-        """Closes the tabs and forgets their cookies and storage; ends the browser if a tab will not close."""
-        self.chromium.watchers.pop(self._id, None)
-        if self.chromium.alive:
-            with suppress(EnvFailure), self.chromium.deadline(self.seconds):
-                self.context.close()
+        """Closes the tabs; forgets their storage, downloads and clipboard."""
+        self._drop_context()
         self.proxy.close()
+        shutil.rmtree(self._folder, ignore_errors=True)

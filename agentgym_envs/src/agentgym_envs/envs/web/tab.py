@@ -5,8 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.envs.web.chromium import Target
-from agentgym_envs.envs.web.connection import Connection, Refused
+from agentgym_envs.envs.web.connection import Connection, Refused, Target
 from agentgym_envs.envs.web.tree import Box, View, render
 
 VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
@@ -115,6 +114,11 @@ class Tab:
             self._leaving.pop(params["frame"]["id"], None)
             if params["frame"]["id"] == self.target.id:
                 self._requests.clear()  # of the page before; how this one stands its readyState says
+
+    def unname(self) -> None:
+        """Takes the name away that a page gave its window. A page cannot watch or prevent this."""
+        world = self.call("Page.createIsolatedWorld", frameId=self.target.id)["executionContextId"]
+        self.call("Runtime.evaluate", expression="window.name = ''", contextId=world)
 
     def announce(self) -> None:
         """Believes for a moment that it is about to show another page."""

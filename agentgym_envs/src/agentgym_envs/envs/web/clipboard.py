@@ -1,0 +1,79 @@
+"""The browser's one clipboard, which each environment sees as its own."""
+
+import json
+from contextlib import suppress
+from typing import Any, Protocol
+
+from agentgym_envs.envs.web.connection import Refused
+from agentgym_envs.envs.web.tab import Tab
+
+PAGE = """
+const area = document.body.appendChild(document.createElement('textarea'));
+area.focus();
+document.oncopy = event => { event.preventDefault(); event.clipboardData.setData('text/plain', held); };
+document.onpaste = event => { event.preventDefault(); held = event.clipboardData.getData('text/plain'); };
+var held = '';
+"""
+
+
+class Owner(Protocol):
+    """An environment's share of the browser."""
+
+    clipboard: str
+
+    def clipboard_page(self) -> Tab:
+        """Returns a page that copies and pastes for the owner."""
+
+
+class Clipboard:
+    """Keeps the texts of all owners apart. The text of the owner that acts is the browser's; the others' texts wait here."""
+
+    def __init__(self) -> None:
+        self._owner: Owner | None = None
+        self._used = False
+
+    def hand_to(self, owner: Owner) -> None:
+        """Gives the clipboard to the owner that is about to act."""
+        before, self._owner = self._owner, owner
+        if before is owner:
+            return
+        if before is not None:
+            with suppress(Refused):  # its pages have crashed, and the episode ends
+                before.clipboard = read(before.clipboard_page())
+        if self._used:
+            write(owner.clipboard_page(), owner.clipboard)
+        self._used = True
+
+    def empty(self, owner: Owner) -> None:
+        """Forgets the text of an owner."""
+        owner.clipboard = ""
+        if self._owner is owner:
+            write(owner.clipboard_page(), "")
+
+    def leave(self, owner: Owner) -> None:
+        """Forgets an owner that closes. The next owner overwrites its text."""
+        if self._owner is owner:
+            self._owner = None
+
+
+def prepare(tab: Tab) -> None:
+    """Makes an empty page copy and paste."""
+    tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    tab.evaluate(PAGE)
+
+
+def read(tab: Tab) -> str:
+    """Returns the text of the clipboard."""
+    tab.evaluate("held = ''")
+    _command(tab, "paste")
+    return str(tab.evaluate("held"))
+
+
+def write(tab: Tab, text: str) -> None:
+    """Replaces the contents of the clipboard by a text, which may be empty."""
+    tab.evaluate(f"held = {json.dumps(text)}; 0")
+    _command(tab, "copy")
+
+
+def _command(tab: Tab, name: str) -> Any:
+    return tab.call("Input.dispatchKeyEvent", type="rawKeyDown", key="Unidentified", commands=[name])

@@ -1,0 +1,142 @@
+"""Effects of an episode beside its pages: dialogs, downloads, and requests that were stopped."""
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+DOWNLOADS = 20
+"""Downloads that an episode may begin."""
+DOWNLOAD_BYTES = 10_000_000
+"""Size of a download at most."""
+DIALOGS = 3
+"""Dialogs that an observation lists."""
+INSIDE = frozenset(
+    ("http", "https", "ws", "wss", "about", "data", "blob", "javascript", "filesystem", "chrome-error", "chrome", "devtools")
+)
+"""Schemes that the browser handles itself. Other schemes would start a program of the host."""
+
+
+class Note(NamedTuple):
+    """A line for the next observation: the kind in capitals, and a text in which addresses are the real ones."""
+
+    kind: str
+    text: str
+
+
+class Effects:
+    """Collects the effects of an episode.
+
+    Args:
+        folder: for downloads; must exist.
+
+    Attributes:
+        refused: stopped attempts as pairs: the kind or origin, and the address or number of the attempt.
+        files: finished downloads, oldest first.
+        notes: for the next observation.
+        dialogs: the number of dialogs during the current action.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.forget()
+
+    def forget(self) -> None:
+        """Begins a new episode: deletes the downloads."""
+        self.refused: set[tuple[str, str]] = set()
+        self.files: list[Path] = []
+        self.notes: list[Note] = []
+        self.dialogs = self._begun = 0
+        self._loading: dict[str, str] = {}  # names of downloads by the browser's numbers
+        self._documents: list[str] = []  # addresses that the last action asked for
+        for file in self.folder.iterdir():
+            file.unlink()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Stopped attempts by kind or origin."""
+        return Counter(kind for kind, _ in self.refused)
+
+    def refuse(self, kind: str) -> None:
+        """Counts an attempt that has no address."""
+        self.refused.add((kind, str(len(self.refused))))
+
+    def asked(self, url: str) -> bool:
+        """Notes a document that a page asks for; says whether the browser handles its scheme itself."""
+        scheme = url.partition(":")[0].lower()
+        if scheme in INSIDE:
+            self._documents.append(url)
+            return True
+        if (f"{scheme}:", url) not in self.refused:
+            self.refused.add((f"{scheme}:", url))
+            self.notes.append(Note("BLOCKED", f"{url[:200]} would start a program outside of the browser"))
+        return False
+
+    def dialog(self, kind: str, message: str) -> None:
+        """Notes a dialog."""
+        self.dialogs += 1
+        self.notes.append(Note("DIALOG", f"{kind}: {' '.join(message.split())[:200]} (accepted)"))
+
+    def begin_download(self, number: str, name: str) -> bool:
+        """Notes a download that begins; says whether it may go on."""
+        self._begun += 1
+        if self._begun > DOWNLOADS:
+            self.stop_download(number, name, f"an episode may download {DOWNLOADS} files")
+            return False
+        self._loading[number] = name
+        return True
+
+    def stop_download(self, number: str, name: str, reason: str) -> None:
+        """Notes a download that does not go on."""
+        self._loading.pop(number, None)
+        self.refuse("download")
+        self.notes.append(Note("DOWNLOAD", f"{name[:100]} was stopped: {reason}"))
+
+    def downloaded(self, number: str, state: str, received: float) -> bool:
+        """Follows a download; says whether it may go on."""
+        name = self._loading.get(number)
+        if name is None:
+            return True
+        if received > DOWNLOAD_BYTES:
+            self.stop_download(number, name, f"a download may have {DOWNLOAD_BYTES:,} bytes")
+            return False
+        if state == "completed":
+            del self._loading[number]
+            self._keep(self.folder / number, name)
+        elif state == "canceled":
+            self.stop_download(number, name, "its server or page ended it")
+        return True
+
+    def _keep(self, file: Path, name: str) -> None:
+        """Gives a finished download its own name."""
+        bare = Path(name.replace("\\", "/")).name[:100].strip(". ") or "download"
+        place, number = self.folder / bare, 1
+        while place.exists():
+            number += 1
+            place = self.folder / f"{Path(bare).stem} ({number}){Path(bare).suffix}"
+        os.replace(file, place)
+        self.files.append(place)
+        self.notes.append(Note("DOWNLOAD", f"{place.name} ({place.stat().st_size:,} bytes)"))
+
+    @property
+    def downloading(self) -> bool:
+        """Whether a download has not ended."""
+        return bool(self._loading)
+
+    def reason(self) -> str:
+        """Returns why an address that was just asked for does not open, or "" if nothing is known."""
+        return next((note.text for note in reversed(self.notes) if note.kind == "BLOCKED"), "")
+
+    def take_notes(self, refused: Callable[[str], bool]) -> list[Note]:
+        """Returns the notes since the last observation.
+
+        Args:
+            refused: says whether the proxy refused an address.
+        """
+        blocked = dict.fromkeys(url for url in self._documents if refused(url))
+        dialogs = [note for note in self.notes if note.kind == "DIALOG"]
+        others = [note for note in self.notes if note.kind != "DIALOG"]
+        notes = dialogs[:DIALOGS] + [Note("BLOCKED", f"{url[:200]} is not part of this task") for url in blocked] + others
+        self.notes, self._documents = [], []
+        return notes

@@ -1,0 +1,80 @@
+"""How long the agent waits after an action: until the page that it will see is quiet."""
+
+import time
+from typing import TYPE_CHECKING
+
+from agentgym_envs.envs.web.tab import LOAD, Tab
+from agentgym_envs.errors import EnvRaised, EnvTimeout
+
+if TYPE_CHECKING:
+    from agentgym_envs.envs.web.session import Session
+
+REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
+POLL = 50  # milliseconds between two looks at a page that loads
+RESTED = 10  # looks in that time: a busy machine may be slow with a document that goes on loading
+
+
+class Wait:
+    """One wait.
+
+    Args:
+        session: whose current tab is waited for.
+        passing: milliseconds of the page's own clock that pass once the page is quiet.
+    """
+
+    def __init__(self, session: "Session", passing: int):
+        self._session, self._passing = session, passing
+        self._still = None if session.tab.busy(session.since) else session.tab  # the tab that was quiet at the last look
+        self._passed: Tab | None = None  # the tab whose time has passed
+        self._quieted, self._idle = time.monotonic(), 0
+        self.seen = False
+        """Whether the text of a page has come."""
+
+    def look(self) -> bool:
+        """Looks at the current tab once, and lets its time pass if that is due; says whether the tab is quiet."""
+        session, tab = self._session, self._session.tab
+        due = self._passing if tab is self._still and tab is not self._passed else 0
+        state = tab.look(due)
+        loading = state == "navigating"
+        if due and not loading:
+            self._passed = tab
+        busy = tab is not session.tab or session.expects_tab() or tab.busy(session.since) or session.effects.downloading
+        self._idle += 1
+        if busy or loading:
+            self._quieted, self._idle = time.monotonic(), 0
+        self.seen = self.seen or state in ("interactive", "complete")
+        rested = self._idle > RESTED and time.monotonic() > self._quieted + REST
+        done = state == "complete" or (not loading and rested)
+        self._still = tab if done and not busy else None
+        return self._still is not None and (not self._passing or tab is self._passed)
+
+    @property
+    def loading(self) -> bool:
+        """Whether the last look found a page that loads."""
+        return self._still is None
+
+
+def settle(session: "Session", looks: int = 2, *, passing: int = 0) -> None:
+    """Waits until everything that the last action began has loaded.
+
+    Args:
+        session: whose current tab is waited for.
+        looks: in a row that must find the page quiet.
+        passing: milliseconds of the current page's time that pass before.
+
+    Raises:
+        EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
+        EnvRaised: the server of the pages has failed.
+    """
+    if session.clock is None:
+        time.sleep(passing / 1000)
+        passing = 0
+    wait, quiet, end = Wait(session, passing), 0, time.monotonic() + LOAD
+    while quiet < looks and time.monotonic() < end:
+        quiet = quiet + 1 if wait.look() else 0
+        if wait.loading:
+            session.chromium.connection.wait(POLL / 1000)
+    if session.proxy.trouble is not None:
+        raise EnvRaised.of("a page's server", session.proxy.trouble) from session.proxy.trouble
+    if not quiet and not wait.seen:
+        raise EnvTimeout(f"{session.tab.url[:200]} did not load within {LOAD:g} s")

@@ -1,0 +1,49 @@
+"""No port: neither another user nor a page reaches the browser's debugger."""
+
+import os
+import subprocess
+
+import psutil
+import pytest
+
+PROBE = 'exec 3<>/dev/tcp/127.0.0.1/$0 && printf "GET /json/version HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3; echo asked'
+
+
+def listening(pids):
+    """Returns the TCP ports on which some processes listen."""
+    found = [psutil.Process(pid).net_connections("tcp") for pid in pids]
+    return {c.laddr.port for connections in found for c in connections if c.status == psutil.CONN_LISTEN}
+
+
+def test_no_process_of_the_browser_listens(make):
+    env = make("<h1>one")
+    env.reset(seed=1)
+    browser = psutil.Process(env.session.chromium.pid)
+    assert "--remote-debugging-pipe" in browser.cmdline()
+    assert not any(word.startswith("--remote-debugging-port") for word in browser.cmdline())
+    family = [browser, *browser.children(recursive=True)]
+    assert listening(p.pid for p in family if p.status() != psutil.STATUS_ZOMBIE) == set()
+    profile = next(word.partition("=")[2] for word in browser.cmdline() if word.startswith("--user-data-dir="))
+    assert not os.path.exists(f"{profile}/DevToolsActivePort")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_another_user_finds_no_debugger(make):
+    env = make("<h1>one")
+    env.reset(seed=1)
+    ports = listening([os.getpid(), env.session.chromium.pid])
+    assert ports, "the proxy listens"
+    for port in ports:
+        asked = subprocess.run(["/bin/bash", "-c", PROBE, str(port)], user="nobody", cwd="/", capture_output=True, text=True)
+        assert asked.stdout.endswith("asked\n"), asked.stderr
+        assert "webSocketDebuggerUrl" not in asked.stdout
+    sockets = [c.laddr for c in psutil.Process().net_connections("unix") if "agentgym" in str(c.laddr)]
+    assert sockets == [], "the socket of the start is gone"
+
+
+def test_a_page_finds_no_debugger(make):
+    env = make("<script>window.found = []</script><h1>one")
+    env.reset(seed=1)
+    port = env.session.proxy.address.rpartition(":")[2]
+    look = f"fetch('http://127.0.0.1:{port}/json/version').then(r => r.text()).catch(() => 'nothing')"
+    assert env.session.tab.evaluate(look) in ("nothing", "")
