@@ -239,7 +239,9 @@ class Session:
         if self._episodes % COLLECT == 0:
             asked.append(self.tab.send("HeapProfiler.collectGarbage"))
         asked.append(self.tab.send("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0))
-        self.tab.unname()
+        if self.tab not in self._kept.values():
+            self.tab.call("Page.navigate", url="about:blank")  # the same address again would keep the state of its history
+            self.tab.evaluate("window.name = ''")
         for number in asked:
             connection.result(number)
         self.chromium.clipboard.empty(self)
@@ -296,6 +298,7 @@ class Session:
                 self._lending = False
             self._copier = Tab(self.chromium.connection, target)
             clipboard.prepare(self._copier)
+            self.focus(self.tab)  # a page that is hidden takes a second to notice a pointer
         return self._copier
 
     def focus(self, tab: Tab) -> None:

@@ -115,11 +115,6 @@ class Tab:
             if params["frame"]["id"] == self.target.id:
                 self._requests.clear()  # of the page before; how this one stands its readyState says
 
-    def unname(self) -> None:
-        """Takes the name away that a page gave its window. A page cannot watch or prevent this."""
-        world = self.call("Page.createIsolatedWorld", frameId=self.target.id)["executionContextId"]
-        self.call("Runtime.evaluate", expression="window.name = ''", contextId=world)
-
     def announce(self) -> None:
         """Believes for a moment that it is about to show another page."""
         self._leaving[self.target.id] = time.monotonic() + RUMOUR
