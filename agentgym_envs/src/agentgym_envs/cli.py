@@ -13,6 +13,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from rich.table import Table
 
 from agentgym_envs import plugins, registry
+from agentgym_envs.envs.web.webarena.command import login
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, EnvRaised, MissingExtra
 from agentgym_envs.evaluate.commands import evaluate, report
 from agentgym_envs.evaluate.tournament.command import tournament
@@ -193,6 +194,10 @@ def sites(
         servers.close()
 
 
+webarena = typer.Typer(help="Prepares the sites of WebArena, which you host.", no_args_is_help=True)
+webarena.command()(user_errors(login))
+webarena.callback()(lambda: None)  # one command stays a command
+app.add_typer(webarena, name="webarena")
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
 app.command()(user_errors(tournament))

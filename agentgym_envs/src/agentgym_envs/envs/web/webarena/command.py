@@ -1,0 +1,48 @@
+"""``agentgym webarena``: prepares the sites of WebArena."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentgym_envs.envs.web.webarena.config import read_tasks, site_urls
+from agentgym_envs.envs.web.webarena.login import ACCOUNTS, Account, sites_of, write_logins
+from agentgym_envs.errors import ArgumentError
+
+Config = Annotated[
+    str | None, typer.Option(help="The tasks: test.raw.json, a folder, or libwebarena; the variable WEBARENA_CONFIG without it.")
+]
+Folder = Annotated[Path, typer.Option(help="Folder that the tasks' paths begin in, such as ./.auth/shopping_state.json.")]
+Users = Annotated[
+    list[str] | None,
+    typer.Option("--account", help="An account, such as shopping=user:password; WebArena's own without it. May be repeated."),
+]
+Browser = Annotated[str | None, typer.Option(help="The browser's program; the first that is found without it.")]
+
+
+def login(config: Config = None, folder: Folder = Path(), account: Users = None, browser: Browser = None) -> None:
+    """Signs in at the sites and writes the login files that the tasks name.
+
+    The addresses come from the variables SHOPPING, SHOPPING_ADMIN, REDDIT and GITLAB. A file is left out if an address is missing.
+    """
+    urls, accounts = site_urls(), {**ACCOUNTS, **dict(_account(text) for text in account or ())}
+    states = sorted({task["storage_state"] for task in read_tasks(config) if task.get("storage_state")})
+    ready = [state for state in states if all(site.upper() in urls for site in sites_of(state))]
+    for state in states:
+        if state in ready:
+            (file,) = write_logins(folder, [state], urls, accounts, browser)
+            typer.echo(f"{file}: signed in")
+        else:
+            missing = [site.upper() for site in sites_of(state) if site.upper() not in urls]
+            typer.echo(f"{folder / state}: left out, {' and '.join(missing)} not set")
+    if not ready:
+        raise ArgumentError("no login file was written: set the addresses of the sites, such as SHOPPING=http://shop.example:7770")
+
+
+def _account(text: str) -> tuple[str, Account]:
+    """Reads ``site=user:password``."""
+    site, _, pair = text.partition("=")
+    user, colon, password = pair.partition(":")
+    if site not in ACCOUNTS or not (user and colon and password):
+        raise ArgumentError(f"--account {site}=… must be site=user:password; the sites are {', '.join(ACCOUNTS)}")
+    return site, ACCOUNTS[site]._replace(user=user, password=password)

@@ -1,0 +1,129 @@
+"""Logins of WebArena's sites: signs in through the pages, and writes the files that the tasks name."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from agentgym_envs.errors import ArgumentError, EnvRaised
+
+
+class Account(NamedTuple):
+    """A user of a site, and the page on which the user signs in."""
+
+    user: str
+    password: str
+    page: str
+
+
+ACCOUNTS: Mapping[str, Account] = MappingProxyType(
+    {
+        "shopping": Account("emma.lopez@gmail.com", "Password.123", "/customer/account/login/"),
+        "shopping_admin": Account("admin", "admin1234", ""),
+        "reddit": Account("MarvelsGrantMan136", "test1234", "/login"),
+        "gitlab": Account("byteblaze", "hello1234", "/users/sign_in"),
+    }
+)
+"""The accounts that WebArena publishes for its sites, by site."""
+PASSWORD = "input[type=password]:visible"
+USER = "form:has(input[type=password]) input:visible:is(:not([type]), [type=text], [type=email])"
+SECONDS = 60
+
+
+def sites_of(state: str) -> list[str]:
+    """Returns the sites of a login file: ``.auth/gitlab.reddit_state.json`` holds two.
+
+    Raises:
+        ArgumentError: the name has another form, or names a site without accounts.
+    """
+    sites = Path(state).name.removesuffix("_state.json").split(".")
+    unknown = [site for site in sites if site not in ACCOUNTS]
+    if unknown or not state.endswith("_state.json"):
+        raise ArgumentError(
+            f"{state!r} must be named after its sites, such as shopping_state.json; known are {', '.join(ACCOUNTS)}"
+        )
+    return sites
+
+
+def log_in(page: Any, url: str, account: Account) -> None:
+    """Signs in on a page of Playwright, through the site's own form.
+
+    Args:
+        page: of the context that shall be signed in.
+        url: the site's address.
+        account: of the user.
+
+    Raises:
+        EnvRaised: the site cannot be reached, shows no such form, or refuses the user.
+    """
+    from playwright.sync_api import Error
+
+    where = url.rstrip("/") + account.page
+    try:
+        page.goto(where)
+        page.locator(USER).first.fill(account.user)
+        page.locator(PASSWORD).first.fill(account.password)
+        page.locator(PASSWORD).first.press("Enter")
+        page.locator(PASSWORD).first.wait_for(state="hidden")
+        page.wait_for_load_state("networkidle")
+    except Error as error:
+        shown = " ".join(error.message.splitlines()[:1])
+        raise EnvRaised(f"the user {account.user!r} cannot sign in at {where}: {shown}") from error
+
+
+def write_logins(
+    folder: Path,
+    states: Iterable[str],
+    urls: Mapping[str, str],
+    accounts: Mapping[str, Account] = ACCOUNTS,
+    browser: str | None = None,
+) -> list[Path]:
+    """Signs in and writes login files; returns their paths.
+
+    Args:
+        folder: that the names begin in.
+        states: names of files as tasks write them, such as ``./.auth/shopping_state.json``.
+        urls: addresses of the sites by name, such as ``SHOPPING``.
+        accounts: by site.
+        browser: the browser's program; by default the first that is found.
+
+    Raises:
+        EnvRaised: a site does not sign the user in.
+        ArgumentError: a name or an address is missing.
+    """
+    return [_write(folder / state, sites_of(state), urls, accounts, browser) for state in states]
+
+
+def address(site: str, urls: Mapping[str, str]) -> str:
+    """Returns the address of a site.
+
+    Raises:
+        ArgumentError: it is not set.
+    """
+    if site.upper() not in urls:
+        raise ArgumentError(f"the address of {site} is not set: set the environment variable {site.upper()}")
+    return urls[site.upper()]
+
+
+def _write(file: Path, sites: Sequence[str], urls: Mapping[str, str], accounts: Mapping[str, Account], browser: str | None) -> Path:
+    """Signs in at all sites of a file in one context, and writes it for its owner alone."""
+    from agentgym_envs.envs.web.chromium import Setting, process
+    from agentgym_envs.envs.web.session import Session
+
+    places = [address(site, urls) for site in sites]
+    chromium = process.take(Setting(browser))
+    session = Session(chromium, lambda request: True, SECONDS)
+    try:
+        with session.deadline(SECONDS * len(sites)):
+            for site, url in zip(sites, places, strict=True):
+                log_in(session.page, url, accounts[site])
+            state = session.context.storage_state()
+    finally:
+        session.close()
+        process.give_back(chromium)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(file, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
+        json.dump(state, out)
+    return file
