@@ -6,6 +6,7 @@ import shutil
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,12 +93,7 @@ class Chromium:
         self.clipboard = Clipboard()
         self.targets: dict[str, Target] = {}
         self.watchers: dict[str, Watcher] = {}
-        pipe = Pipe(executable)
-        try:
-            arguments = [*ARGUMENTS, *[UNPACED] * (not setting.paced)]
-            self.browser = launch(playwright.chromium, pipe.program, arguments, headed=setting.headed, named=executable)
-        finally:
-            pipe.started()
+        self.browser, pipe = launch(playwright.chromium, executable, setting)
         try:
             self._connect(pipe)
         except BaseException:
@@ -215,27 +211,42 @@ class _Process:
 process = _Process()
 
 
-def launch(kind: Any, executable: str, args: list[str], *, headed: bool, named: str) -> Any:
-    """Starts a browser.
+def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
+    """Starts a browser, in its sandbox unless the user is root; returns Playwright's browser and our side of its pipe.
+
+    Where the kernel lets no other user have a sandbox, the browser runs without one, and a warning says so.
 
     Raises:
-        MissingBrowser: it does not start; says why in a line.
+        MissingBrowser: the browser does not start; says why in a line.
     """
     from playwright.sync_api import Error
 
-    try:
-        return kind.launch(executable_path=executable, headless=not headed, args=args)
-    except Error as error:
-        if "XServer" in error.message:
-            what = "a window needs a display, and there is none: leave headed out, or begin the command with xvfb-run"
-            raise MissingBrowser(what) from None
-        why = _reason(error.message)
-        raise MissingBrowser(f"{named} does not start ({why}): run it by hand, or name another with browser=") from None
+    for sandbox in (True, False) if os.geteuid() else (False,):
+        pipe = Pipe(executable)
+        arguments = [*ARGUMENTS, *[UNPACED] * (not setting.paced)]
+        try:
+            browser = kind.launch(
+                executable_path=pipe.program, headless=not setting.headed, args=arguments, chromium_sandbox=sandbox
+            )
+        except Error as error:
+            message = error.message
+        else:
+            return browser, pipe
+        finally:
+            pipe.started()
+        if not sandbox or "sandbox" not in _reason(message):
+            break
+        warnings.warn(f"{executable} runs without its sandbox: {_reason(message)}", RuntimeWarning, stacklevel=2)
+    if "XServer" in message:
+        what = "a window needs a display, and there is none: leave headed out, or begin the command with xvfb-run"
+        raise MissingBrowser(what)
+    why = _reason(message)
+    raise MissingBrowser(f"{executable} does not start ({why}): run it by hand, or name another with browser=")
 
 
 def _reason(message: str) -> str:
     """Returns the last that the browser wrote, or else the first that Playwright says."""
-    written = re.findall(r"^(?:- )?\[pid=\d+\]\[err\] (.+)$", message, re.M)
+    written = re.findall(r"^\s*(?:- )?\[pid=\d+\]\[err\] (.+)$", message, re.M)
     return (written[-1] if written else message.splitlines()[0])[:300]
 
 

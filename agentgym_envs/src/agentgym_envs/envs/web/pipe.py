@@ -15,6 +15,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ from pathlib import Path
 FIRST = 2**30
 """The number of our first command. Playwright counts from 1, so the two never meet."""
 HANDOVER = Path(__file__).with_name("handover.py")
+LAST_WORDS = 0.3
+"""Seconds in which Playwright reads the error that a browser wrote before it ended."""
 _SESSION = re.compile(rb'"sessionId":"(\w+)"\}\Z')  # the browser writes it last
 _CHUNK = 2**18
 _END = b"\0"
@@ -101,12 +104,16 @@ class Pipe:
             self._received.put(b"")
             return
         threading.Thread(target=self._forward, args=(commands,), daemon=True).start()
+        began = False
         for message in _messages(self._from_browser):
+            began = True
             if self._ours(message):
                 self._received.put(message)
             else:
                 _write(events, message)
         self._received.put(b"")
+        if not began:
+            time.sleep(LAST_WORDS)
         os.close(self._from_browser)
         os.close(events)
         with suppress(OSError):  # Playwright has closed its own end
