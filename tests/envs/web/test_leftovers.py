@@ -1,6 +1,13 @@
 """Nothing of an episode outlives it: a page that leaves something, and a page of the next episode that looks for it."""
 
+import base64
+import hashlib
+import http.server
 import shutil
+import socket
+import ssl
+import subprocess
+import threading
 
 import pytest
 from pages import ORIGIN, click
@@ -197,3 +204,54 @@ def test_the_script_of_a_service_worker_is_not_served(make):
     request = Request("GET", f"{ORIGIN}/w.js", {}, b"")
     assert env.session.proxy.decide(request)
     assert env.session.proxy.decide(request._replace(headers={"service-worker": "script"})) is False
+
+
+class Strict(http.server.BaseHTTPRequestHandler):
+    """Demands https from now on."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("strict-transport-security", "max-age=99999")
+        self.send_header("content-length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def strict(tmp_path):
+    """A server with a certificate of its own; returns its port, and a program that starts a browser which trusts it."""
+
+    def openssl(*words, given=None):
+        return subprocess.run(["openssl", *map(str, words)], input=given, capture_output=True, check=True).stdout
+
+    key, certificate = tmp_path / "key", tmp_path / "certificate"
+    about = ("-subj", "/CN=hsts.test", "-addext", "subjectAltName=DNS:hsts.test", "-days", "2")
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, *about)
+    public = openssl("pkey", "-pubin", "-outform", "der", given=openssl("x509", "-in", certificate, "-pubkey", "-noout"))
+    trusted = base64.b64encode(hashlib.sha256(public).digest()).decode()
+    program = tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\nexec {shutil.which("chromium")} --ignore-certificate-errors-spki-list={trusted} "$@"\n')
+    program.chmod(0o755)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Strict)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port, str(program)
+    server.shutdown()
+    server.server_close()
+
+
+def test_no_demand_for_https_outlives_an_episode(make, strict, monkeypatch):
+    port, program = strict
+    connect = socket.create_connection
+    monkeypatch.setattr(socket, "create_connection", lambda place, **how: connect(("127.0.0.1", place[1]), **how))
+    env = make({"/": "<h1>plain</h1>"}, origin="http://hsts.test", browser=program, outside=(f"http://hsts.test:{port}",))
+    env.reset(seed=1)
+    assert "ok" in env.step(f"goto [https://hsts.test:{port}/]")[0]
+    assert env.step("goto [http://hsts.test/]")[4]["invalid"], "the browser now asks for https, which nobody answers"
+    assert "plain" in env.reset(seed=2)[0]
+    assert "plain" in env.step("goto [http://hsts.test/]")[0]

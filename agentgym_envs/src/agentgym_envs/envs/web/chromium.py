@@ -90,7 +90,7 @@ class Chromium:
         self.setting, self.users = setting, 0
         executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
         self._end, self._overdue, self._context = float("inf"), False, ""
-        self.clipboard = Clipboard()
+        self.clipboard = Clipboard(desktop=setting.headed)
         self.targets: dict[str, Target] = {}
         self.watchers: dict[str, Watcher] = {}
         self.browser, pipe = launch(playwright.chromium, executable, setting)

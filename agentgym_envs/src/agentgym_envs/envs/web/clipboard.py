@@ -26,16 +26,20 @@ class Owner(Protocol):
 
 
 class Clipboard:
-    """Keeps the texts of all owners apart. The text of the owner that acts is the browser's; the others' texts wait here."""
+    """Keeps the texts of all owners apart. The text of the owner that acts is the browser's; the others' texts wait here.
 
-    def __init__(self) -> None:
+    Args:
+        desktop: whether the clipboard is the desktop's, which stays as it is.
+    """
+
+    def __init__(self, *, desktop: bool):
         self._owner: Owner | None = None
-        self._used = False
+        self._used, self._desktop = False, desktop
 
     def hand_to(self, owner: Owner) -> None:
         """Gives the clipboard to the owner that is about to act."""
         before, self._owner = self._owner, owner
-        if before is owner:
+        if before is owner or self._desktop:
             return
         if before is not None:
             with suppress(Refused):  # its pages have crashed, and the episode ends
@@ -47,7 +51,7 @@ class Clipboard:
     def empty(self, owner: Owner) -> None:
         """Forgets the text of an owner."""
         owner.clipboard = ""
-        if self._owner is owner:
+        if self._owner is owner and not self._desktop:
             write(owner.clipboard_page(), "")
 
     def leave(self, owner: Owner) -> None:
