@@ -98,7 +98,7 @@ _NAMED = (
 )
 _KEYS = {name.lower(): name for name in _NAMED.split()} | {"meta": _META, "cmd": _META, "command": _META}
 _KEYS |= {"ctrl": "Control", "esc": "Escape", "return": "Enter", "del": "Delete"}
-_ID = r" ?\[([0-9]{1,18})\]"
+_ID = r" ?\[(\d{1,18})\]"
 _TEXT = r" ?\[(.+)\]"  # to the last bracket of the line
 _Form = tuple[str, Callable[..., Action], str]
 _FORMS: dict[str, _Form] = {
@@ -122,6 +122,10 @@ _FORMS: dict[str, _Form] = {
     "goto": (f"goto{_TEXT}", lambda name, url: Action(name, text=url), "goto [url]"),
     "go_back": ("", lambda name: Action(name), "go_back"),
     "go_forward": ("", lambda name: Action(name), "go_forward"),
-    # An answer may have several lines.
-    "stop": (r"stop(?: ?\[(.+|(?s:[^\]].*))\])?", lambda name, answer: Action(name, text=answer or ""), "stop [answer]"),
+    # The first answer on one line, as WebArena has it; without one, an answer of several lines.
+    "stop": (
+        r"^(?s:.*?)stop ?\[(.+)\]|^stop ?\[((?s:[^\]].*))\]|",
+        lambda name, line, lines: Action(name, text=line or lines or ""),
+        "stop [answer]",
+    ),
 }
