@@ -111,6 +111,15 @@ def test_the_page_that_judges_see_is_where_the_agent_is(make):
         assert env.session.page.url == f"{ORIGIN}/two"
 
 
+def test_a_page_that_is_judged_gets_no_consent(make):
+    """WebArena dismisses the dialogs of the pages that it judges."""
+    env = make("<p>")
+    env.reset(seed=1)
+    with env.session.another_tab() as page:
+        page.goto(f"{ORIGIN}/")
+        assert page.evaluate("[confirm('Delete?'), prompt('Name?', 'x')]") == [False, None]
+
+
 def test_going_back_ends_at_the_first_page(make):
     """A tab begins blank, and blank is a page to go back to."""
     env = make({"/": "<title>One</title>", "/two": "<title>Two</title>"})

@@ -124,6 +124,10 @@ def program(locator="", url="last", page=None, tab=None, query=None, helpers=Non
     return evaluate(task(["program_html"], program_html=[target]), "", seen).success
 
 
+def html(**changes):
+    return task(["program_html"], program_html=[{"url": "last", "locator": "", "required_contents": {"exact_match": ""}} | changes])
+
+
 def test_an_address_is_loaded_in_another_tab_even_if_it_is_shown():
     """What the agent typed and did not save is on its page, and on no other."""
     shown, saved = Page("http://s.test/profile", {"http://s.test/profile": "Ann"}), Page("", {"http://s.test/profile": "Bob"})
@@ -181,11 +185,53 @@ def test_all_evaluators_must_agree():
         (task(["string_match"], reference_answers={"fuzzy_match": "x"}), "fuzzy_match must be a list, not 'x'"),
         (task(["program_html"], program_html=[{"url": "last", "locator": "sql:x", "required_contents": {}}]), "needs a database"),
         (task(["url_match"], reference_url="a", url_note="maybe"), "unknown url_note 'maybe'"),
+        (task(["url_match"], reference_url="http://[x"), r"reference_url='http://\[x' is not an address"),
+        (task(["url_match"], reference_url=None), "reference_url must hold texts, not None"),
+        (task(["string_match"], reference_answers=None), "string_match needs reference_answers, not None"),
+        (task(["string_match"], reference_answers={"exact_match": 5}), "exact_match must hold texts, not 5"),
+        (task(["string_match"], reference_answers={"must_include": ["a", 5]}), "must_include must hold texts, not 5"),
+        (task(["string_match"], reference_answers={"fuzzy_match": "N/A"}), "string_note, .* must hold texts, not None"),
+        (html(required_contents={"must_include": "abc"}), "must_include must be a list, not 'abc'"),
+        (html(required_contents={"exact_match": ["a"]}), r"exact_match must hold texts, not \['a'\]"),
+        (html(required_contents={"fuzzy_match": "a"}), r"unknown content check \['fuzzy_match'\]"),
+        (html(locator=" document.title"), "unknown locator ' document.title'"),
+        (html(url="funcs"), "'funcs' calls none of"),
+        (
+            task(
+                ["url_match", "program_html"],
+                reference_url="x",
+                program_html=[{"url": "a", "locator": "x", "required_contents": {}}],
+            ),
+            "unknown locator 'x'",
+        ),
     ],
 )
-def test_unknown_checks_are_errors(spec, message):
+def test_unknown_checks_are_errors_whatever_the_agent_did(spec, message):
     with pytest.raises(TaskError, match=message):
         evaluate(spec, "", scene())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["func:double('a') + 'b'", "func:double('a').upper()", "func:double(1 + 1)", "func:double(__page__.url)", "func:double("],
+)
+def test_functions_are_one_call_with_plain_values(text):
+    helpers = {"double": lambda text: text * 2}
+    assert program("func:double(text='ab')", helpers=helpers, exact_match="abab")
+    for spec in ({"locator": text}, {"url": text}, {"locator": "func:double('a', 'b')"}, {"url": "func:double(__page__)"}):
+        with pytest.raises(TaskError, match="calls none of double"):
+            program(**spec, helpers=helpers, exact_match="x")
+
+
+def test_the_agents_address_is_a_text_whatever_stands_in_it():
+    """WebArena puts it between the quotes of a Python text, which an apostrophe ends."""
+    page, tab = Page("http://s.test/it's'+x(1)"), Page("", {"http://s.test/it's'+x(1)": "order"})
+    assert program(url="func:same('__last_url__')", page=page, tab=tab, helpers={"same": str.strip}, must_include=["order"])
+    assert program("func:same('__last_url__')", page=page, helpers={"same": str.strip}, exact_match="__last_url__")
+
+
+def test_preparations_may_be_missing():
+    assert program("document.title", page=Page(found={"document.title": "x"}), prep_actions=None, exact_match="x")
 
 
 @pytest.mark.parametrize("locator", ["func:__import__('os').system('x')", "func:missing()", "window.alert(1)", "sql:shop:SELECT 1"])

@@ -11,7 +11,10 @@ pytestmark = pytest.mark.timeout(120)
 # A form of HTML, and the lines that show it when the whole page is shown.
 FORMS = [
     ("<section aria-label='10 tips for 2026'>1 <b>0</b><p>20</p></section>", "region '10 tips for 2026'|>'1 '|>'0'|>'20'"),
-    ("<section aria-label='A short guide to printer drivers'>to <a href=/>go</a></section>", "region 'A short guide to printer drivers'|>'to '|>link 'go'"),
+    (
+        "<section aria-label='A short guide to printer drivers'>to <a href=/>go</a></section>",
+        "region 'A short guide to printer drivers'|>'to '|>link 'go'",
+    ),
     ("<a href=/>Orders</a>", "link 'Orders'"),
     ("<a href=/>Buy <b>one</b> now</a>", "link 'Buy one now'"),
     ("<a href=/><div>Lamp</div><div>5</div></a>", "link 'Lamp 5'"),
@@ -21,13 +24,25 @@ FORMS = [
     ("<button>Save <span>3</span></button>", "button 'Save 3'"),
     ("<h2>All <a href=/>posts</a></h2>", "heading 'All posts'|>link 'posts'"),
     ("<h2 aria-label='1 of 10'>1</h2>", "heading '1 of 10'|>'1'"),
-    ("<table><tr><th>N<tr><td>1<td>2 <b>3</b></table>", "table ''|>row ''|>>columnheader 'N' required: False|>row ''|>>cell '1'|>>cell '2 3'"),
+    (
+        "<table><tr><th>N<tr><td>1<td>2 <b>3</b></table>",
+        "table ''|>row ''|>>columnheader 'N' required: False|>row ''|>>cell '1'|>>cell '2 3'",
+    ),
     ("<table aria-label='5 rows'><tr><td>5</table>", "LayoutTable '5 rows'|>LayoutTableRow ''|>>LayoutTableCell '5'"),
-    ("<table><caption>Total 10</caption><tr><td aria-label='10 pieces'>10</table>", "table 'Total 10'|>caption ''|>>'Total 10'|>row ''|>>cell '10 pieces'|>>>'10'"),
+    (
+        "<table><caption>Total 10</caption><tr><td aria-label='10 pieces'>10</table>",
+        "table 'Total 10'|>caption ''|>>'Total 10'|>row ''|>>cell '10 pieces'|>>>'10'",
+    ),
     ("<ul aria-label=10><li>10<li>20</ul>", "list '10'|>'10'|>'20'"),
     ("<ol aria-label='1. one'><li>one</ol>", "list '1. one'|>'one'"),
-    ("<fieldset><legend>Size</legend><label><input type=radio>Size S</label></fieldset>", "group 'Size'|>'Size'|>radio 'Size S' checked: false"),
-    ("<div role=dialog aria-labelledby=t><h2 id=t>Offer</h2>Offer ends</div>", "dialog 'Offer' modal: False|>heading 'Offer'|>'Offer ends'"),
+    (
+        "<fieldset><legend>Size</legend><label><input type=radio>Size S</label></fieldset>",
+        "group 'Size'|>'Size'|>radio 'Size S' checked: false",
+    ),
+    (
+        "<div role=dialog aria-labelledby=t><h2 id=t>Offer</h2>Offer ends</div>",
+        "dialog 'Offer' modal: False|>heading 'Offer'|>'Offer ends'",
+    ),
     ("<details open><summary>More</summary>More</details>", "group ''|>DisclosureTriangle 'More' expanded: True|>'More'"),
     ("<figure aria-label='Figure 1'><figcaption>Figure</figcaption></figure>", "figure 'Figure 1'|>Figcaption ''|>>'Figure'"),
     ("<div role=group aria-label='a b c'><p>a</p><p>b</p></div>", "group 'a b c'|>'a'|>'b'"),
@@ -39,8 +54,11 @@ FORMS = [
     ("<input placeholder=Search>", "textbox 'Search' required: False"),
     ("<textarea aria-label='x y'>x</textarea>", "textbox 'x y' required: False|>'x'"),
     ("<div contenteditable role=textbox aria-label='a b'>a <b>b</b></div>", "textbox 'a b' required: False|>'a '|>'b'"),
-    ("<input type=number aria-label='5 to 10' value=5>", "spinbutton '5 to 10' required: False valuemin: 0 valuemax: 0 valuetext: 5|>'5'"),
-]  # fmt: skip
+    (
+        "<input type=number aria-label='5 to 10' value=5>",
+        "spinbutton '5 to 10' required: False valuemin: 0 valuemax: 0 valuetext: 5|>'5'",
+    ),
+]
 
 
 def written(text):

@@ -15,7 +15,6 @@ from urllib.parse import parse_qs, urlparse
 from agentgym_envs.envs.web.forms import call_of, check
 from agentgym_envs.envs.web.sites.answers import accepts
 from agentgym_envs.envs.web.tokens import is_word
-from agentgym_envs.errors import TaskError
 
 Judge = Callable[[str, str, str, str], bool]
 """Stands for WebArena's GPT-4: the question, the intent, the reference, the answer. The question is "fuzzy_match": does the answer

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
+from urllib.parse import urlsplit
 
 from agentgym_envs.errors import TaskError
 
@@ -65,6 +66,11 @@ def _check_answers(spec: Mapping[str, Any], name: str) -> None:
 
 def _check_address(spec: Mapping[str, Any], name: str) -> None:
     _text(spec.get("reference_url"), f"{name}: reference_url")
+    try:
+        for url in spec["reference_url"].split(" |OR| "):
+            urlsplit(url)
+    except ValueError as error:
+        raise TaskError(f"{name}: reference_url={spec['reference_url']!r} is not an address: {error}") from error
     rule = spec.get("url_note") or "GOLD in PRED"
     if rule not in ("GOLD in PRED", "EXACT"):
         raise TaskError(f"{name}: unknown url_note {rule!r}; use 'GOLD in PRED' or 'EXACT'")

@@ -280,7 +280,7 @@ class Session:
         try:
             page = self.context.new_page()
             self._await_target(target_of(self.context, page)["targetId"])  # heard later, it would be the agent's
-            page.on("dialog", lambda dialog: dialog.accept())
+            page.on("dialog", lambda dialog: dialog.dismiss())  # as on WebArena's pages
             yield page
             page.close()
             self.chromium.connection.wait(0.0)

@@ -41,7 +41,7 @@ class WebArenaEnv(WebEnv):
         hosts: others that pages may ask, ``host`` or ``host:port``: the map's tiles, search and routes.
         parsing_failures: in a row that end an episode; none do by default, three in WebArena's ``run.py``.
         repeated_actions: the same ones in a row that end an episode, or typings into one field; likewise.
-        pause: seconds that a page gets before it is read, and half as much again before it is judged: WebArena's two and three.
+        pause: seconds from an action to its observation; a page that is opened to be judged gets 1.5 times as long.
         viewport: show what is in view only, as WebArena does; False for the whole page.
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`; ``split`` may also be "all".
 

@@ -38,10 +38,18 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
         parts = whole.path.split("/")  # "", "f", the forum, the post, its title, ...
         return f"{whole.scheme}://{whole.netloc}/f/{parts[2]}/{parts[3]}/" if parts[1:2] == ["f"] and len(parts) >= 4 else url
 
+    def role(page: Any, name: str) -> str:
+        from playwright.sync_api import Error
+
+        try:
+            return str(page.evaluate(ROLE, name))
+        except Error:  # the page is not one of members
+            return ""
+
     return {
         "shopping_get_latest_order_url": latest_order,
         "shopping_get_sku_latest_review_author": lambda sku: str(latest_review(sku)["nickname"]),
         "shopping_get_sku_latest_review_rating": lambda sku: str(latest_review(sku)["ratings"][0]["percent"]),
         "reddit_get_post_url": post_url,
-        "gitlab_get_project_memeber_role": lambda page, name: str(page.evaluate(ROLE, name)),
+        "gitlab_get_project_memeber_role": role,
     }
