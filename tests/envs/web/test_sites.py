@@ -23,6 +23,7 @@ from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
 from agentgym_envs.envs.web.sites.tasks.__main__ import write
 from agentgym_envs.envs.web.sites.tasks.load import load
+from agentgym_envs.envs.web.sites.tasks.table import table
 from agentgym_envs.envs.web.sites.tasks.template import KINDS
 from agentgym_envs.errors import TaskError
 from agentgym_envs.tasks import SPLITS
@@ -35,15 +36,15 @@ README = (Path(agentgym_envs.__file__).parent / "envs/web/README.md").read_text(
 def test_there_are_enough_tasks_of_every_kind():
     by_site = collections.Counter(t["sites"][0] for t in TASKS)
     templates = {(t["sites"][0], t["intent_template_id"]) for t in TASKS}
-    assert len(TASKS) >= 2100
+    assert len(TASKS) >= 2900
     counts = collections.Counter(site for site, _ in templates)
     assert set(counts) == set(ORIGINS)
-    assert f"{min(counts.values())} to {max(counts.values())} templates a site" in README
     assert f"{len(TASKS):,} from {len(templates)} templates" in README
-    assert len({t["intent_template_id"] for t in TASKS if len(t["sites"]) > 1}) >= 10
+    assert table(TASKS) in README, "python -m agentgym_envs.envs.web.sites.tasks.table"
     splits = collections.Counter((t["sites"][0], t["intent_template_id"], t["split"]) for t in TASKS)
     shared = [tuple(splits[(*template, split)] for split in ("train", "dev", "test")) for template in templates]
-    assert collections.Counter(shared) == {(8, 1, 2): 198, (8, 1, 0): 2}, "as the README says"
+    assert collections.Counter(shared)[8, 1, 2] >= len(templates) - 12
+    assert all(train <= 8 and dev <= 1 and test <= 2 for train, dev, test in shared)
     assert set(by_site) == set(ORIGINS)
     assert {t["kind"] for t in TASKS} == set(KINDS)
     assert len({t["intent"] for t in TASKS}) == len(TASKS)
@@ -62,7 +63,7 @@ def package(tmp_path):
 
 def make_tasks(package):
     """Runs the command that the README names; returns how it ended and what the files then hold."""
-    command = re.search(r"They are made by `python (-m agentgym_envs\S+)`", README)[1].split()
+    command = re.search(r"They are made by\s`python (-m agentgym_envs\S+)`", README)[1].split()
     path = {
         "PYTHONHASHSEED": "77",
         "PATH": "",
@@ -136,15 +137,13 @@ def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_n
     assert len(asked) > 900
     everything = ", ".join(sorted({wanted(t)[2] for t in asked}))
     assert not any(evaluate(t, everything, Scene(StartPage(""), nullcontext)).success for t in asked if wanted(t)[0] != "name")
-    frequent = collections.Counter(map(wanted, asked)).most_common()
-    best = {
-        kind: value for *kind, value in (found for found, _ in reversed(frequent)) for kind in [tuple(kind)] if kind[0] != "none"
-    }
+    possible = [t for t in asked if t["kind"] != "unachievable"]
+    frequent = [value for (_, _, value), _ in collections.Counter(map(wanted, possible)).most_common(60)]
     said = ""
-    for part in best.values():
+    for part in frequent:
         said = f"{said}, {part}".lstrip(", ") if len(said) + len(part) + 2 <= LONGEST else said
-    for answer in (said, f"N/A. {said}", ", ".join(v for k, v in best.items() if k[0] == "name")[:LONGEST], *best.values(), "N/A"):
-        assert sum(passed(t, answer, snapshots) for t in asked) <= max(0.02 * len(TASKS), 88), answer
+    for answer in (said, f"N/A. {said}", *frequent[:6], "N/A"):
+        assert sum(passed(t, answer, snapshots) for t in possible) < 0.015 * len(TASKS), answer
 
 
 def test_every_answer_has_room_and_the_limit_is_told(snapshots):
@@ -177,7 +176,7 @@ def test_the_oracle_solves_an_instance_of_every_template(every):
             unsolved.append(task_id)
     env.close()
     assert unsolved == []
-    assert len(first) >= 195  # two templates have too few instances for a test
+    assert len(first) >= 260  # a few templates have too few instances for a test
 
 
 def cart(env):

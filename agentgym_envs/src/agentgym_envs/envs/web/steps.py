@@ -6,7 +6,7 @@ from typing import Any
 from agentgym_envs.envs.web.look import Element, find
 
 Step = Sequence[Any]
-"""``[verb, role, name, text, {"after": …, "nth": …}]``; ``goto`` and ``stop`` have a text only. JSON-able."""
+"""``[verb, role, name, text, {"after": …, "nth": …}]``; ``goto`` and ``stop`` have a text only, ``back`` has nothing. JSON-able."""
 
 
 def click(name: str, role: str = "link", **where: Any) -> Step:
@@ -34,6 +34,11 @@ def goto(url: str) -> Step:
     return ["goto", url]
 
 
+def back() -> Step:
+    """Returns to the page before."""
+    return ["back"]
+
+
 def stop(answer: Any = "") -> Step:
     """Ends the task."""
     return ["stop", str(answer)]
@@ -46,6 +51,9 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
         NotShown: the element is not on the page.
     """
     verb = step[0]
+    if verb == "back":
+        yield "go_back"
+        return
     if verb in ("goto", "stop"):
         yield f"{verb} [{step[1]}]"
         return

@@ -93,7 +93,7 @@ class PlainBrowser:
     def __init__(self, host: Host):
         self.host, self.url, self.root = host, "", Node("document", {}, None)
         self._cookies = {c["url"]: f"{c['name']}={c['value']}" for c in host.cookies()}
-        self._closed, self._opened = set[str](), set[str]()
+        self._closed, self._opened, self._before = set[str](), set[str](), list[str]()
 
     def play(self, start: str, steps: Sequence[Step]) -> str:
         """Carries out a plan and returns its answer.
@@ -110,12 +110,13 @@ class PlainBrowser:
 
     def do(self, step: Step) -> None:
         """Carries out a step."""
-        if step[0] == "goto":
-            self.open(step[1])
+        if step[0] in ("goto", "back"):
+            self.open(self._before.pop() if step[0] == "back" else step[1])
             return
         verb, role, name, content, where = step
         node = self.find(role, name, **where).node
         if verb == "click":
+            self._before.append(self.url)
             self._click(node)
         elif verb == "select":
             self._choose(node, content)
@@ -184,7 +185,8 @@ class PlainBrowser:
         if not text and node.tag in ("input", "select", "textarea"):
             around = node.above("label")
             labels = [n for n in self.root.every() if n.tag == "label" and n.attrs.get("for") == node.attrs.get("id", "-")]
-            text = (labels[0] if labels else around).text() if labels or around else node.attrs.get("placeholder", "")
+            label = labels[0] if labels else around
+            text = label.text() if label else node.attrs.get("placeholder", "")
         return " ".join((text or (node.text() if node.tag not in ("section", "article", "nav", "form") else "")).split())
 
     def _unseen(self, node: Node) -> bool:

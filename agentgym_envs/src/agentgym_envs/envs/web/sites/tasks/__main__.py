@@ -13,11 +13,24 @@ from typing import Any
 import typer
 
 from agentgym_envs.envs.web.look import NotShown
+from agentgym_envs.envs.web.sites.answers import accepts
 from agentgym_envs.envs.web.sites.changes import Changes
 from agentgym_envs.envs.web.sites.host import Host
 from agentgym_envs.envs.web.sites.plain import PlainBrowser
 from agentgym_envs.envs.web.sites.site import ORIGINS
-from agentgym_envs.envs.web.sites.tasks import admin, code, forum, map, shop  # noqa: F401  they add their templates
+from agentgym_envs.envs.web.sites.tasks import (  # noqa: F401  they add their templates
+    across,
+    admin,
+    admin_compare,
+    code,
+    code_compare,
+    forum,
+    forum_compare,
+    map,
+    map_compare,
+    shop,
+    shop_compare,
+)
 from agentgym_envs.envs.web.sites.tasks.load import FOLDER
 from agentgym_envs.envs.web.sites.tasks.template import TEMPLATES, Made, Template, World
 from agentgym_envs.errors import TaskError
@@ -27,13 +40,27 @@ ALIKE = 4  # instances of a template that may have the same answer
 TRIES = 5_000  # of a maker that never ends
 
 
+def worded(text: str) -> str:
+    """Returns a task's text without doubled articles and with a noun for the category fuel."""
+    text = re.sub(r"\b[Tt]he (?=The |An? )", "", text)
+    return re.sub(r"(?<!category )\bfuel\b(?=[ ,])", "fuel station", text)
+
+
+def revealed(made: Made, intent: str, world: World) -> bool:
+    """Says whether a task's own text would do as its answer."""
+    return accepts(made.eval["reference_answers"]["answer"], intent, intent, world.answer)
+
+
 def instances(t: Template, world: World) -> Iterator[tuple[str, Made]]:
-    """Yields a template's instances with their texts: no text stands twice, and no answer more often than ``ALIKE`` times."""
+    """Yields a template's instances with their texts.
+
+    No text stands twice, no answer more often than ``ALIKE`` times, and no answer in its task's text.
+    """
     seen, answers = set[str](), Counter[str]()
     for made in islice(t.maker(world, random.Random(t.name)), TRIES):
-        intent = re.sub(r"\b[Tt]he (?=The |An? )", "", t.intent.format(**made.values))
+        intent = worded(t.intent.format(**made.values))
         answer = made.steps[-1][1] if t.kind == "find" else ""
-        if intent in seen or answers[answer] >= ALIKE:
+        if intent in seen or answers[answer] >= ALIKE or (answer and revealed(made, intent, world)):
             continue
         seen.add(intent)
         answers[answer] += bool(answer)

@@ -216,12 +216,13 @@ each(
 )
 
 
-@template("map", "navigate", "Show the directions by {mode} from the {from_} to the {to}.")
+@template("map", "navigate", "Show the directions {how} from the {from_} to the {to}.")
 def _show(world: World, rng: random.Random) -> Iterator[Made]:
     for a, b in _pairs(world, rng):
         mode = rng.choice(("car", "bike", "foot"))
         url = f"{MAP}/directions?from={quote_plus(a['name'])}&to={quote_plus(b['name'])}&mode={mode}"
-        yield Made({"from_": a["name"], "to": b["name"], "mode": mode}, ends_at(url), [*_directions(a, b, mode), stop()])
+        how = {"car": "by car", "bike": "by bike", "foot": "on foot"}[mode]
+        yield Made({"from_": a["name"], "to": b["name"], "how": how}, ends_at(url), [*_directions(a, b, mode), stop()])
 
 
 @template("map", "navigate", "Show the places of the category {category} that are nearest to the {place}.")

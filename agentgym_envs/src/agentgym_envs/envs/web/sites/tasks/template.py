@@ -2,13 +2,13 @@
 
 import random
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.sites.host import FILL, snapshot
 from agentgym_envs.envs.web.sites.site import open_database
-from agentgym_envs.envs.web.steps import Step
+from agentgym_envs.envs.web.steps import Step, back, click
 
 KINDS = ("find", "navigate", "change", "unachievable")
 
@@ -30,6 +30,11 @@ class World:
     def value(self, tables: str, sql: str, *values: Any) -> Any:
         """Returns the first column of the first row."""
         return self._databases[tables].execute(sql, values).fetchone()[0]
+
+    def answer(self, locator: str) -> str:
+        """Answers ``tables:sql``: columns are parted by " | ", rows by line breaks."""
+        tables, _, sql = locator.partition(":")
+        return "\n".join(" | ".join(map(str, row)) for row in self.rows(tables, sql))
 
     def mixed(self, rng: random.Random, tables: str, sql: str, *values: Any) -> list[sqlite3.Row]:
         """Returns what a query finds, in random order."""
@@ -72,6 +77,17 @@ def template(sites: str, kind: str, intent: str) -> Callable[[Maker], Maker]:
         return maker
 
     return add
+
+
+def visits(names: Iterable[str]) -> list[Step]:
+    """Returns a plan that opens one link of a page after the other and ends on the last one's page."""
+    return [step for name in names for step in (click(name), back())][:-1]
+
+
+def only(found: Sequence[Any], key: str, best: Callable[[Iterable[Any]], Any]) -> Any | None:
+    """Returns the row whose value is the best, such as the least or the greatest, unless two rows share it."""
+    values = [row[key] for row in found]
+    return found[values.index(best(values))] if values and values.count(best(values)) == 1 else None
 
 
 def each(
