@@ -143,11 +143,10 @@ def where(conditions: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def add(db: sqlite3.Connection, table: str, *rows: tuple[Any, ...]) -> None:
-    """Adds rows whose values stand in the table's order; columns that are left out keep their default."""
-    columns = [r[1] for r in db.execute(f"PRAGMA table_info({table})")]
-    for values in rows:
-        names = ", ".join(columns[: len(values)])
-        db.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})", values)
+    """Adds rows of one length whose values stand in the table's order; columns that are left out keep their default."""
+    if rows:
+        columns = [r[1] for r in db.execute(f"PRAGMA table_info({table})")][: len(rows[0])]
+        db.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", rows)
 
 
 def password(login: str) -> str:

@@ -11,10 +11,10 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.sites.code.history import IDEAS, SPIKES, About, History, Plan
-from agentgym_envs.envs.web.sites.code.projects import COMMITS, ISSUES, LABELS, PARTS, PROJECTS, ROLES
+from agentgym_envs.envs.web.sites.code.projects import COMMITS, FURTHER, ISSUES, LABELS, PARTS, PROJECTS, ROLES
 from agentgym_envs.envs.web.sites.code.repository import SCHEMA as REPOSITORY
 from agentgym_envs.envs.web.sites.code.texts import EXTRAS
-from agentgym_envs.envs.web.sites.code.words import Writer
+from agentgym_envs.envs.web.sites.code.words import Writer, label_of
 from agentgym_envs.envs.web.sites.people import full_names
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
@@ -34,6 +34,7 @@ CREATE INDEX issues_of ON issues (project_id, number);
 CREATE INDEX comments_of ON comments (issue_id);
 """
 ME, MINE = 1, ("tidepool", "inkwell", "glasswing", "osprey")  # who is logged in, and the projects that they own
+PEOPLE = 110
 
 
 class Issue(NamedTuple):
@@ -53,21 +54,21 @@ class Issue(NamedTuple):
 
 def fill(db: sqlite3.Connection) -> None:
     """Creates the tables and their rows."""
-    rng, said = random.Random("code"), dict[str, None]()
+    rng, said = random.Random("code"), set[str]()
     db.executescript(SCHEMA + REPOSITORY)
-    for n, name in enumerate(["Mika Sorel", *full_names(rng, 41)], 1):
+    for n, name in enumerate(["Mika Sorel", *full_names(rng, PEOPLE - 1)], 1):
         login = name.lower().replace(" ", "-").replace("ö", "o")
         bio = rng.choice(("", "Maintainer by accident.", "Writes small tools.", "Here for the reviews."))
         add(db, "people", (n, name, login, "harbor2026" if n == ME else password(login), bio))
     for project, (name, description, language) in enumerate(PROJECTS, 1):
-        owner = ME if name in MINE else rng.randint(2, 42)
+        owner = ME if name in MINE else rng.randint(2, PEOPLE)
         created = TODAY - timedelta(days=rng.randint(500, 1500))
         add(
             db, "projects", (project, name, owner, description, language, rng.choice(("Public",) * 5 + ("Internal",)), str(created))
         )
-        team = [owner, *rng.sample([n for n in range(2, 43) if n != owner], rng.randint(3, 8))]
+        team = [owner, *rng.sample([n for n in range(2, PEOPLE + 1) if n != owner], rng.randint(3, 8))]
         add(db, "members", *[(project, who, "Owner" if who == owner else rng.choice(ROLES[:-1])) for who in team])
-        add(db, "stars", *[(project, who) for who in rng.sample(range(2, 43), rng.randint(1, 38))])
+        add(db, "stars", *[(project, who) for who in rng.sample(range(2, PEOPLE + 1), rng.randint(1, 38))])
         for label, colour in LABELS:
             db.execute("INSERT INTO labels (project_id, name, colour) VALUES (?, ?, ?)", (project, label, colour))
         for n in range(3):
@@ -116,18 +117,25 @@ def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list
         title = changes.pop() if merge else titles.pop()
         state = rng.choice(("open", "open", "merged", "closed")) if merge else rng.choice(("open", "open", "closed"))
         rng.randrange(4)  # a text was drawn here: who wrote it and all that follows shall stay as it is
-        author, assignee = rng.choice((rng.choice(team), rng.randint(2, 42))), rng.choice((None, *team))
+        author, assignee = rng.choice((rng.choice(team), rng.randint(2, PEOPLE))), rng.choice((None, *team))
         milestone = rng.choice((None, None, *milestones))
         source = title.lower().replace(" ", "-")[:30].strip("-") if merge else ""
-        given = rng.sample(labels, rng.choice((0, 1, 1, 2)))
+        given = rng.sample(labels, rng.choice((0, 1, 1, 2))) if merge else _labels(rng, title, labels)
         comments = []
         for _ in range(rng.choice((0, 0, 1, 2, 3))):
             written = str(TODAY - timedelta(days=rng.randint(0, ago)))
-            comments.append((written, rng.randint(2, 42)))
+            comments.append((written, rng.randint(2, PEOPLE)))
             rng.randrange(7)  # as above
         opened = str(TODAY - timedelta(days=ago))
         issues.append(Issue(title, author, assignee, milestone, state, opened, merge, source, given, comments))
     return issues
+
+
+def _labels(rng: random.Random, title: str, labels: Sequence[int]) -> list[int]:
+    """Returns labels of an issue: the one that its title demands, unless nobody has set it, and at times a further one."""
+    names = [name for name, _ in LABELS]
+    fits, extra = labels[names.index(label_of(title))], rng.choice([labels[names.index(n)] for n in FURTHER])
+    return [*([fits] if rng.random() < 0.75 else []), *([extra] if rng.random() < 0.25 else [])]
 
 
 def _sha(*parts: Any) -> str:
@@ -135,7 +143,7 @@ def _sha(*parts: Any) -> str:
 
 
 def _tell(
-    db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[Issue], team: list[int], said: dict[str, None]
+    db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[Issue], team: list[int], said: set[str]
 ) -> None:
     """Makes files and texts of what happened."""
     rng = random.Random(f"code texts {about.name}")

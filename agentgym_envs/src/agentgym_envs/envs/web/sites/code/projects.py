@@ -13,6 +13,30 @@ PROJECTS = (
     ("weathervane", "Forecasts from open data", "Python"), ("kelpie", "Background jobs for web apps", "Java"),
     ("longboat", "Container image linter", "Go"), ("marigold", "Colour palettes from photographs", "Python"),
     ("nightjar", "Sound event recorder", "C"), ("osprey", "Feature flags server", "Go"),
+    ("almanac", "Calendar that reads many formats", "Go"), ("anvil", "Build cache shared over the network", "Rust"),
+    ("barnacle", "Finds processes that cling to files", "C"), ("beeline", "Shortest routes on open maps", "Java"),
+    ("bellwether", "Alerts when a page changes", "Python"), ("bramble", "Tangled configuration, merged", "TypeScript"),
+    ("brindle", "Pattern generator for textiles", "Python"), ("causeway", "Bridge between two mail servers", "Java"),
+    ("cinder", "Cleans up after containers", "Go"), ("cobweb", "Finds dead links in folders of HTML", "Rust"),
+    ("cormorant", "Downloads that survive lost connections", "Go"), ("crosswind", "Wind statistics for sailing clubs", "Python"),
+    ("dovetail", "Joins tables that almost match", "Python"), ("dunlin", "Small web framework with forms", "TypeScript"),
+    ("ember", "Keeps services warm after deployment", "Java"), ("fennel", "Recipe scaler with shopping lists", "TypeScript"),
+    ("filament", "3D print queue for workshops", "Python"), ("flint", "Spark plans drawn as pictures", "Java"),
+    ("foxglove", "Dose calculator with sources", "Java"), ("gannet", "Dives into core dumps", "C"),
+    ("gantry", "Release checklists as code", "TypeScript"), ("harrow", "Breaks up large pull requests", "Python"),
+    ("heron", "Watches folders and waits", "Rust"), ("hollyhock", "Garden planner with frost dates", "TypeScript"),
+    ("jetty", "Temporary file drop for teams", "Go"), ("juniper", "Notebook cells as tests", "Python"),
+    ("kestrel-map", "Tiles from survey data", "C"), ("lichen", "Slow background file checks", "Rust"),
+    ("limpet", "Pins versions of system packages", "Go"), ("lodestar", "Star charts for the terminal", "Rust"),
+    ("mangrove", "Tree views of nested data", "TypeScript"), ("mothwing", "Dark themes from light ones", "TypeScript"),
+    ("nettle", "Finds secrets before they are pushed", "Go"), ("oakum", "Seals holes in old databases", "Java"),
+    ("paddock", "Sandbox for untrusted scripts", "C"), ("petrel", "Weather buoys as a stream", "Rust"),
+    ("plover", "Footprints of slow queries", "Java"), ("quillon", "Editor plug-in for long sentences", "TypeScript"),
+    ("ramshorn", "Ring buffer with a file behind it", "C"), ("redshank", "Early warnings from log files", "Python"),
+    ("saltmarsh", "Filters for noisy sensors", "C"), ("shearwater", "Subtitle timing by ear", "Python"),
+    ("skein", "Threads that cannot deadlock", "Rust"), ("spindle", "Plays lists over the house network", "Go"),
+    ("tamarack", "Timelines from commit messages", "TypeScript"), ("teasel", "Picks apart archive formats", "C"),
+    ("turnstone", "Finds duplicates in photo folders", "Python"), ("yarrow", "First aid for broken CSV files", "Rust"),
 )  # fmt: skip
 PARTS = (
     "parser",
@@ -45,4 +69,5 @@ LABELS = (
     ("good first issue", "#7057ff"),
     ("security", "#8b1a2b"),
 )
+FURTHER = ("good first issue", "security")  # labels beside the one that an issue's title demands
 ROLES = ("Guest", "Reporter", "Developer", "Maintainer", "Owner")

@@ -1,4 +1,4 @@
-"""Composes what people write about a project, each text once."""
+"""Composes what people write about a project; no sentence comes twice on the site."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -6,8 +6,13 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.code.languages import CONSTANTS, LANGUAGES
 from agentgym_envs.envs.web.sites.code.source import Module, cased, constant
-from agentgym_envs.envs.web.sites.code.texts import COMMENT, ISSUE, MERGE, ORDER, REPORTS, SYSTEMS
-from agentgym_envs.envs.web.sites.grammar import Rules, compose
+from agentgym_envs.envs.web.sites.code.texts import COMMENT, ISSUES, LABEL_OF, MERGE, MERGES, ORDER, PLACES, REPORTS, SYSTEMS
+from agentgym_envs.envs.web.sites.grammar import Author
+
+
+def label_of(title: str) -> str:
+    """Returns the name of the label that fits an issue's title."""
+    return next(label for words, label in LABEL_OF.items() if words in title)
 
 
 class Writer:
@@ -18,13 +23,14 @@ class Writer:
         name: of the project.
         versions: that have been released.
         modules: the project's, by their paths.
-        said: texts that must not come again, of all projects; they grow.
+        said: sentences that must not come again, of all projects; they grow.
     """
 
     def __init__(
-        self, rng: random.Random, name: str, versions: Sequence[str], modules: Mapping[str, Module], said: dict[str, None]
+        self, rng: random.Random, name: str, versions: Sequence[str], modules: Mapping[str, Module], said: set[str]
     ):
-        self.rng, self.name, self.versions, self.modules, self.said = rng, name, versions, modules, said
+        self.rng, self.name, self.versions, self.modules = rng, name, versions, modules
+        self.issues, self.merges, self.talk = (Author(rng, rules, said) for rules in (PLACES, MERGE, COMMENT))
 
     def facts(self, title: str, next_version: str) -> dict[str, Any]:
         """Returns what is true of the part that a title names."""
@@ -36,6 +42,7 @@ class Writer:
         part = next((p for p in (module.part, "tests", "documentation") if f"the {p}" in title.lower()), module.part)
         function = rng.choice(module.functions)
         tuned = rng.choice(sorted(module.constants))
+        version = rng.choice(self.versions)
         return {
             "name": self.name,
             "part": "test suite" if part == "tests" else part,
@@ -44,35 +51,27 @@ class Writer:
             "function": cased(function.row[0], LANGUAGES[module.language].camel),
             "problem": function.row[4],
             "constant": constant(tuned, module.language),
-            "values": CONSTANTS[tuned],
+            "value": rng.choice(CONSTANTS[tuned]),
             "title": title[0].lower() + title[1:],
             "next": next_version,
+            "system": rng.choice(SYSTEMS),
+            "version": version,
+            "old": rng.choice([v for v in self.versions if v != version] or ["the last beta"]),
         }
-
-    def _once(self, rules: Rules, text: str, facts: Mapping[str, Any], **more: Any) -> str:
-        """Composes a text that nobody has written yet."""
-        rng = self.rng
-        while True:
-            seconds = rng.randint(12, 95)
-            numbers = {
-                "seconds": seconds, "fewer": rng.randint(2, seconds - 5), "minutes": rng.randint(3, 48), "count": rng.randint(3, 12), "tens": rng.randint(11, 89),
-                "amount": rng.randint(120, 9800), "gigabytes": rng.choice((2, 4, 6, 8, 12, 16, 24, 32)), "megabytes": rng.randint(20, 900), "lines": rng.randint(15, 60),
-                "days": rng.randint(2, 30), "line": rng.randint(5, 70), "status": rng.randint(2, 9), "value": rng.choice(facts["values"]),
-                "system": rng.choice(SYSTEMS), "version": rng.choice(self.versions),
-            }  # fmt: skip
-            found = compose(rng, rules, text, **{**numbers, **facts, **more}).strip().replace("  ", " ")
-            if found not in self.said:
-                self.said[found] = None
-                return found
 
     def issue(self, title: str, facts: Mapping[str, Any]) -> str:
         """Writes an issue."""
         reports = next(texts for words, texts in REPORTS.items() if words in title)
-        return self._once({**ISSUE, "report": reports}, "{issue}", facts)
+        first, second = self.rng.sample(reports, 2)
+        layout = self.rng.choice(ISSUES)
+        author = self.issues
+        author.rules = {**PLACES, "report1": (first,), "report2": (second,)}
+        return author.write(layout, {**facts, "label": label_of(title)})
 
     def merge(self, facts: Mapping[str, Any], closes: int | None) -> str:
         """Writes a merge request; ``closes`` is the issue that it is about."""
-        return self._once(MERGE, "{merge}", facts, closes="" if closes is None else f"Closes #{closes}.")
+        closing = "" if closes is None else f"Closes #{closes}."
+        return self.merges.write(self.rng.choice(MERGES), {**facts, "closes": closing, "label": "review"})
 
     def comments(
         self, facts: Mapping[str, Any], authors: Sequence[int], logins: Mapping[int, str], by: int, merge: bool
@@ -94,5 +93,5 @@ class Writer:
                 if not (k in ("cause", "workaround") and k in kinds) and not (author == by and k == "ask")
             ]
             kinds.append(self.rng.choice(fits))
-            texts.append(self._once(COMMENT, f"{{{kinds[-1]}}}", facts, author=logins[by]))
+            texts.append(self.talk.write(f"{{{kinds[-1]}}}", {**facts, "author": logins[by], "system": self.rng.choice(SYSTEMS)}))
         return texts

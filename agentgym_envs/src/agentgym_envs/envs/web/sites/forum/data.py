@@ -2,12 +2,14 @@
 
 import random
 import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from agentgym_envs.envs.web.sites.forum.lore import LORE
 from agentgym_envs.envs.web.sites.forum.phrases import FLAIRS, GROUPS, RULE_POOL
-from agentgym_envs.envs.web.sites.forum.texts import biography, headline, topics, unseen, wiki_pages, write_texts
-from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES, TITLES
+from agentgym_envs.envs.web.sites.forum.texts import Comment, Post, biography, titles, wiki_pages, write_texts
+from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
 from agentgym_envs.envs.web.sites.people import FIRST
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
@@ -32,55 +34,79 @@ CREATE INDEX posts_by ON posts (author_id);
 """
 ME, MINE = 1, ("coffee", "diy")  # who is logged in, and the communities that they moderate
 ENDINGS = ["reads", "rides", "_maker", "42", "_outside", "sings", "1987", "_at_home", "builds", "_north", "walks", "77"]
-TALKERS, TEXTS = 17, 7  # draws of a choice that is made elsewhere now: what is drawn after them stays as it was
+PEOPLE, POSTS = 390, 132  # how many there are in all, and of a community
 
 
 def fill(db: sqlite3.Connection) -> None:
     """Creates the tables and their rows."""
     rng = random.Random("forum")
     db.executescript(SCHEMA)
-    names = ["juniper_fox", *dict.fromkeys(rng.choice(FIRST).lower() + rng.choice(ENDINGS) for _ in range(170))][:130]
-    for n, name in enumerate(names, 1):
-        joined = TODAY - timedelta(days=rng.randint(30, 2000))
-        bio = rng.choice(("", "", "yes", "yes", "yes", "yes"))
-        add(db, "people", (n, name, "harbor2026" if n == ME else password(name), bio, str(joined), f"{name}@mail.test"))
-    for place, (name, (about, subjects)) in enumerate(COMMUNITIES.items(), 1):
-        add(db, "communities", (place, name, about))
-        titles = [t.format(x=x) for x in subjects for t in TITLES]
-        for title in rng.sample(titles, 44):
-            _post(db, rng, place, headline(title), len(names))
-        if name in MINE:
-            add(db, "moderators", (ME, place))
+    names = _people(db, rng)
+    posts = list(_posts(rng, len(names)))
+    add(db, "communities", *[(place, name, about) for place, (name, (about, _)) in enumerate(COMMUNITIES.items(), 1)])
+    add(db, "moderators", *[(ME, place) for place, name in enumerate(COMMUNITIES, 1) if name in MINE])
     add(db, "subscriptions", *[(ME, n) for n in (1, 2, 12, 18)])
     for person in range(2, len(names) + 1):
         add(db, "subscriptions", *[(person, n) for n in rng.sample(range(1, len(COMMUNITIES) + 1), rng.randint(1, 7))])
-    db.execute("UPDATE posts SET comments = (SELECT count(*) FROM comments c WHERE c.post_id = posts.id)")
-    write_texts(db)
-    _furnish(db)
+    _write(db, posts, dict(enumerate(names, 1)))
+    _furnish(db, posts)
     db.commit()
 
 
-def _post(db: sqlite3.Connection, rng: random.Random, place: int, title: str, people: int) -> None:
-    """Adds a post with its comments; their texts are written later."""
-    author = rng.randint(2, people) if rng.random() > 0.012 else ME
-    written = datetime(TODAY.year, TODAY.month, TODAY.day) - timedelta(minutes=rng.randint(60, 500_000))
-    rng.randrange(TEXTS)
-    post = db.execute(
-        "INSERT INTO posts (community_id, author_id, title, written, score) VALUES (?, ?, ?, ?, ?)",
-        (place, author, title, written.isoformat(" ", "minutes"), int(rng.lognormvariate(2.6, 1.1)) - 3),
-    ).lastrowid
-    replies: list[int | None] = []
-    for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 9))):
-        after = (written + timedelta(minutes=rng.randint(5, 50))).isoformat(" ", "minutes")
-        parent = rng.choice(replies) if replies and rng.random() < 0.4 else None
-        author = rng.randint(2, people)
-        rng.randrange(TALKERS)
-        values = (post, parent, author, after, int(rng.lognormvariate(1, 1)) - 1)
-        sql = "INSERT INTO comments (post_id, parent_id, author_id, written, score) VALUES (?, ?, ?, ?, ?)"
-        replies.append(db.execute(sql, values).lastrowid)
+def _people(db: sqlite3.Connection, rng: random.Random) -> list[str]:
+    """Adds people; returns their names."""
+    drawn = (rng.choice(FIRST).lower() + rng.choice(ENDINGS) for _ in range(2 * PEOPLE))
+    names = ["juniper_fox", *dict.fromkeys(drawn)][:PEOPLE]
+    made = []
+    for n, name in enumerate(names, 1):
+        joined = TODAY - timedelta(days=rng.randint(30, 2000))
+        bio = rng.choice(("", "", "yes", "yes", "yes", "yes"))
+        made.append((n, name, "harbor2026" if n == ME else password(name), bio, str(joined), f"{name}@mail.test"))
+    add(db, "people", *made)
+    return names
 
 
-def _furnish(db: sqlite3.Connection) -> None:
+def _posts(rng: random.Random, people: int) -> Iterator[Post]:
+    """Yields posts with their comments, without texts."""
+    post = comment = 0
+    for place, name in enumerate(COMMUNITIES, 1):
+        known = titles(name)
+        for title in rng.sample(sorted(known), POSTS):
+            post += 1
+            author = rng.randint(2, people) if rng.random() > 0.006 else ME
+            written = datetime(TODAY.year, TODAY.month, TODAY.day) - timedelta(minutes=rng.randint(60, 500_000))
+            comments: list[Comment] = []
+            for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 9))):
+                comment += 1
+                after = (written + timedelta(minutes=rng.randint(5, 50))).isoformat(" ", "minutes")
+                parent = rng.choice(comments).id if comments and rng.random() < 0.4 else None
+                comments.append(Comment(comment, parent, rng.randint(2, people), after, int(rng.lognormvariate(1, 1)) - 1))
+            score = int(rng.lognormvariate(2.6, 1.1)) - 3
+            yield Post(post, place, author, title, written.isoformat(" ", "minutes"), score, known[title], comments)
+
+
+def _write(db: sqlite3.Connection, posts: Sequence[Post], names: Mapping[int, str]) -> None:
+    """Adds the posts and their comments with their texts."""
+    bodies, said, found = list[Any](), list[Any](), list[Any]()
+    for post, written in zip(posts, write_texts(posts, names), strict=True):
+        bodies.append((post.id, post.community, post.author, post.title, written.body, post.written, post.score, 0, 0, 0, len(post.comments)))
+        for k, text in zip(post.comments, written.comments, strict=True):
+            said.append((k.id, post.id, k.parent, k.author, text, k.written, k.score))
+        found += [(post.id, *fact) for fact in written.facts]
+    add(db, "posts", *bodies)
+    add(db, "comments", *said)
+    add(db, "facts", *found)
+
+
+def _unseen(seen: set[str], make: Callable[[], str]) -> str:
+    """Returns the first text of ``make`` that is new."""
+    while (text := make()) in seen:
+        pass
+    seen.add(text)
+    return text
+
+
+def _furnish(db: sqlite3.Connection, posts: Sequence[Post]) -> None:
     """Adds what each community has beside its posts: rules, moderators, flairs, a wiki; and what people say about themselves."""
     rng = random.Random("forum furniture")
     people = [r["id"] for r in db.execute("SELECT id FROM people WHERE id <> ? ORDER BY id", (ME,))]
@@ -97,18 +123,19 @@ def _furnish(db: sqlite3.Connection) -> None:
             db.execute("UPDATE moderators SET since = ? WHERE person_id = ? AND community_id = ?", (day, person, place))
         for slug, title, body in wiki_pages(rng, name, about):
             add(db, "wiki", (place, slug, title, body, rng.choice(guides), str(TODAY - timedelta(days=rng.randint(2, 700)))))
-    known = topics()
-    for post in db.execute("SELECT p.*, c.name FROM posts p JOIN communities c ON c.id = community_id ORDER BY p.id").fetchall():
-        kind = known[post["name"], post["title"]].kind
-        flair = rng.choice(LORE[post["name"]].flairs) if GROUPS[kind] == "tells" and rng.random() < 0.35 else FLAIRS[kind]
-        divided = 1.4 if GROUPS[kind] == "thinks" else 0.5
-        downs = max(0, -post["score"]) + int(rng.lognormvariate(divided, 1.2))
-        db.execute("UPDATE posts SET flair = ?, downs = ? WHERE id = ?", (flair, downs, post["id"]))
+    marked = []
+    for post in posts:
+        group = GROUPS[post.topic.kind]
+        own = group == "tells" and rng.random() < 0.35
+        flair = rng.choice(LORE[post.topic.community].flairs) if own else FLAIRS[post.topic.kind]
+        downs = max(0, -post.score) + int(rng.lognormvariate(1.4 if group == "thinks" else 0.5, 1.2))
+        marked.append((flair, downs, post.id))
+    db.executemany("UPDATE posts SET flair = ?, downs = ? WHERE id = ?", marked)
     seen: set[str] = set()
     sql = "SELECT c.name FROM communities c JOIN subscriptions ON community_id = c.id WHERE person_id = ? ORDER BY c.id"
     for person in db.execute("SELECT id FROM people WHERE bio <> '' ORDER BY id").fetchall():
         homes = [r["name"] for r in db.execute(sql, (person["id"],))]
-        bio = unseen(seen, lambda homes=homes: biography(rng, rng.choice(homes)))  # type: ignore[misc]
+        bio = _unseen(seen, lambda homes=homes: biography(rng, rng.choice(homes)))  # type: ignore[misc]
         db.execute("UPDATE people SET bio = ? WHERE id = ?", (bio, person["id"]))
-    for post in sorted(rng.sample(range(1, 881), 9)):
+    for post in sorted(rng.sample(range(1, len(posts) + 1), 9)):
         add(db, "saved", (ME, post, 0))

@@ -2,93 +2,64 @@
 
 import random
 import re
-import sqlite3
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.sites.forum.lore import LORE, Lore
-from agentgym_envs.envs.web.sites.forum.phrases import (
-    BIOS,
-    COMMENTS,
-    DAYS,
-    FEWER,
-    GROUPS,
-    MONTHS,
-    POSTS,
-    REPLIES,
-    RULES,
-    SPOTS,
-    TOP,
-)
+from agentgym_envs.envs.web.sites.forum.phrases import BIOS, FEWER, GROUPS, REPLIES, SPOTS, TOP
+from agentgym_envs.envs.web.sites.forum.posts import POSTS
+from agentgym_envs.envs.web.sites.forum.posts import RULES as POST_RULES
+from agentgym_envs.envs.web.sites.forum.replies import COMMENTS, RULES
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES, TITLES
-from agentgym_envs.envs.web.sites.grammar import compose
+from agentgym_envs.envs.web.sites.grammar import Author, compose
 from agentgym_envs.envs.web.sites.people import TOWNS
+from agentgym_envs.envs.web.sites.site import TODAY
 
-Facts = Mapping[str, Any]
 TOTAL = re.compile(r"\*\*All in all\*\* \| \*\*(\$\d+)|\*\*(\$\d+)\*\* all in all")
-CALENDAR = {"month": MONTHS, "day": DAYS}
+CALENDAR = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+EVERYBODY = ("everybody", "friends", "folks", "all of you")
+AWARE = ("I am not the one you asked, but ", "not my post, but ", "if I may: ", "one more voice: ", "butting in: ", "", "", "")
+"""Beginnings of an answer by somebody else than the one who was asked."""
+KEPT = ("gear", "price", "tip", "trouble", "x")
+"""Facts that an answer takes over."""
 
 
 class Topic(NamedTuple):
-    """What a post is about: its community, its subject, and which of the titles it has."""
+    """What a post is about: its community, its subject, and which kind of title it has."""
 
     community: str
     subject: str
     kind: int
 
 
-def topics() -> dict[tuple[str, str], Topic]:
-    """Returns what each title stands for, by community and title."""
-    return {
-        (community, headline(t.format(x=x))): Topic(community, x, kind)
-        for community, (_, subjects) in COMMUNITIES.items()
-        for x in subjects
-        for kind, t in enumerate(TITLES)
-    }
+class Comment(NamedTuple):
+    """A comment without its text."""
+
+    id: int
+    parent: int | None
+    author: int
+    written: str
+    score: int
 
 
-def headline(text: str) -> str:
-    """Returns a text with a capital."""
-    return text[0].upper() + text[1:]
+class Post(NamedTuple):
+    """A post without its text."""
 
-
-def facts_about(rng: random.Random, topic: Topic) -> dict[str, Any]:
-    """Draws what a text about a topic may mention; ``n`` of its measure is better than ``m``."""
-    lore = LORE[topic.community]
-    subject = lore.subjects[topic.subject]
-    tips, troubles = rng.sample(subject.tips, 3), rng.sample(subject.troubles, 2)
-    m, n = sorted(rng.sample(range(subject.low, subject.high + 1), 2), reverse=subject.measure in FEWER)
-    gear = rng.sample(lore.gear, 3)
-    prices = [rng.randint(low, high) for _, low, high in gear]
-    spots = rng.sample(SPOTS, 2)
-    found: dict[str, Any] = {
-        "x": topic.subject, "community": topic.community, "doer": lore.doer, "shop": lore.shop, "town": rng.choice(TOWNS)[0], "n": n, "m": m,
-        "measure": subject.measure, "weeks": rng.randint(2, 16), "total": sum(prices), "total2": prices[0] + prices[1], "limit": 5 * rng.randint(4, 30),
-        "spot": spots[0], "spot2": spots[1], "mm": rng.randint(10, 34), "mm2": rng.randint(35, 59),
-    }  # fmt: skip
-    found |= {f"tip{i}": tip for i, tip in enumerate(tips, 1)} | {f"trouble{i}": t for i, t in enumerate(troubles, 1)}
-    found |= {f"gear{i}": name for i, (name, _, _) in enumerate(gear, 1)} | {f"p{i}": price for i, price in enumerate(prices, 1)}
-    found |= {"gear": found["gear1"], "price": found["p1"], "tip": found["tip1"], "trouble": found["trouble1"]}
-    return found | {headline(k): headline(str(v)) for k, v in found.items() if isinstance(v, str)}
-
-
-def phrased(rng: random.Random, rules: Mapping[str, Any], text: str, facts: Facts) -> str:
-    """Composes a text; "a" is "an" before a vowel of what is to be bought, and no full stop follows another mark."""
-    made = compose(rng, {**CALENDAR, **rules}, text, **facts)
-    for key in ("gear1", "gear2", "gear3"):
-        if facts[key][0] in "aeiou":
-            made = re.sub(rf"\b([Aa]) (?={facts[key]})", r"\1n ", made)
-    return made
-
-
-def body_of(rng: random.Random, topic: Topic) -> str:
-    """Returns a post's text."""
-    return phrased(rng, RULES, rng.choice(POSTS[topic.kind]), facts_about(rng, topic))
+    id: int
+    community: int
+    author: int
+    title: str
+    written: str
+    score: int
+    topic: Topic
+    comments: Sequence[Comment]
 
 
 class Said(NamedTuple):
-    """A comment: its text, what kind it is, what it mentions, who wrote it."""
+    """The text of a comment: what kind it is, what it mentions, who wrote it."""
 
     text: str
     kind: str
@@ -96,74 +67,103 @@ class Said(NamedTuple):
     author: int
 
 
-def comment_of(rng: random.Random, topic: Topic, author: int, op: int, parent: Said | None, names: Mapping[int, str]) -> Said:
-    """Returns a comment on a post by ``op``, or on a comment: an answer takes up what was asked or advised."""
-    facts = facts_about(rng, topic)
+def headline(text: str) -> str:
+    """Returns a text with a capital."""
+    return text[0].upper() + text[1:]
+
+
+@cache
+def titles(community: str) -> dict[str, Topic]:
+    """Returns the titles that posts of a community may have, with what each stands for."""
+    return {
+        headline(form.format(x=x, X=headline(x))): Topic(community, x, kind)
+        for x in COMMUNITIES[community][1]
+        for kind, forms in enumerate(TITLES)
+        for form in forms
+    }
+
+
+def facts_about(rng: random.Random, topic: Topic, month: int) -> dict[str, Any]:
+    """Draws what a text of a month may mention of a topic; ``n`` of its measure is better than ``m``."""
+    draw = rng.random
+    lore = LORE[topic.community]
+    subject = lore.subjects[topic.subject]
+
+    def some(things: Sequence[Any], count: int) -> list[Any]:
+        left = list(things)
+        return [left.pop(int(draw() * len(left))) for _ in range(count)]
+
+    tips, troubles, gear, spots, towns = some(subject.tips, 3), some(subject.troubles, 2), some(lore.gear, 3), some(SPOTS, 2), some(TOWNS, 2)
+    figures = some(range(subject.low, subject.high + 1), 2)
+    m, n = sorted(figures, reverse=subject.measure in FEWER)
+    prices = [low + int(draw() * (high + 1 - low)) for _, low, high in gear]
+    return {
+        "x": topic.subject, "community": topic.community, "doer": lore.doer, "shop": lore.shop, "town": towns[0][0], "town2": towns[1][0], "n": n, "m": m,
+        "measure": subject.measure, "weeks": 2 + int(draw() * 15), "k": 3 + int(draw() * 27), "total": sum(prices), "total2": prices[0] + prices[1],
+        "limit": 5 * (4 + int(draw() * 27)), "spot": spots[0], "spot2": spots[1], "mm": 10 + int(draw() * 25), "mm2": 35 + int(draw() * 25),
+        "tip": tips[0], "tip1": tips[0], "tip2": tips[1], "tip3": tips[2], "trouble": troubles[0], "trouble1": troubles[0], "trouble2": troubles[1],
+        "gear": gear[0][0], "gear1": gear[0][0], "gear2": gear[1][0], "gear3": gear[2][0], "price": prices[0], "p1": prices[0], "p2": prices[1], "p3": prices[2],
+        "month": CALENDAR[(month - 3 - int(draw() * 8)) % 12], "soon": CALENDAR[(month + int(draw() * 3)) % 12],
+    }  # fmt: skip
+
+
+def comment_of(writer: Author, post: Post, comment: Comment, parent: Said | None, names: Mapping[int, str]) -> Said:
+    """Returns the text of a comment on a post, or on a comment: an answer takes up a question or advice."""
+    rng, topic, author = writer.rng, post.topic, comment.author
+    facts = facts_about(rng, topic, int(comment.written[5:7]))
+    facts["op"] = rng.choice(EVERYBODY) if author == post.author else names[post.author]
     if parent is None:
         kind = rng.choice(TOP[GROUPS[topic.kind]])
     elif parent.author == author:
         kind = "story"
     else:
         kind = rng.choice(REPLIES[parent.kind])
-        kept = ("gear", "gear1", "Gear", "price", "tip", "Tip", "trouble", "x", "X")
-        facts |= {k: parent.facts[k] for k in kept if k in parent.facts}
-        facts |= {"name": names[parent.author], "aware": "" if author == op else "I am not the one you asked, but "}
+        facts |= {k: parent.facts[k] for k in KEPT}
+        facts |= {"name": names[parent.author], "aware": "" if author == post.author else rng.choice(AWARE)}
     if kind in ("price", "place"):
         low, high = next((low, high) for name, low, high in LORE[topic.community].gear if name == facts["gear"])
         facts["price"] = rng.randint(low, high)
-    return Said(phrased(rng, COMMENTS, rng.choice(COMMENTS[kind]), facts), kind, facts, author)
+    text = writer.write(rng.choice(COMMENTS[kind]), facts)
+    return Said(text, kind, facts, author)
 
 
-def unseen(seen: set[str], make: Callable[[], str]) -> str:
-    """Returns what ``make`` returns as soon as it is new."""
-    while (text := make()) in seen:
-        pass
-    seen.add(text)
-    return text
+class Written(NamedTuple):
+    """The texts of a post and of its comments, and what tasks may ask of them: a comment or 0, a name, a value."""
+
+    body: str
+    comments: list[str]
+    facts: list[tuple[int, str, str]]
 
 
-def write_texts(db: sqlite3.Connection) -> None:
-    """Writes the texts of all posts and comments, and what tasks may ask of them."""
-    rng, known, seen = random.Random("forum texts"), topics(), set[str]()
-    names = {r["id"]: r["name"] for r in db.execute("SELECT id, name FROM people")}
-    answers: dict[int, list[Any]] = {}
-    for r in db.execute("SELECT * FROM comments ORDER BY id").fetchall():
-        answers.setdefault(r["post_id"], []).append(r)
-    sql = "SELECT p.id, author_id, title, c.name FROM posts p JOIN communities c ON c.id = community_id ORDER BY p.id"
-    for post in db.execute(sql).fetchall():
-        topic = known[post["name"], post["title"]]
-        body = unseen(seen, partial(body_of, rng, topic))
-        db.execute("UPDATE posts SET body = ? WHERE id = ?", (body, post["id"]))
-        if total := TOTAL.search(body):
-            db.execute("INSERT INTO facts VALUES (?, 0, 'total', ?)", (post["id"], total[1] or total[2]))
+def write_texts(posts: Sequence[Post], names: Mapping[int, str]) -> Iterator[Written]:
+    """Yields the texts of posts, in their order; no sentence comes twice."""
+    writer = Author(random.Random("forum texts"), {**RULES, **POST_RULES})
+    for post in posts:
+        layout = writer.rng.choice(POSTS[post.topic.kind])
+        body = writer.write(layout, facts_about(writer.rng, post.topic, int(post.written[5:7])))
+        total = TOTAL.search(body)
+        found = [(0, "total", total[1] or total[2])] if total else []
         said: dict[int, Said] = {}
-        for r in answers.get(post["id"], ()):
-            parent = said.get(r["parent_id"])
-            make = partial(comment_of, rng, topic, r["author_id"], post["author_id"], parent, names)
-            made = make()
-            while made.text in seen:
-                made = make()
-            seen.add(made.text)
-            said[r["id"]] = made
-            db.execute("UPDATE comments SET body = ? WHERE id = ?", (made.text, r["id"]))
-            name, asked = told_by(made)
-            if name:
-                db.execute("INSERT INTO facts VALUES (?, ?, ?, ?)", (post["id"], r["id"], name, asked))
+        for comment in post.comments:
+            made = said[comment.id] = comment_of(writer, post, comment, said.get(comment.parent or 0), names)
+            if told := told_by(made):
+                found.append((comment.id, *told))
+        yield Written(body, [made.text for made in said.values()], found)
 
 
-def told_by(said: Said) -> tuple[str, str]:
-    """Returns what a task may ask of a comment; two empty texts if nothing."""
+def told_by(said: Said) -> tuple[str, str] | None:
+    """Returns what a task may ask of a comment, if anything."""
     if said.kind == "advice":
         return "advice", str(said.facts["tip"])
     if said.kind == "cost":
         return "asks", str(said.facts["gear"])
-    return ("price", f"${said.facts['price']}") if said.kind == "price" else ("", "")
+    return ("price", f"${said.facts['price']}") if said.kind == "price" else None
 
 
 def biography(rng: random.Random, community: str) -> str:
     """Returns what somebody of a community says about themselves."""
     topic = Topic(community, rng.choice(COMMUNITIES[community][1]), 0)
-    return phrased(rng, COMMENTS, rng.choice(BIOS), facts_about(rng, topic))
+    return compose(rng, RULES, rng.choice(BIOS), facts_about(rng, topic, TODAY.month))
 
 
 def wiki_pages(rng: random.Random, community: str, about: str) -> list[tuple[str, str, str]]:

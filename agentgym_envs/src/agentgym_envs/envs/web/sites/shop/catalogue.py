@@ -7,10 +7,10 @@ DEPARTMENTS = {
     "Electronics": ("Headphones", "Keyboards", "Chargers"),
 }
 BRANDS = {
-    "Kitchen": ("Northfold", "Casa Lume", "Ember & Oak", "Potter's Row"),
-    "Outdoor": ("Ridgeway", "Fernhill", "Kestrel", "Longtrail"),
-    "Home": ("Linden House", "Hushwood", "Casa Lume", "Marlow"),
-    "Electronics": ("Volta", "Pinwheel", "Aerisonic", "Kestrel"),
+    "Kitchen": ("Northfold", "Casa Lume", "Ember & Oak", "Potter's Row", "Harth", "Bluebell"),
+    "Outdoor": ("Ridgeway", "Fernhill", "Kestrel", "Longtrail", "Tarn & Fell", "Osier"),
+    "Home": ("Linden House", "Hushwood", "Casa Lume", "Marlow", "Oxbow", "Fable & Wren"),
+    "Electronics": ("Volta", "Pinwheel", "Aerisonic", "Kestrel", "Lumeon", "Tern Audio"),
 }
 KINDS = {
     "Cookware": (("Saucepan", "Skillet", "Stock Pot", "Griddle", "Dutch Oven", "Wok"), ("8-inch", "10-inch", "12-inch", "Cast Iron", "Copper"), 24, 189),
@@ -26,6 +26,21 @@ KINDS = {
     "Keyboards": (("Keyboard", "Number Pad", "Wrist Rest", "Keycap Set", "Trackpad", "Desk Mat"), ("Mechanical", "Low-Profile", "Bluetooth", "Split", "Quiet"), 13, 179),
     "Chargers": (("Wall Charger", "Power Bank", "Charging Stand", "Cable", "Car Charger", "Hub"), ("20 W", "65 W", "100 W", "Foldable", "Braided"), 7, 119),
 }  # fmt: skip
+MORE = {
+    "Cookware": ("6-inch", "14-inch", "Enameled", "Nonstick", "Titanium", "Aluminum", "Hammered", "Camp", "Induction", "Heritage"),
+    "Coffee & Tea": ("Copper", "Porcelain", "Enameled", "Family", "Slow-Pour", "Insulated", "Bamboo", "Ceramic", "Bistro", "One-Cup"),
+    "Tableware": ("Ribbed", "Crackled", "Set of 2", "Set of 8", "Sand-Glazed", "Scalloped", "Nursery", "Bistro", "Heritage", "Shallow"),
+    "Camping": ("Insulated", "Trekking", "Trailside", "Festival", "One-Person", "Winter", "Desert", "Expedition", "Weekend", "Youth"),
+    "Cycling": ("Touring", "Urban", "Gravel", "Winter", "Race", "Compact", "Heritage", "Rainproof", "Summer", "Child"),
+    "Garden Tools": ("Bronze", "Telescopic", "Heritage", "Orchard", "Rosarian", "Copper", "Balcony", "Folding", "Heavy-Duty", "Ergonomic"),
+    "Lighting": ("Opal Glass", "Rattan", "Paper", "Copper", "Ceramic", "Arched", "Nordic", "Cordless", "Black", "Art Deco"),
+    "Bedding": ("Crib", "California King", "Percale", "Velvet", "Linen", "Striped", "Summer", "Winter", "Washed", "Bamboo"),
+    "Storage": ("Walnut", "Wicker", "Bamboo", "Four-Tier", "Black", "Slim", "Corner", "Rolling", "Stackable", "Heritage"),
+    "Headphones": ("Bluetooth", "Reference", "Foldable", "Everyday", "Travel", "Junior", "Bass", "Gaming", "Hi-Fi", "Bone-Conduction"),
+    "Keyboards": ("Wireless", "Backlit", "Walnut", "Compact", "Tenkeyless", "Ergonomic", "Slim", "Gaming", "Silent", "Travel"),
+    "Chargers": ("15 W", "30 W", "45 W", "140 W", "Magnetic", "Solar", "Slim", "Travel", "Desktop", "Dual"),
+}  # fmt: skip
+"""Variants of each category that its kinds have as well."""
 COLOURS = ("Sage", "Charcoal", "Ivory", "Navy", "Rust", "Sand")
 SHIPPING = (("standard", "Standard, 5–7 days", 495), ("express", "Express, 2 days", 1295), ("pickup", "Store pickup", 0))
 STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled", "Returned")

@@ -1,12 +1,12 @@
-"""What reviews are composed of. Blanks are facts of the review (see ``reviews.facts``) or rules of this file."""
+"""Rules of reviews and descriptions. Blanks are facts of the product and of the order (see ``texts.facts``) or rules of this file."""
+
+from collections.abc import Mapping
 
 from agentgym_envs.envs.web.sites.grammar import Rules
 
-LONG = ("six weeks", "two months", "ten weeks", "three months", "four months", "half a year", "eight months", "nearly a year")
-SHORT = ("five days", "nine days", "ten days", "two weeks", "sixteen days", "three weeks")
 FRIENDS = (
     "my sister", "my father", "my mother", "my brother", "my neighbor", "my nephew", "my grandmother", "a colleague", "my oldest friend",
-    "my daughter", "my son", "my aunt", "my roommate", "my uncle", "my cousin", "our landlady",
+    "my daughter", "my son", "my aunt", "my roommate", "my uncle", "my cousin", "our landlady", "my mother-in-law", "my godson", "my boss", "my niece",
 )  # fmt: skip
 TITLES: Rules = {
     "Better than I hoped": (
@@ -42,7 +42,7 @@ TITLES: Rules = {
         "Looked bigger in the picture", "Cute, but small", "I pictured more {thing}", "Less room than I thought",
     ),
     "Slow delivery": (
-        "Slow delivery", "{days} days to {city}", "Waited {days} days", "Good {thing}, slow mail", "Order early", "Late to {city}", "Patience needed",
+        "Slow delivery", "{days} to {city}", "Waited {days}", "Good {thing}, slow mail", "Order early", "Late to {city}", "Patience needed",
         "It did come in the end", "The parcel took a detour", "Nice {thing}, tired courier",
     ),
     "Broke within a month": (
@@ -63,141 +63,213 @@ TITLES: Rules = {
     ),
 }  # fmt: skip
 BODIES: Rules = {
-    "Better than I hoped": ("{start_long} {hoped} {extra_good} {end}", "{hoped} {start_long} {end}", "{start_long} {hoped} {end}"),
-    "Daily companion": (
-        "{start_long} {daily} {end}",
-        "{daily} {start_long} {extra_good}",
-        "{start_long} {daily} {extra_good} {end}",
-    ),
-    "Great value": ("{start_long} {value} {end}", "{value} {start_long} {end}", "{value} {extra_good} {start_long}"),
-    "Lovely finish": ("{start_place} {finish} {end}", "{finish} {start_place} {extra_good}", "{finish} {extra_good} {end}"),
-    "Perfect gift": ("{start_gift} {gift} {end}", "{start_gift} {gift} {extra_good}", "{start_gift} {extra_good} {gift} {end}"),
-    "Good, with one flaw": ("{start_long} {flaw} {end}", "{start_long} {extra_good} {flaw} {end}", "{start_long} {flaw} {heavy}"),
-    "Fine for the price": ("{start_long} {fine} {end}", "{fine} {start_long} {end}", "{start_long} {heavy} {fine}"),
-    "Smaller than expected": ("{start_place} {small} {end}", "{small} {start_place} {end}", "{start_place} {small} {small_too}"),
-    "Slow delivery": ("{slow} {extra_good} {end}", "{slow} {start_place} {end}", "{start_place} {slow} {slow_too}"),
-    "Broke within a month": ("{start_broke} {broke} {end}", "{start_broke} {broke} {extra_bad}", "{start_broke} {extra_bad} {end}"),
-    "Not as pictured": ("{start_place} {pictured} {end}", "{pictured} {start_place} {end}", "{pictured} {extra_bad} {end}"),
-    "Poor packaging": ("{start_packed} {packed} {end}", "{start_packed} {packed} {extra_bad}", "{start_packed} {end}"),
-    "Would not recommend": ("{start_place} {smell} {end}", "{smell} {start_place} {extra_bad}", "{smell} {extra_bad} {end}"),
+    "Better than I hoped": ("{bought_long} {hoped}", "{hoped} {bought_long} {good}", "{bought_long} {good} {hoped}"),
+    "Daily companion": ("{bought_long} {daily}", "{daily} {bought_long} {good}", "{bought_long} {daily} {good}"),
+    "Great value": ("{bought_long} {value}", "{value} {bought_long} {good}", "{bought_long} {value} {good}"),
+    "Lovely finish": ("{bought} {finish}", "{finish} {bought} {good}", "{finish} {good}"),
+    "Perfect gift": ("{gift_start} {gift}", "{gift_start} {gift} {good}", "{gift_start} {good} {gift}"),
+    "Good, with one flaw": ("{bought_long} {flaw}", "{bought_long} {good} {flaw}", "{flaw} {bought_long} {plain}"),
+    "Fine for the price": ("{bought_long} {fine}", "{fine} {bought_long} {plain}", "{bought_long} {plain} {fine}"),
+    "Smaller than expected": ("{bought} {small}", "{small} {bought} {plain}", "{bought} {small} {plain}"),
+    "Slow delivery": ("{slow} {plain}", "{slow} {bought}", "{bought} {slow} {plain}"),
+    "Broke within a month": ("{broke_start} {broke}", "{broke_start} {broke} {bad}", "{broke_start} {bad}"),
+    "Not as pictured": ("{bought} {pictured}", "{pictured} {bought} {bad}", "{pictured} {bad}"),
+    "Poor packaging": ("{packed_start} {packed}", "{packed_start} {packed} {bad}", "{packed_start} {bad}"),
+    "Would not recommend": ("{bought} {smell}", "{smell} {bought} {bad}", "{smell} {bad}"),
 }
+"""Of each theme: layouts of sentences. An ending that fits the rating may follow."""
+EXTRAS: Mapping[str, str] = {"option": "{with_option}", "other": "{with_other}", "early": "{nth_order}"}
+"""Sentences that only some orders allow."""
 RULES: Rules = {
-    "start_long": (
-        "I have had {this} {brand} {thing} for {owned}, mostly for {deed}.", "After {owned} of {deed} I can say something about {this} {thing}.",
-        "{owned} ago I bought {this} {thing} for {place}.", "The {variant} {thing} came into our house {owned} ago, for {deed}.",
-        "We have used the {thing} for {owned} now, in the first place for {deed}.", "I have been {deed} with {this} {thing} for {owned}.",
-        "{this} {thing} {has} seen {owned} of use, and a good deal of {deed}.", "It has been {owned} since I ordered the {variant} {thing}.",
-        "For {owned} the {thing} by {brand} {has} had to cope with {place}.", "I wanted {a_thing} for {deed} and have owned {this} one for {owned}.",
+    "i": ("I", "I", "we"),
+    "got": ("bought", "ordered", "picked", "chose", "got"),
+    "since_when": ("in {month}", "on {date}", "back in {month}", "one {weekday} in {month}", "for {price}", "after a long search", "on a whim in {month}"),
+    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "call": ("{this} {thing}", "{this} {brand} {thing}", "{this} {variant} {thing}", "the {thing}", "the {thing} from {brand}", "{this} {material} {thing}", "the {thing} in {colour}"),
+    "them2": ("{them}", "{call}"),
+    "use": ("{deed}", "{deed2}", "{deed} and {deed2}"),
+    "home": ("{place}", "our place in {city}", "my home in {city}"),
+    "bought_long": (
+        "{i} <have had|have owned|have lived with> {call} for {owned}<, mostly for|, chiefly for| and use {them} for> {use}.",
+        "<After|Following> {owned} of {use}<,| in {city},| in {place},> {call} <still get{s}|deserve{s}> <a report|some words|an honest verdict>.",
+        "{owned} ago {i} {got} {call} <for {home}|with {deed} in mind|because of {deed}>.",
+        "{call} <came|moved> <to {city}|into {place}|into our home> {owned} ago<, for {use}|, and {use} began>.",
+        "{i} {got} {them2} {since_when}; {owned} <later|of {use} later>, here is <my view|what I think|a fair account>.",
+        "{owned} with {call}, <day in and day out|week after week|most of it in {home}|most of it {deed}>.",
+        "<Bought|Ordered> {since_when}, {call} {has} <had|seen|survived> {owned} of {use}.",
+        "<It took|I needed> {owned} of {use} <before I dared to judge|to make up my mind about|to get to know> {call}.",
+        "<For|Over> {owned} {call} {has} <served|coped with|faced> {home}<| and its {deed}>.",
+        "<My|Our> {order} here was {call}; <since then|that was> {owned} of {use}<| went by>.",
+        "{city} has <seen|given> {them2} {owned} <of {use}|of weather, {deed} and guests>.",
+        "<Between|What with> {deed} and {deed2}, {call} <{has} worked|worked> <hard|quietly|without a rest> for {owned}.",
     ),
-    "start_place": (
-        "I ordered the {thing} for {place}.", "We needed {a_thing} for {deed}.", "I was looking for something for {place} and chose {brand}.",
-        "I do a lot of {deed}, so {a_thing} had to come.", "The {variant} {thing} {was} meant for {place}.", "My old {thing} had to go, and {brand} looked promising.",
-        "I bought {this} {thing} with {deed} in mind.", "For {place} I wanted {a_thing} in {colour}.", "It was meant to make {deed} easier.",
-    ),
-    "start_gift": (
-        "I bought {this} {thing} for {whom}, {occasion}.", "The {thing} {was} a present for {whom}, {occasion}.", "{whom} got {this} {brand} {thing} from me {occasion}.",
-        "Looking for something {occasion}, I chose {a_thing} for {whom}.", "{whom} is fond of {deed}, so the {thing} {was} an easy choice {occasion}.",
-        "I gave the {variant} {thing} to {whom} {occasion}.",
+    "bought": (
+        "{i} {got} {call} {since_when}<, for {home}|, for {use}|>.", "<For|Because of> {use}, {i} {got} {call} {since_when}.",
+        "{call} {was} <meant|supposed> to <live in|serve> {home}<| from {month} on>.", "<Looking for|In need of> {a_thing} for {use}, {i} {got} {call}.",
+        "<My|Our> <old|last> {thing} <gave up|broke|got lost> in {month}, so {call} had to <follow|come|take over>.",
+        "{home} <needed|called for|was missing> {a_thing}, and {i} {got} {this} one {since_when}.", "{since_when} {i} {got} {call} <with|thinking of> {deed}<| and {place}>.",
+        "<A friend in {city}|My neighbor in {city}|Someone at work> <praised|recommended> {brand}, so {i} {got} {call}.",
+        "{price} <went to|was what I paid> <{brand} for|at this shop for> {call}, for the sake of {use}.", "<My|Our> {order} here, {call}, <was for|went to> {home}.",
+        "<Two|Three|Four> people in {city} share {call} for {use}.", "It <all began|started> with {deed}: {i} {got} {call} {since_when}.",
     ),
     "occasion": (
         "for a birthday", "as a housewarming present", "for the holidays", "to say thank you", "for a wedding", "for a graduation", "after a long illness",
-        "for a new job", "on a whim", "for an anniversary",
+        "for a new job", "for an anniversary", "when the baby came", "for passing an exam", "for the move to {city}", "at the end of {month}",
     ),
-    "start_broke": (
-        "After {owned} of {deed} the {part} broke.", "The {part} broke after {owned}, and I had only used the {thing} for {deed}.",
-        "It took {owned} until the {part} of {this} {thing} broke.", "{owned} with {this} {brand} {thing}, and the {part} broke.",
-        "I had used the {thing} for {owned} when the {part} broke.", "The {part} broke while I was {deed}; the {thing} {was} {owned} old.",
+    "gift_start": (
+        "{call} {was} <for|a present for> {whom}<, {occasion}| {occasion}>.", "{i} <gave|handed|sent> {whom} {call} {occasion}.", "{whom} <got|received|unwrapped> {call} <from me |>{occasion}.",
+        "<Since|As> {whom} <loves|spends evenings|is fond of> {deed}, {i} {got} {call} {occasion}.", "{occasion}, {whom} <wished for|asked for|needed> {a_thing}, and {brand} it was.",
+        "<Searching|Looking> for something {occasion}, {i} {got} {call} for {whom}.", "In {month} {i} {got} {call} for {whom}, {occasion}.",
+        "What do you give {whom} {occasion}? {call} in {colour}, {i} thought, for {price}.",
     ),
-    "start_packed": (
-        "The {thing} arrived in {city} with {damage} on the {part}.", "There was {damage} on the {part} when I opened the box.",
-        "Somebody had put the {thing} into a box without {padding}, and there was {damage} on the {part}.", "{damage} on the {part}, right out of the box.",
-        "All the way to {city} without {padding}: I found {damage} on the {part}.",
+    "damage": ("a deep scratch", "a dent", "a crack", "a long scuff", "an ugly chip", "a stain of glue", "three scratches", "a bent corner", "a rub mark", "dried tape"),
+    "padding": ("any padding", "a scrap of paper", "bubble wrap", "a second layer of cardboard", "so much as a newspaper", "a single cushion", "filling of any kind"),
+    "broke_start": (
+        "After {owned} of {use} the {part} <broke|snapped|gave way|came off>.", "The {part} <broke|snapped|gave way> after {owned}<| of {use}>, though {i} only used {call} for {deed2}.",
+        "<It took|Just> {owned} <until|and> the {part} of {call} <broke|snapped|gave way>.", "{owned} with {call}, <and|then> the {part} <broke|snapped|came apart>.",
+        "{i} <had used|had> {call} for {owned} when the {part} <broke|snapped|cracked> <in {place}|during {deed}>.", "The {part} <broke|cracked|came off> while {i} was busy {deed}; {call} {was} {owned} old.",
+        "{call} from {month} {is} <broken|useless|in two pieces>: {owned} of {use} and the {part} <snapped|gave way|fell off>.",
+        "Arrived on {arrived}, broken {owned} later: the {part} <did not survive|gave up on> {deed}.",
     ),
-    "damage": ("a deep scratch", "a dent", "a crack", "a long scuff", "an ugly chip", "a stain of glue", "three scratches"),
-    "padding": ("any padding", "a scrap of paper", "bubble wrap", "a second layer of cardboard", "so much as a newspaper"),
+    "packed_start": (
+        "{call} <arrived|came|landed> in {city} <on {arrived} |>with {damage} on the {part}.", "There was {damage} on the {part} when {i} opened the <box|parcel> <on {arrived}|in {city}>.",
+        "Somebody <put|threw> {call} into a <box|carton> without {padding}, <hence|so there was> {damage} on the {part}.", "{damage} on the {part}<, right out of the box| of something that cost {price}>: that was {arrived} in {city}.",
+        "All the way to {city} without {padding}<, and|:> {damage} on the {part}<| of {call}>.", "<On {arrived}|In {city}> {i} <unpacked|lifted out> {call} and <found|saw> {damage} on the {part}.",
+        "The {part} <has|shows> {damage}, because {call} <traveled|came> {days} without {padding}.",
+    ),
     "hoped": (
-        "I had expected little, and then the {part} convinced me.", "The {part} {feel} far better than the price suggests.", "I was skeptical about the {part}; I was wrong.",
-        "Compared with the one I had before, {deed} is half the effort.", "What surprised me most was the {part}.", "Not even {place} could bring {them} down.",
-        "{brand} has thought about every detail, down to the {part}.", "I only wanted something simple, and got something good.",
+        "{i} <had|> expected little <for {price}|from {brand}|of {material}>, <and then|until> the {part} <convinced me|won me over|proved me wrong>.",
+        "The {part} <feels|is|turned out> <far better|more solid|nicer> than <{price} suggests|the picture suggests|{i} feared>.", "{i} had doubts about the {part} and <the {material}|{origin} quality|{deed}>; <wrongly|all gone now|none remain>.",
+        "<Compared with|Next to> the {brand2} one before, {use} <is half the effort|goes faster|is a pleasure>.", "What <surprised|pleased> me most <about|in> {place} was the {part}<| and how the {material} feels>.",
+        "Not even {home} <brings|brought> {them} <down|to grief>, and the {part} <looks new|holds|stays put>.", "{brand} <has thought of|got right> <every detail|the small things>, <down to|above all> the {part} <and the {part2}|of {material}>.",
+        "{i} wanted something <simple|cheap> for {use} and <got|ended up with> {call}, <a keeper|which is anything but>.", "{use} with {call} <beats|is better than> <the café|the gym|anything> in {city}.",
+        "At {size} in {measure} {i} <expected|feared> trouble in {place}; <it fits|there was none|no such thing>.",
     ),
-    "feel": ("looked and felt", "turned out", "proved to be"),
     "daily": (
-        "Hardly a day goes by without {deed}.", "I use {them} each morning and the {part} still looked new when I checked today.", "The {part} has never given me trouble in all that time.",
-        "{deed} has become a habit because of {them}.", "Nothing squeaks, nothing wobbles, least of all around the {part}.", "If I had to leave {place} in a hurry, I would take the {thing} along.",
-        "The color has not faded and the {part} works as before.", "My whole family borrows {them} for {deed}.",
+        "Hardly <a day|a week> <goes by|passes> without {use}, and the {part} <holds|looks new|is fine>.", "{i} use {them} <each morning|every evening|twice a day> for {deed}; the {part} <still shines|never sticks|has not moved>.",
+        "The {part} has <never given|not given> <me|us> trouble, <not even when|even while> {deed2}.", "{deed} <has become|turned into> a <habit|ritual> in {home}<, thanks to the {part}| because of {them}>.",
+        "Nothing <squeaks|wobbles|rattles>, least of all <around|near> the {part}<| or the {part2}>, {deed} or not.", "If {i} had to leave {place} in a hurry, {call} would <come along|be under my arm>.",
+        "The {colour} has not faded, the {material} <is intact|looks the same>, and the {part} <works|does its job> <as in {month}|as on the first day>.", "<My|Our> <whole family|roommates|colleagues> <borrow|borrows|want> {them} for {deed}<| and for {deed2}>.",
+        "From {deed} to {deed2}, {call} {has} <become|been> <part of the day|what we reach for first>.", "{place} without {call}? <Hard to imagine|Not any more> since {month}.",
     ),
     "value": (
-        "You can pay twice as much elsewhere for a worse {part}.", "For this price I had expected a flimsy {part}, and it is anything but.", "I compared six shops, and none had {a_thing} like this for less.",
-        "Dearer brands make {deed} no easier.", "The price is more than fair for {place}.", "At {weight} {it} {is} no toy, and the price is a joke.",
-        "It costs less than an evening out and will outlive many of them.", "{brand} could ask for more; please do not tell them.",
+        "You <can pay|will pay> <twice as much|more> elsewhere for a worse {part}<| than that of {call}>.", "For {price} {i} <had expected|feared> a flimsy {part}, and <{material} it is|it is anything but>.",
+        "{i} compared <six shops|prices in {city}|four brands>: none had {a_thing} of {material} for <less|{price} or less>.", "<Dearer|Other> brands <make|would make> {deed} no easier, <and|but> {price} <is fair|is what I could spend>.",
+        "{price} for {weight} of {material}: {i} <call that|would say that is> <a bargain|fair|honest>.", "{it} <was|came to> less than <a meal|an evening out|parking> in {city} and <outlived|beat> <both|many of them>, {part} and all.",
+        "{brand} could ask <for more|twice as much> than {price} <for such a {part}|with that {part2}|in {city}>.", "<Made in|From> {origin}, of {material}, for {price}: <who else offers that|find that elsewhere|no wonder {city} is buying>.",
+        "Per {weekday} of {deed}, {price} <is|comes to> <pennies|next to nothing> <already|by now>.", "<My|The> {brand2} one cost more than {price} and the {part} <was worse|lasted a summer|never fit>.",
     ),
     "finish": (
-        "The {colour} is just like in the picture, and the {part} has a very even finish.", "In daylight the {colour} is deeper than on the screen, which I like.", "Every edge of the {part} is smooth.",
-        "Visitors ask about the {colour} before they sit down.", "Somebody took care with the {part}; I found not a single mark.", "The {colour} suits {place} perfectly.",
-        "I chose {colour} after a week of doubt and am glad that I did.", "The {part} is made with rare neatness.",
+        "The {colour} <is|looks> <just like|as> in the picture, and the {part} has <an even|a smooth|a fine> finish<| in {material}>.", "In daylight the {colour} {material} <looks|is> <deeper|warmer|softer> than on <the screen|my phone>, which suits {place}.",
+        "Every edge of the {part} is <smooth|rounded|clean>, <even|right> where it meets the {part2}.", "Visitors from {city} <ask about|notice|touch> the {colour} {part} before they <sit down|say hello>.",
+        "Somebody in {origin} took <care|time> with the {part}<; not a single mark| and the {part2}>.", "The {colour} <suits|lights up|fits> {home} <perfectly|better than expected|well>.",
+        "{i} chose {colour} over {other} after <a week|days|an evening> of doubt<| about {place}>, and <am glad|no regrets>.", "The {part} <is made|is finished> with <rare neatness|real care>, the {material} <shows no seam|feels warm|shines a little>.",
+        "{material} in {colour}: <a sight|pretty> <in {place}|beside the {part2}>, <even on gray days|above all in {month}>.", "At {size} in {measure}, the {colour} <never looks|does not look> <bulky|heavy> <in {place}|while {deed}>.",
     ),
     "gift": (
-        "I hear about {deed} every week since then.", "The wrapping was hardly off when {it} simply had to be tried.", "The {colour} was just the right choice.", "There was a long silence, then a very big smile.",
-        "Now two more people in the family want one.", "The {part} was admired by everybody at the table.", "It came in time and needed no more than a ribbon.", "I had worried about the {part} for nothing.",
+        "{i} hear about {use} <every week|each {weekday}> <since then|now>.", "The wrapping was <hardly|barely> off <in {city} |>when {deed} <had to be|was> tried.", "The {colour} was <the right choice|a hit> <in {city}|for {place}>, <I am told|so I hear>.",
+        "<Silence first|A long silence>, then a <big smile|hug|shout>, and <an evening of|much talk about> {use}.", "Now <two more|three other> people in {city} want {a_thing} <from {brand}|in {colour}>.", "The {part} was admired by <everybody|all> at the table in {city}.",
+        "{it} <came|arrived> on {arrived}, <in time|a day early>, and <needed|lacked> <no more than|only> a ribbon<| around the {part}>.", "{i} had worried about the {part} <for nothing|without need>: {use} <works|goes well> <in {place}|in {city}>.",
+        "{whom} <wrote|called> from {city} to say that the {part} <is perfect|made the day>.", "For {price} it <looked|seemed> <far dearer|like more> <in {material}|with that {part}>.",
     ),
     "flaw": (
-        "My one complaint is the {part}: it came loose in the first week and had to be tightened.", "Only the {part} annoys me, because it squeaks.", "If there is a flaw, it is the {part}, which feels cheaper than the rest.",
-        "Everything is fine apart from the {part}, which sticks.", "I wish that {brand} would redesign the {part}; it catches on everything.", "What I do not like is the {part}, which is hard to clean.",
-        "The {part} is the weak spot: a little play from the first day.",
+        "<My|The> one complaint is the {part}: it <came loose|needed tightening|wobbled> <in the first week|by {weekday}|after {deed}>.", "Only the {part} <annoys me|bothers me|is a pity>, because it <squeaks|sticks|rattles> <during|when> {deed}.",
+        "If there is a flaw, it is the {part}, which <feels cheaper|looks thinner> than <the {part2}|the rest|the {material}>.", "<Everything|All> is fine <apart from|except> the {part}, which <sticks|jams|slips> in {place}.",
+        "{i} wish that {brand} <would redesign|had tested> the {part}; it <catches on|gets stuck at> the {part2}.", "What {i} <do not like|would change> is the {part}, which is <hard to clean|fiddly> after {deed}.",
+        "The {part} is the <weak spot|weak point>: <some play|a gap> <from the first day|since {month}|after {deed}>.", "A <better|sturdier|longer> {part} and {call} would be <perfect|worth five stars> for {use}.",
+        "Mind the {part}, which <pinched my finger|came off once|leaks a little> <in {place}|while {deed}>.",
     ),
-    "heavy": (
-        "With {weight} {it} {is} not what I would carry far.", "At {weight} {it} {is} what {it} {is}.", "The scales say {weight}, by the way.", "Note the weight: {weight}.",
+    "plain": (
+        "With {weight} {it} {is} <not|nothing> {i} would carry far <from {place}|for {deed}>.", "The scales <in {city} |>say {weight} for the {material} <model|version>, by the way.", "Note the {measure}: {size}, <with|including> the {part}.",
+        "{size} in {measure} is <enough|plenty|tight> for {place}.", "The {material} <needs care|marks easily> around the {part}<| after {deed}>.", "<Made in|It says> {origin}<, says the box|, if that matters> <for {deed}|to you>.",
+        "{deed2} {i} have <not tried|left out> <yet|so far> <in {place}|with {this} {thing}>.", "The {part2} <is alright|does what it should> <in {home}|for {deed}>.", "<Ask|Try> {brand2} if {place} <is your case|sounds like you>.",
+        "{days} <to {city}|of waiting> for {price}, <both as announced|no more to say>.",
     ),
     "fine": (
-        "Nothing special, nothing wrong.", "For {deed} {it} will do.", "The {part} is alright, no more and no less.", "I would neither praise nor return {them}.", "It is what one expects at this price, the {part} included.",
-        "There are better ones by {brand}, and worse.", "{place} has seen prettier things, and uglier ones.", "I forget about {them} as soon as I put {them} away, which may be a compliment.",
+        "<Nothing special|No miracle>, nothing wrong <in {place}|with the {part}|for {price}>.", "For {use} {it} will do <in {home}|for {price}|until {brand} improves the {part}>.", "The {part} is <alright|fine|average>, <no more and no less|like the {part2}>, for {price}.",
+        "{i} would neither <praise|scold> nor <return|give away> {call} <for {deed}|from {place}>.", "It is what {price} <buys|gets you> in {city}, <the {part}|the {material}> included.", "There are <better|dearer> ones by {brand}, <and worse|with a firmer {part}>.",
+        "{home} has seen <prettier|sturdier> things than {call}, <and uglier ones|and weaker {material}>.", "{i} forget <about {them}|{call}> as soon as {deed} is <over|done>, <which may be a compliment|like the {part} itself>.",
+        "Between the {part} and the {part2} there is <room to improve|little to praise> at {price}.",
     ),
     "small": (
-        "It turned out much smaller than I thought.", "Check the measurements before you order: mine fits into a shoe box.", "The picture makes the {part} look twice as large.", "For one person that may do, for {place} {it} {is} too small.",
-        "I held {them} next to the old one and laughed.", "I should have measured first, but the photo could be more honest.",
+        "{it} turned out <much|far|somewhat> smaller than <I thought|{place} needs|for {deed}>: {size} in {measure}.", "Check the {measure} <before you order|first>: {size} <fits a shoe box|is little in {place}>.", "The picture makes the {part} <look|seem> <twice as large|bigger> <as in {city}|as on my table>.",
+        "For one person {size} may do, for {place} <it is|that is> too small<| by half>.", "{i} held {call} next to the old one <in {city} |>and <laughed|sighed>.", "{i} should have measured {place} first; <{size} is|with {size}> <not much|little help>.",
+        "A {measure} of {size} <leaves|gives> no room for {deed}<| in {place}>.", "{use} <needs|wants> more than {size}, <photo or not|whatever the photo says>.",
     ),
-    "small_too": ("The {part} is well made, to be fair.", "For {deed} it will do, if you are patient.", "In {colour} it is at least pretty.", "Perhaps a child would enjoy it."),
     "slow": (
-        "The delivery to {city} took {days} days.", "It took {days} days until the parcel reached {city}.", "{days} days from the order to my door in {city}.", "I waited {days} days for {this} {thing}, and {city} is not the end of the world.",
-        "Express it was not: {days} days to {city}.",
+        "The <delivery|parcel|courier> to {city} took {days}<, from {date} to {arrived}|, for {way} shipping|>.", "It took {days} until {call} <reached|got to> {city}.", "{days} from <the order|{date}> to <my door in {city}|{arrived}>.",
+        "{i} waited {days} for {call}, and {city} is <not the end of the world|on every map>.", "Ordered on {date}, <here|delivered> on {arrived}: {days}<| to {city}>.", "{way} shipping meant {days} <to {city}|of guessing>, for a {thing} of {price}.",
+        "By {arrived}, {days} in, {i} had <borrowed|nearly bought> another {thing} for {deed}.",
     ),
-    "slow_too": ("Nobody could tell me where {it} {was}.", "The tracking page said “soon” the whole time.", "The {thing} itself {is} fine, and so is the {part}.", "By then I had borrowed one for {deed}."),
     "broke": (
-        "I was careful with {them} from the first day.", "No amount of glue will bring the {part} back.", "One look at the {part} shows why: the material is far too thin.", "So much for {deed}.", "I never let anybody else touch {them}.",
-        "{brand} calls this made to be used every day.", "Without the {part} the {thing} {is} scrap.",
+        "{i} was careful with the {material} <from the first day|in {place}|even when {deed2}>.", "No <amount of glue|tape|screw> will <bring back|save> the {part} of {call}.", "<One look|A glance> at the {part} shows why: the {material} is <far too thin|brittle|hollow>.",
+        "So much for {use} in {home}.", "{i} never let <anybody|children|guests> touch {call} <in {city}|during {deed}>.", "{brand} calls {price} <fair|cheap> for something to be used <every day|in {place}>.", "Without the {part} {call} {is} <scrap|useless> for {deed}.",
+        "{weight} of {material} <for the trash|to throw away>, {origin} or not.", "The {part2} <held|survived>, but who <does|wants> {deed} without {part_a}?",
     ),
     "pictured": (
-        "On the screen it was {colour}, in the box it was {other}.", "What the shop calls {colour} I would call {other}.", "I ordered {colour} and unpacked something in {other}.", "The photo shows {colour}; mine {is} {other}, whatever the light.",
-        "Who could take this for {colour}? It is plainly {other}.",
+        "On the screen {it} {was} {colour}, in the box <from {brand}|on {arrived}> {other}.", "What the shop calls {colour} <anyone in {city} calls|I would call> {other}.", "{i} ordered {colour} and <unpacked|got> {other} on {arrived}.",
+        "The photo <shows|promises> {colour} {material}; mine {is} {other}, <in any light|even in {place}>.", "Who takes {this} {thing} for {colour}? <Plainly|To all of {city}> {it} {is} {other}.", "The {part} in {other} <does not match|clashes with> the {colour} of {place}.",
+        "{colour} for {place}, {i} thought, <and|yet> {call} turned out {other}.", "Neither the {part} nor the {part2} is {colour}; both are {other}.",
     ),
     "packed": (
-        "The {thing} itself may be good; I cannot tell any more.", "Please use more than one layer of cardboard.", "{brand} deserves a better box.", "The {colour} hides it a little, but I know that it is there.", "I paid for a new {thing}, not for this.",
-        "For {deed} it will do, for a present it will not.",
+        "{call} may be <good|fine> for {deed}; {i} cannot <tell|say> <with that {part}|any more>.", "Please use more than <one layer of cardboard|paper> for {weight} of {material}.", "{brand} deserves a better <box|carton> than the one <of {arrived}|that reached {city}>.",
+        "The {colour} hides it a little, but the {part} <is what I see|catches the light> in {place}.", "{i} paid {price} for a new {thing}, not for <a used one|this {part}>.", "For {deed} {it} will do, for a present to {city} <it will not|hardly>.",
+        "{days} on the road <and|with> no <label|sticker> to <protect|spare> the {part2}.",
     ),
-    "smell": (
-        "The {part} smells of {odor}, and airing {them} for days did not help.", "Cheap material, and the whole {thing} smells of {odor}.", "As soon as the {thing} {was} out of the box there was a smell of {odor}.", "The {thing} {has} a smell of {odor} that {place} does not deserve.",
-        "I washed the {part} twice, and the smell of {odor} stayed.",
-    ),
-    "extra_good": (
-        "The {part2} deserves a word of praise, too.", "I like the {part2} best.", "For {deed2} {it} will do very well, too.", "At {weight} {it} {is} easy to handle for what {it} {do}.", "The {colour} has grown on me.",
-        "I have tried {them} for {deed2} as well, with success.", "A friend with {a_thing} by another brand is jealous of the {part2}.", "Ready to use within minutes.", "Cleaning takes a moment, even around the {part2}.",
-    ),
-    "extra_bad": (
-        "The {part2} does not look trustworthy either.", "I have written to the shop and wait for an answer.", "For {deed} I am back to my old one.", "{brand} used to be better.", "{weight} of disappointment.", "The two-year guarantee had better be real.",
-        "I would not even use {them} for {deed2}.", "My neighbor in {city} has the same story to tell.",
-    ),
-    "end_5": ("Full marks.", "I would buy {them} again tomorrow.", "Five stars, and I do not give them lightly.", "Highly recommended to anybody who likes {deed2}.", "Thank you, {brand}!", "No complaints.", "I could not be happier."),
-    "end_4": ("One star off, because nothing is perfect.", "Four stars, since the manual is only a drawing.", "Four stars: another color or two would be nice.", "Nearly full marks.", "Just a little expensive, hence four stars.", "I keep one star for the next model."),
-    "end_3": ("Three stars.", "So it is three stars from me.", "Somewhere in the middle.", "I am keeping {them}, without enthusiasm.", "Look around before you decide.", "Might suit others better."),
-    "end_2": ("Two stars, because the refund came quickly.", "The second star is for the {part2}.", "Two stars, as the people on the telephone were kind.", "I hope that {brand} reads this.", "Not again.", "A second star for good intentions."),
-    "end_1": ("I want my money back.", "One star, because none is not possible.", "Never again.", "{it} went back the same day.", "Look for something else.", "A waste of {weight} of material."),
     "odor": ("rubber", "fish", "burnt plastic", "paint", "old socks", "gasoline", "mothballs"),
+    "smell": (
+        "The {part} smells of {odor}, and <airing|washing> {them} for {n} days <in {city}|beside {place}> did not help.", "<Cheap|Poor> {material}, and the whole {thing} smells of {odor} <since {arrived}|in {place}>.",
+        "As soon as {call} {was} out of the box <on {arrived} |>there was a smell of {odor}.", "{call} {has} a smell of {odor} that {home} does not deserve.", "{i} <washed|scrubbed|rinsed> the {part} {n} times, and the smell of {odor} <stayed|came back> <in {place}|by {weekday}>.",
+        "{deed} <in|amid> a smell of {odor}: <no, thank you|not for {price}>, {brand}.",
+    ),
+    "good": (
+        "The {part2} <deserves|earns> <a word of|some> praise, <too|as does the {material}>, <for {deed}|in {place}>.", "{i} like the {part2} best <of all|when {deed}>, <then|and> the {colour}.", "For {deed2} {it} {do} <very well|a fine job> <in {place}|too, in {city}>.",
+        "At {weight} {it} {is} easy to <handle|move|carry> <for|when> {deed}.", "The {colour} <has grown on me|looks good> <in {place}|beside the {material}>.", "{i} have tried {them} for {deed2} in {city}, with <success|joy>.",
+        "A friend with {a_brand2} {thing} is jealous of the {part2} <in {colour}|and of the {price}>.", "Ready <to use|for {deed}> <within minutes|at once> on {arrived}<, {part2} and all|>.", "Cleaning <takes|needs> a moment after {deed}, even <around|behind> the {part2}.",
+        "The {material} from {origin} <ages well|feels right> <in {place}|around the {part2}>.", "{size} in {measure} <is just right|fits> <for {deed}|beside the {part2}|for {place}>.",
+        "{it} <came|arrived> <within|after> {days}, {weight} of it, <well packed|in one piece> <for {city}|from {origin}>.",
+    ),
+    "bad": (
+        "The {part2} does not look <trustworthy|better> either <in {place}|for {price}>.", "{i} wrote to the shop about the {part} on {wrote} and <wait|keep waiting> <for an answer|in {city}>.", "For {deed} I am back to <my old|a borrowed> {thing} <in {place}|since {wrote}>.",
+        "{brand} used to <be better|care more> about <the {part2}|{material}|{place}>.", "{weight} of disappointment, <shipped|sent> <from {origin}|to {city}> for {price}.", "The two-year guarantee <had better|must> cover the {part2} <in {city}|and {deed}>.",
+        "{i} would not even <use {them}|trust {call}> for {deed2}.", "My neighbor in {city} <has|tells> <the same story|worse> about {brand} and the {part2}.", "<Next time|Next month> {i} take {brand2} for {deed}<, {price} or not|>.",
+    ),
+    "with_option": (
+        "{i} took {them} with “{option}”<, for {deed}|, which {place} needs|, and would again>.", "<The choice|My pick> was {option_name}: {option_value}<, good for {deed}|, because of {place}|, out of habit>.", "“{option_value}” is <the right|a sensible|the usual> {option_name} for {deed}<| in {city}|, {i} think>.",
+        "<For|Given> {place}, “{option_value}” <made sense|was the obvious> <to me|choice>.", "{option_name}: {option_value}, <as {deed} demands|chosen in a hurry|after asking around in {city}>.",
+    ),
+    "with_other": (
+        "<In|From> the same <parcel|box|carton> came the {other_product}<, which {i} use more|, also for {place}|>.", "{i} <had ordered|ordered> the {other_product} <as well|on {date}, too>, <another story|to save on shipping|for {city}>.", "<Together with|Beside|Along with> the {other_product} it <made|was> <a heavy box|one big parcel|quite a load> <for|to carry in> {city}.",
+        "The {other_product} <from the same day|ordered on {date}> <is|was> for <somebody else|{place}, too|another room>.", "<Only|Just> the {other_product} <kept it company|came with it> <on the road|to {city}>.",
+    ),
+    "nth_order": (
+        "This was my {nth} order here <since {joined}|from {city}>, <hardly the last|and it shows|for what it is worth>.", "<After|With> {nth_count} orders <from {city}|in this shop|since {joined}> {i} know {brand} <well|a little|by now>.", "{nth_count} orders <since {joined}|to {city}>, and <I remember {call}|none like {call}|{brand} was in most of them>.",
+    ),
+    "end_5": (
+        "Full marks.", "Five stars.", "Five stars for the {part}<, the {colour}| and the {material}> and <for {deed}|for {city}'s fastest {thing}>.", "{i} would buy {call} again <tomorrow|for {place}|at {price}|in {colour}>.",
+        "<Thank you|Well done|Bravo>, {brand}!", "Recommended to <anybody|friends|people in {city}> who <likes|enjoys|does a lot of> {deed2}<| in {place}>.",
+    ),
+    "end_4": (
+        "Four stars.", "Nearly full marks.", "One star off for the {part2}<, which could be better|, nothing else|, as nothing is perfect> <in {place}|for {price}|in {material}>.",
+        "Four stars, since <the manual for {call} is only a drawing|{price} is a little much for {place}|the {part2} took {n} tries>.", "{i} keep one star for <the next|a better|a bigger> {part2} <by {brand}|and for {deed2}>.",
+    ),
+    "end_3": (
+        "Three stars.", "Three stars from {city}.", "Somewhere in the middle, like the {part2} <in {place}|for {price}|of {material}>.", "I am keeping {call}, without <enthusiasm|much love|a second look>, <for {deed2}|in {place}>.",
+        "Look around <in {city} |>before you spend {price} on {a_thing}<| for {place}>.",
+    ),
+    "end_2": (
+        "Two stars.", "Two stars, one of them for the {part2} <and|or perhaps for> the {colour}.", "The second star is for the <{part2} of {material}|{colour} of the {part2}|people in {city}>.", "Not again, {brand}.",
+        "Two stars, as the people <on the telephone|at the counter> in {city} were kind about the {part}.", "{i} hope that {brand} reads <this|about the {part}> <in {origin}|by {month}|before {deed} goes wrong again>.",
+    ),
+    "end_1": (
+        "Never again.", "One star.", "{i} want <my|the> money back, all {price}<, {way} postage too| for the {part}|, and a new {part2}>.", "One star, because none is not possible for {call}.",
+        "{it} went back <to the shop |>on {wrote}, {part} and all.", "A waste of {weight} of {material}<| and of {price}| on {deed}>.", "Stay away, {city}.",
+    ),
 }  # fmt: skip
-DESCRIPTIONS = (
-    "Made for {deed}; the {part} is easy to clean, and there is a two-year guarantee.",
-    "The {part} and the {part2} are made to be used every day. Two-year guarantee.",
-    "Good for {deed} and for {deed2}. Two-year guarantee, on the {part} as well.",
-    "Just right for {place}, and nothing gets in the way of {deed}. Two-year guarantee.",
-    "Designed around the {part} and tested for {deed}. Two-year guarantee.",
-    "We tried the {thing} for {deed2}, and {brand} improved the {part} until we were content. Two-year guarantee.",
-)
+DESCRIPTIONS: Rules = {
+    "made": (
+        "Made of {material} for {use}<; the {part} is easy to clean|, with a {part} that lasts|>.", "The {part} and the {part2} <are made|are built> for {use}.", "<Good|Right> for {use} <in|and for> {place}.", "Designed around the {part} and <tested|tried> for {use}<| in {place}>.",
+        "{brand} <improved|refined> the {part} until {use} <was easy|became a joy>.", "{size} in {measure}, {weight}, <and|with> a {part} <for {deed}|of {material}>.",
+    ),
+    "use": ("{deed}", "{deed2}", "{deed} and {deed2}"),
+}

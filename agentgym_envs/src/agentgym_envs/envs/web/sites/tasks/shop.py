@@ -131,8 +131,8 @@ each(
     "find",
     "Who wrote the review of the {product} with the title “{title}”?",
     "shop",
-    "SELECT p.name, p.name AS product, r.theme AS title, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
-    " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.theme HAVING count(*) = 1",
+    "SELECT p.name, p.name AS product, r.title, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
+    " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.title HAVING count(*) = 1",
     check=lambda r: answer.name(r["author"], answer.CUSTOMERS),
     steps=lambda r: [*_open(r), stop(r["author"])],
 )
