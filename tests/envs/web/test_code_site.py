@@ -66,7 +66,7 @@ def mains(db):
     return db.execute("SELECT project_id, head FROM branches WHERE name = 'main'").fetchall()
 
 
-@pytest.mark.parametrize(("table", "count"), [("issues", 1224), ("comments", 1450)])
+@pytest.mark.parametrize(("table", "count"), [("issues", 3672), ("comments", 4439)])
 def test_no_text_comes_twice(db, table, count):
     texts = [r[0] for r in db.execute(f"SELECT body FROM {table}")]
     assert len(texts) == len(set(texts)) == count
@@ -127,7 +127,7 @@ def test_the_numbers_of_a_commit_are_those_of_its_changes(db):
 
 def test_a_merge_request_changes_what_it_says_and_a_merged_one_is_on_the_main_branch(db):
     merges = db.execute("SELECT * FROM issues WHERE merge ORDER BY id").fetchall()
-    assert len(merges) == 264
+    assert len(merges) == 792
     for merge in merges[::5]:
         main = repository.head(db, merge["project_id"], "main")
         assert repository.differences(db, merge["base"], merge["head"])
@@ -183,13 +183,13 @@ def test_a_page_of_blame_agrees_with_the_commits(db):
 
 def test_a_change_of_a_file_stays_on_its_branch(visitor):
     before = visitor.text("tidepool", "main", "VERSION")
-    assert "has been changed" in visitor.sends("/p/tidepool/file/VERSION?ref=tryout", content="9.9.9\r\n", message="Raise it")
-    assert visitor.text("tidepool", "tryout", "VERSION") == "9.9.9\n"
+    assert "has been changed" in visitor.sends("/p/tidepool/file/VERSION?ref=spike", content="9.9.9\r\n", message="Raise it")
+    assert visitor.text("tidepool", "spike", "VERSION") == "9.9.9\n"
     assert visitor.text("tidepool", "main", "VERSION") == before
-    shown = visitor.sees("/p/tidepool/commits?ref=tryout")
+    shown = visitor.sees("/p/tidepool/commits?ref=spike")
     assert shown.index("Raise it") < shown.index("Try an idea")
     assert "Raise it" not in visitor.sees("/p/tidepool/commits")
-    assert "9.9.9" in visitor.sees("/p/tidepool/compare?from=main&to=tryout")
+    assert "9.9.9" in visitor.sees("/p/tidepool/compare?from=main&to=spike")
 
 
 def test_who_is_no_developer_changes_nothing(visitor):
@@ -201,7 +201,7 @@ def test_who_is_no_developer_changes_nothing(visitor):
     assert visitor.value("SELECT count(*) FROM branches WHERE name = 'mine'") == 0
 
 
-@pytest.mark.parametrize("name", ["", "two words", "main", "v2.1.9", NASTY])
+@pytest.mark.parametrize("name", ["", "two words", "main", "v2.1.2", NASTY])
 def test_a_branch_needs_a_name_of_its_own(visitor, name):
     count = "SELECT count(*) FROM branches"
     before = visitor.value(count)
@@ -210,8 +210,8 @@ def test_a_branch_needs_a_name_of_its_own(visitor, name):
 
 
 def test_a_branch_is_made_shown_and_deleted(visitor):
-    assert "Switch branch or tag: fix/one" in visitor.sends("/p/tidepool/branches", name="fix/one", start="tryout")
-    assert visitor.text("tidepool", "fix/one", "VERSION") == visitor.text("tidepool", "tryout", "VERSION")
+    assert "Switch branch or tag: fix/one" in visitor.sends("/p/tidepool/branches", name="fix/one", start="spike")
+    assert visitor.text("tidepool", "fix/one", "VERSION") == visitor.text("tidepool", "spike", "VERSION")
     assert "has been deleted" in visitor.sends("/p/tidepool/branches", name="fix/one", how="delete")
     visitor.sends("/p/tidepool/branches", name="main", how="delete")
     assert visitor.value("SELECT group_concat(name) FROM branches WHERE project_id = 1 AND name IN ('main', 'fix/one')") == "main"
@@ -247,9 +247,9 @@ def test_what_both_have_changed_is_not_merged(visitor):
 
 
 def test_a_merge_request_is_opened_and_approved(visitor):
-    assert "needs a title" in visitor.sends("/p/tidepool/merges/new", source="tryout", title=" ")
+    assert "needs a title" in visitor.sends("/p/tidepool/merges/new", source="spike", title=" ")
     assert "other than main" in visitor.sends("/p/tidepool/merges/new", source="main", title="Mine")
-    shown = visitor.sends("/p/tidepool/merges/new", source="tryout", title="Mine", body="See #1 and **this**")
+    shown = visitor.sends("/p/tidepool/merges/new", source="spike", title="Mine", body="See #1 and **this**")
     assert re.search(r'See <a href="/p/tidepool/issues/1">#1</a> and <strong>this</strong>', shown)
     assert "Ready to merge" in shown
     number = visitor.value("SELECT max(number) FROM issues WHERE project_id = 1")
@@ -265,7 +265,7 @@ def test_folders_and_papers_are_shown(visitor):
     assert re.search(r'href="/p/tidepool/file/src/exporter.py">exporter.py</a>', visitor.sees("/p/tidepool/tree/src"))
     assert visitor.asks("GET", "/p/tidepool/tree/srcs").status == 404
     assert visitor.asks("GET", "/p/tidepool?ref=nowhere").status == 404
-    assert "v2.1.9" in visitor.sees("/p/tidepool/tags")
+    assert "v2.1.2" in visitor.sees("/p/tidepool/tags")
 
 
 def test_what_people_write_is_shown_as_text(visitor):
@@ -305,11 +305,11 @@ def test_the_script_opens_menus_proposes_and_complains():
 
         assert "'Branches'" not in shows("goto", "/p/tidepool")
         assert "link 'Branches'" in shows("click", "Code", "button")
-        assert "link 'tryout'" in shows("click", "Switch branch or tag: main", "button")
-        shown = shows("type", "Search branches and tags", "textbox", " [try] [0]")
-        assert "link 'tryout'" in shown
+        assert "link 'spike'" in shows("click", "Switch branch or tag: main", "button")
+        shown = shows("type", "Search branches and tags", "textbox", " [spi] [0]")
+        assert "link 'spike'" in shown
         assert "link 'prototype'" not in shown
-        assert "link 'tryout'" not in shows("click", "Create new…", "button")
+        assert "link 'spike'" not in shows("click", "Create new…", "button")
         assert f"link '{NASTY} · tidepool'" not in shows("click", "New issue here", "link")
         assert re.search(r"alert ''.*\n\t*\[\d+\] StaticText 'An issue needs a title.'", shows("click", "Open issue", "button"))
         shows("type", "Title", "textbox", f" [{NASTY}] [0]")

@@ -12,7 +12,7 @@ from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.forum.data import ME, MINE
 from agentgym_envs.envs.web.sites.forum.feed import ORDERS
 from agentgym_envs.envs.web.sites.forum.lore import LORE
-from agentgym_envs.envs.web.sites.forum.texts import topics
+from agentgym_envs.envs.web.sites.forum.texts import titles as known_titles
 from agentgym_envs.envs.web.sites.site import ORIGINS, open_database
 from agentgym_envs.envs.web.sites.tasks.load import load
 
@@ -48,29 +48,28 @@ def titles(page):
 
 
 def test_no_two_texts_are_equal(db):
-    for table, count in (("posts", 880), ("comments", 3346)):
+    for table, count in (("posts", 2640), ("comments", 9768)):
         assert db.execute(f"SELECT count(DISTINCT body) FROM {table}").fetchone()[0] == count
     assert db.execute("SELECT count(DISTINCT body) FROM wiki").fetchone()[0] == 60
     bios = [r[0] for r in db.execute("SELECT bio FROM people WHERE bio <> ''")]
-    assert len(set(bios)) == len(bios) > 70
+    assert len(set(bios)) == len(bios) > 200
 
 
 def test_texts_are_about_their_subject_and_have_no_blanks(db):
     """A post names something of its subject; a comment something of it, of the gear, or the person whom it answers."""
-    known = topics()
     places = {r["id"]: r["name"] for r in db.execute("SELECT * FROM communities")}
     names = {r["id"]: r["name"] for r in db.execute("SELECT * FROM people")}
     posts = {r["id"]: r for r in db.execute("SELECT * FROM posts")}
     comments = {r["id"]: r for r in db.execute("SELECT * FROM comments")}
     vague = 0
     for post in posts.values():
-        topic = known[places[post["community_id"]], post["title"]]
+        topic = known_titles(places[post["community_id"]])[post["title"]]
         subject = LORE[topic.community].subjects[topic.subject]
         marks = [*subject.tips, *subject.troubles, subject.measure, topic.subject]
         assert any(m.lower() in post["body"].lower() for m in marks), post["body"]
     for comment in comments.values():
         post = posts[comment["post_id"]]
-        topic = known[places[post["community_id"]], post["title"]]
+        topic = known_titles(places[post["community_id"]])[post["title"]]
         lore = LORE[topic.community]
         subject, parent = lore.subjects[topic.subject], comments.get(comment["parent_id"])
         marks = [*subject.tips, *subject.troubles, subject.measure, topic.subject, lore.shop, lore.doer, *(g[0] for g in lore.gear)]
@@ -107,14 +106,14 @@ def test_a_price_is_that_of_the_thing_that_was_asked_for(db):
 
 def test_the_snapshot_is_small_and_always_the_same():
     content = hosts.snapshot("forum")
-    assert len(content) < 1_050_000
+    assert len(content) < 3_000_000
     hosts.snapshot.cache_clear()
     assert hosts.snapshot("forum") == content
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_list_is_sorted_and_narrowed_to_a_flair(host, db, order):
-    page = asked(host, f"/c/linux?sort={order}&flair=Question")
+    shown = [t for n in (1, 2) for t in titles(asked(host, f"/c/linux?sort={order}&flair=Question&page={n}"))]
     sql = (
         "SELECT p.*, score + downs AS ups FROM posts p JOIN communities c ON c.id = community_id"
         " WHERE c.name = 'linux' AND flair = 'Question'"
@@ -126,14 +125,14 @@ def test_a_list_is_sorted_and_narrowed_to_a_flair(host, db, order):
         "talk": lambda p: p["comments"],
         "controversial": lambda p: (p["ups"] + p["downs"]) * min(p["ups"], p["downs"]) / max(p["ups"], p["downs"], 1),
     }
-    assert sorted(titles(page)) == sorted(p["title"] for p in found)
-    assert 1 < len(found) < 15
+    assert sorted(shown) == sorted(p["title"] for p in found)
+    assert 15 < len(found) <= 30
     if order in keys:
-        assert titles(page) == [p["title"] for p in sorted(found, key=lambda p: (keys[order](p), -p["id"]), reverse=True)]
+        assert shown == [p["title"] for p in sorted(found, key=lambda p: (keys[order](p), -p["id"]), reverse=True)]
     if order == "old":
-        assert titles(page) == [p["title"] for p in sorted(found, key=lambda p: p["written"])]
+        assert shown == [p["title"] for p in sorted(found, key=lambda p: p["written"])]
     if order == "hot":
-        assert titles(page) != titles(asked(host, "/c/linux?sort=old&flair=Question"))
+        assert shown[:15] != titles(asked(host, "/c/linux?sort=old&flair=Question"))
 
 
 def test_a_list_is_narrowed_to_a_range_of_time(host, db):

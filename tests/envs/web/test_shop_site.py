@@ -4,6 +4,7 @@ import collections
 import json
 import re
 import urllib.parse
+from datetime import date
 
 import gymnasium
 import pytest
@@ -21,7 +22,8 @@ SAYS_RATING = {
     "Full marks.": 5,
     "Five stars": 5,
     "Four stars": 4,
-    "Three stars.": 3,
+    "Nearly full marks": 4,
+    "Three stars": 3,
     "Two stars": 2,
     "Never again.": 1,
     "money back": 1,
@@ -87,26 +89,73 @@ def reviews(snapshot):
 
 
 def test_no_review_and_no_description_is_written_twice(snapshot, reviews):
-    assert len(reviews) == len({r["body"] for r in reviews}) == 1424
-    assert len({r["title"] for r in reviews}) > 500
+    assert len(reviews) == len({r["body"] for r in reviews}) > 4272
+    assert len({r["title"] for r in reviews}) > 1400
     assert len({(r["product_id"], r["title"]) for r in reviews}) == len(reviews)
     descriptions = [r[0] for r in snapshot.execute("SELECT description FROM products")]
-    assert len(set(descriptions)) == len(descriptions) == 360
+    assert len(set(descriptions)) == len(descriptions) == 1080
 
 
 def test_a_review_is_about_its_product_and_fits_its_rating(reviews):
+    every = {part for thing in THINGS.values() for part in thing.parts}
     for r in reviews:
-        parts, deeds = THINGS[r["kind"]]
-        own = [r["kind"], r["brand"], r["colour"], f"{r['weight']:,} g", *parts, *deeds]
+        thing = THINGS[r["kind"]]
+        own = [r["kind"], r["brand"], *COLOURS, f"{r['weight']:,} g", *thing.parts, *thing.deeds]
         assert any(word.lower() in r["body"].lower() for word in own), r["body"]
-        others = {p for kind, (names, _) in THINGS.items() for p in names} - set(parts)
+        others = every - set(thing.parts)
         assert not re.search(rf"\bthe ({'|'.join(sorted(others - {'thing'}))}) (broke|\.)", r["body"]), r["body"]
         for text in (r["title"], r["body"]):
-            assert not re.search(r"[{}]|\ba [aeiou]|\ban [^aeiou]|\b(\w+) \1\b|  ", text, re.I), text
+            assert not re.search(r"[{}<|>]|\ba (?!used)[aeiou]|\ban (?!honest)[^aeiou]|\b(\w+) \1\b|  | [,.;]", text, re.I), text
         for said, rating in SAYS_RATING.items():
             assert said not in r["body"] or r["rating"] == rating, r["body"]
         if r["kind"] in PLURAL:
             assert not re.search(rf"\bthis ({r['brand']} )?{r['kind'].lower()}", r["body"].lower()), r["body"]
+
+
+def test_a_review_agrees_with_the_product_and_with_the_order_that_brought_it(reviews, snapshot):
+    """Prices, days, material, measure and origin: a text names no others than those of its own product and order."""
+    attributes = collections.defaultdict(dict)
+    for product, name, value in snapshot.execute("SELECT * FROM attributes"):
+        attributes[product][name] = value
+    orders = {o["id"]: o for o in snapshot.execute("SELECT * FROM orders")}
+    items = {(i["order_id"], i["product_id"]): i for i in snapshot.execute("SELECT * FROM order_items")}
+    assert all(
+        (r["order_id"], r["product_id"]) in items and orders[r["order_id"]]["customer_id"] == r["customer_id"] for r in reviews
+    )
+    materials = {a["Material"] for a in attributes.values()} - {
+        "glass",
+        "leather",
+        "cork",
+        "linen",
+        "latex",
+        "rubber",
+        "copper",
+        "brass",
+        "silicone",
+        "steel",
+        "rubber cable",
+    }
+    assert len(materials) > 60
+    for r in reviews:
+        order, own = orders[r["order_id"]], attributes[r["product_id"]]
+        paid = items[r["order_id"], r["product_id"]]["price"]
+        assert order["delivered"] < r["written"], r["id"]
+        assert set(re.findall(r"\$[\d.]+\d", r["body"])) <= {f"${paid / 100:.2f}"}
+        waited = (date.fromisoformat(order["delivered"]) - date.fromisoformat(order["placed"])).days
+        assert {int(n) for n in re.findall(r"\b(\d+) days? (?:to|until|from|of|on|in)\b", r["body"])} <= {waited}
+        said = {m for m in materials if re.search(rf"\b{re.escape(m)}\b", r["body"])}
+        assert all(m in own["Material"] for m in said), (r["body"], own)
+        sizes = set(re.findall(r"\b\d+ [cm]m\b", r["body"].replace(r["title"], "")))
+        assert {s for s in sizes if f"{s} " not in r["kind"]} <= {
+            v for k, v in own.items() if k not in ("Material", "Made in")
+        } | _sizes(items, r)
+        if order["status"] == "Returned":
+            assert r["rating"] < 4
+
+
+def _sizes(items, review):
+    """Measures in the options that were ordered."""
+    return set(re.findall(r"\b\d+ [cm]m\b", items[review["order_id"], review["product_id"]]["options"]))
 
 
 def test_what_is_kept_of_a_review_is_what_it_says(reviews):
@@ -211,7 +260,7 @@ def test_a_category_shows_one_type_of_product(shop):
 def test_the_search_field_gets_suggestions(shop):
     found = json.loads(shop.get("/suggest?q=KETTLE"))
     assert found[0] == {"text": "All: Kettle", "address": "/category/2?kind=Kettle"}
-    assert len(found) == 6
+    assert len(found) == 7
     assert all("Kettle" in f["text"] for f in found)
     assert "Kettle" in shop.get(found[0]["address"])
     assert json.loads(shop.get("/suggest?q=+")) == json.loads(shop.get("/suggest?q=zzz")) == []
@@ -255,25 +304,26 @@ def test_a_grid_tells_the_sum_of_all_its_pages(admin, query):
 
 def test_many_rows_are_changed_at_a_time(admin, query):
     shown = admin.post(
-        "/orders/mass?status=Shipped", *[("row", 1922), ("row", 1923), ("row", 99999), ("row", "x")], how="Delivered"
+        "/orders/mass?status=Shipped", *[("row", 4572), ("row", 4573), ("row", 99999), ("row", "x")], how="Delivered"
     )
     assert "2 orders changed." in shown
-    assert len(column(shown, 1)) == 6, "the filter is still there"
-    assert query("SELECT status FROM orders WHERE id IN (1922, 1923)") == [("Delivered",)] * 2
+    assert set(column(shown, 4)) == {"Shipped"}, "the filter is still there"
+    assert query("SELECT status FROM orders WHERE id IN (4572, 4573)") == [("Delivered",)] * 2
     assert "1 product changed." in admin.post("/products/mass", row=7, how="0")
     assert query("SELECT id FROM products WHERE NOT enabled") == [(7,)]
     assert "1 customer changed." in admin.post("/customers/mass", row=5, how="VIP")
     assert query("SELECT grp FROM customers WHERE id = 5") == [("VIP",)]
     before = query("SELECT count(*) FROM orders WHERE status = 'Lost'")
-    assert "Choose an action." in admin.post("/orders/mass", row=1922, how="Lost")
+    assert "Choose an action." in admin.post("/orders/mass", row=4572, how="Lost")
     assert "Select one row at least." in admin.post("/orders/mass", how="Shipped")
     assert query("SELECT count(*) FROM orders WHERE status = 'Lost'") == before
 
 
 def test_deleted_reviews_no_longer_count(admin, query):
-    keys = [k for (k,) in query("SELECT id FROM reviews WHERE product_id = 126 AND status = 'approved'")]
+    keys = [k for (k,) in query("SELECT id FROM reviews WHERE product_id = 127 AND status = 'approved'")]
+    assert keys
     assert f"{len(keys)} reviews deleted." in admin.post("/reviews/mass", *[("row", k) for k in keys], how="delete")
-    assert query("SELECT reviews, rating FROM products WHERE id = 126") == [(0, 0.0)]
+    assert query("SELECT reviews, rating FROM products WHERE id = 127") == [(0, 0.0)]
 
 
 def test_the_admin_sets_what_an_option_costs(admin, shop, query):
@@ -339,4 +389,4 @@ def test_a_box_selects_all_rows_and_deleting_is_confirmed_in_the_browser(env):
     seen = act(env, "click", "button", "Submit")
     assert "DIALOG: confirm: Delete 10 selected? (accepted)" in seen
     assert "10 reviews deleted." in seen
-    assert "86 reviews" in seen
+    assert "273 reviews" in seen

@@ -16,7 +16,7 @@ _STARTS = re.compile(r"(^|[.!?]\s+|\n\n|> |\d\. \*\*)([a-z])")
 _GAPS = re.compile(r" +(?=[ ,.;:?!\n]|$)|(?<=\n) +|(?<=\n\n)\n+")
 _ENDS = re.compile(r"[.!?]+(?:\s|$|[”*)])|\n|\|")
 _DRAWN = "drawn "
-_MARKS = " \t*_>#-–“”„()[]~,`$"
+_MARKS = " \t*_>#-–“”„()[]~,`$.:;!?"
 
 
 class _Blank(NamedTuple):
@@ -149,10 +149,10 @@ class Author:
             for n, name in enumerate(names):
                 layout = layout.replace(f"{{{name}}}", f"{{{_DRAWN}{n}}}", 1)
             made = _filled(self.rng, self.rules, layout, drawn)
-            found = sentences(made)
+            found = sentences(made) or [made.lower()]
             if self.said.isdisjoint(found) and len(set(found)) == len(found):
                 self.said.update(found)
-                return _begun(_GAPS.sub("", made))
+                return _begun(_GAPS.sub("", made).strip())
         raise RuntimeError(f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}")
 
     def _new(self, text: str, facts: Mapping[str, Any], mine: set[str]) -> str:

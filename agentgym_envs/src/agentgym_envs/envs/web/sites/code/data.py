@@ -142,9 +142,7 @@ def _sha(*parts: Any) -> str:
     return hashlib.sha1(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
 
-def _tell(
-    db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[Issue], team: list[int], said: set[str]
-) -> None:
+def _tell(db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[Issue], team: list[int], said: set[str]) -> None:
     """Makes files and texts of what happened."""
     rng = random.Random(f"code texts {about.name}")
     history = History(db, rng, about)

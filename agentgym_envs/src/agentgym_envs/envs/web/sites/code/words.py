@@ -26,9 +26,7 @@ class Writer:
         said: sentences that must not come again, of all projects; they grow.
     """
 
-    def __init__(
-        self, rng: random.Random, name: str, versions: Sequence[str], modules: Mapping[str, Module], said: set[str]
-    ):
+    def __init__(self, rng: random.Random, name: str, versions: Sequence[str], modules: Mapping[str, Module], said: set[str]):
         self.rng, self.name, self.versions, self.modules = rng, name, versions, modules
         self.issues, self.merges, self.talk = (Author(rng, rules, said) for rules in (PLACES, MERGE, COMMENT))
 

@@ -89,7 +89,9 @@ def _write(db: sqlite3.Connection, posts: Sequence[Post], names: Mapping[int, st
     """Adds the posts and their comments with their texts."""
     bodies, said, found = list[Any](), list[Any](), list[Any]()
     for post, written in zip(posts, write_texts(posts, names), strict=True):
-        bodies.append((post.id, post.community, post.author, post.title, written.body, post.written, post.score, 0, 0, 0, len(post.comments)))
+        bodies.append(
+            (post.id, post.community, post.author, post.title, written.body, post.written, post.score, 0, 0, 0, len(post.comments))
+        )
         for k, text in zip(post.comments, written.comments, strict=True):
             said.append((k.id, post.id, k.parent, k.author, text, k.written, k.score))
         found += [(post.id, *fact) for fact in written.facts]

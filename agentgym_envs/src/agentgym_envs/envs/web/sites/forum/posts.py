@@ -5,7 +5,7 @@ from agentgym_envs.envs.web.sites.grammar import Rules
 RULES: Rules = {
     "since": (
         "since {month}", "for {weeks} weeks now", "since <we|I> <moved to|left> {town}", "since last {season}", "on and off since {month}", "every {day}", "ever since {town}",
-        "since <my|our> first {gear1}", "all through {month}",
+        "since <my|our> first try", "all through {month}",
     ),
     "season": ("spring", "summer", "autumn", "winter"),
     "kin": ("sister", "neighbour", "father-in-law", "flatmate", "daughter", "old teacher", "colleague", "aunt", "brother", "best friend", "boss", "cousin"),

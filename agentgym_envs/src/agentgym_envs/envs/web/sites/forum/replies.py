@@ -62,7 +62,7 @@ RULES: Rules = {
         "{Name}, and if {trouble}<| in {month}| – {some}'s case>?", "It did not help <me|in {town}|my {kin}><, {name}| {since}|>: {trouble}, as before.", "Careful, {name}: in {town} that <ended with|cost me> a <broken|lost> {gear}<| in {month}|, {k} days in>.", "I tried that for {weeks} weeks<, {name}| in {town}| with {a gear}>.",
     ),
     "told_price": (
-        "{aware}about **${price}**, {bought}.", "{aware}I paid ${price} for {a gear}, {bought}.", "{aware}${price}, {bought}, and it still works <in {town2}|{since}|with {x}>.", "{aware}my {kin}'s {gear} <was|cost> ${price}, {bought}.",
+        "{aware}about **${price}**, {bought}.", "{aware}I paid ${price} for {a gear}, {bought}.", "{aware}${price}, {bought}, and it still works <in {town2}|{since}|every {day}>.", "{aware}my {kin}'s {gear} <was|cost> ${price}, {bought}.",
     ),
     "told_place": ("{aware}mine is {bought}, ${price}<| {since}|, {name}>.", "{aware}{a gear} for ${price}, {bought}<|, {name}>."),
     "bought": ("<at|from> the {shop} in {town}", "used, from a {doer} in {town}", "new, in {month}, in {town}", "at a sale in {town}<| on a {day}>", "through my {kin} in {town}", "online, {since}", "at {some}'s, in {month}"),

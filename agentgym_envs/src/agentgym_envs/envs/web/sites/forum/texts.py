@@ -93,7 +93,13 @@ def facts_about(rng: random.Random, topic: Topic, month: int) -> dict[str, Any]:
         left = list(things)
         return [left.pop(int(draw() * len(left))) for _ in range(count)]
 
-    tips, troubles, gear, spots, towns = some(subject.tips, 3), some(subject.troubles, 2), some(lore.gear, 3), some(SPOTS, 2), some(TOWNS, 2)
+    tips, troubles, gear, spots, towns = (
+        some(subject.tips, 3),
+        some(subject.troubles, 2),
+        some(lore.gear, 3),
+        some(SPOTS, 2),
+        some(TOWNS, 2),
+    )
     figures = some(range(subject.low, subject.high + 1), 2)
     m, n = sorted(figures, reverse=subject.measure in FEWER)
     prices = [low + int(draw() * (high + 1 - low)) for _, low, high in gear]

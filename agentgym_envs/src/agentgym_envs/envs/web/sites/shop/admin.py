@@ -8,8 +8,8 @@ from flask import Flask, render_template, request
 
 from agentgym_envs.envs.web.sites.shop.catalogue import STATUSES
 from agentgym_envs.envs.web.sites.shop.choices import choices
-from agentgym_envs.envs.web.sites.shop.sales import refresh_ratings
 from agentgym_envs.envs.web.sites.shop.grid import SIZES, change, ordered, picked, size
+from agentgym_envs.envs.web.sites.shop.sales import refresh_ratings
 from agentgym_envs.envs.web.sites.site import (
     TODAY,
     Site,

@@ -66,7 +66,11 @@ def fill(db: sqlite3.Connection) -> None:
     _customers(db, rng)
     add_orders(db, rng, ME)
     add(db, "staff", *STAFF)
-    add(db, "discounts", *[(n + 1, code, 10 + 5 * n, str(TODAY + timedelta(days=30 * n - 45)), int(n > 1)) for n, code in enumerate(CODES)])
+    add(
+        db,
+        "discounts",
+        *[(n + 1, code, 10 + 5 * n, str(TODAY + timedelta(days=30 * n - 45)), int(n > 1)) for n, code in enumerate(CODES)],
+    )
     add(db, "wishlist", *[(ME, product) for product in rng.sample(range(1, 361), 4)])
     _options(db)
     add_reviews(db, ME)
@@ -87,15 +91,19 @@ def _kinds() -> Iterator[tuple[int, str, str, str]]:
 def _products(db: sqlite3.Connection, rng: random.Random) -> None:
     home = {category: department for department, categories in DEPARTMENTS.items() for category in categories}
     add(db, "categories", *[(n, category, department) for n, (category, department) in enumerate(home.items(), 1)])
-    made = []
+    made, prices = list[tuple[object, ...]](), set[tuple[int, int]]()
     for number, (place, category, kind, variant) in enumerate(_kinds(), 1):
         low, high = KINDS[category][2:]
         brand = rng.choice(BRANDS[home[category]])
-        price = 100 * rng.randint(low, high) - rng.choice((1, 5, 50))
+        while (place, price := 100 * rng.randint(low, high) - rng.choice((1, 5, 50))) in prices:  # one for each price of a category
+            pass
+        prices.add((place, price))
         stock = rng.choice((0, 0, 3, 5, 8, *range(11, 60), *range(60, 180, 4)))
         sku = f"{category[:2].upper()}-{1000 + 7 * number}"
         weight = rng.randint(1, 90) * 50
-        made.append((number, sku, f"{brand} {variant} {kind}", place, brand, rng.choice(COLOURS), price, stock, weight, "", 1, 0, 0, kind))
+        made.append(
+            (number, sku, f"{brand} {variant} {kind}", place, brand, rng.choice(COLOURS), price, stock, weight, "", 1, 0, 0, kind)
+        )
     add(db, "products", *made)
 
 

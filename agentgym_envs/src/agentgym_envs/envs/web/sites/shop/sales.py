@@ -37,11 +37,15 @@ def add_orders(db: sqlite3.Connection, rng: random.Random, me: int) -> None:
         total = cost + sum(quantity * price for *_, quantity, price in bought)
         tracking = f"HP{rng.randint(10**8, 10**9 - 1)}" if status in ("Shipped", "Delivered", "Returned") else ""
         payment = rng.choice(("Card", "Card", "Invoice", "Gift card"))
-        orders.append((1000 + n, customer[0], str(placed), status, way, cost, total, *customer[1:], payment, tracking, "", delivered))
+        orders.append(
+            (1000 + n, customer[0], str(placed), status, way, cost, total, *customer[1:], payment, tracking, "", delivered)
+        )
         items += bought
     add(db, "orders", *orders)
     add(db, "order_items", *items)
-    db.execute("UPDATE customers SET joined = min(joined, (SELECT coalesce(min(placed), joined) FROM orders WHERE customer_id = customers.id))")
+    db.execute(
+        "UPDATE customers SET joined = min(joined, (SELECT coalesce(min(placed), joined) FROM orders WHERE customer_id = customers.id))"
+    )
 
 
 def _fate(rng: random.Random, way: str, placed: date, ago: int) -> tuple[str, str]:
@@ -62,7 +66,9 @@ def add_reviews(db: sqlite3.Connection, me: int) -> None:
     products = {r[0]: rng.choice((0.2, 0.5, 0.75, 0.9)) for r in db.execute("SELECT id FROM products")}
     eager = {product: rng.choice((0.2, 0.7, 0.8, 0.85, 0.9, 0.95)) for product in products}
     seen, made = set[tuple[int, int]](), list[tuple[Any, ...]]()
-    for order, customer, status, way, placed, delivered, product in db.execute(PURCHASES, (me, str(TODAY - timedelta(days=30)))).fetchall():
+    for order, customer, status, way, placed, delivered, product in db.execute(
+        PURCHASES, (me, str(TODAY - timedelta(days=30)))
+    ).fetchall():
         if (product, customer) in seen or rng.random() > eager[product]:
             continue
         seen.add((product, customer))
@@ -71,7 +77,9 @@ def add_reviews(db: sqlite3.Connection, me: int) -> None:
         late = way == "standard" and (arrived - date.fromisoformat(placed)).days >= LATE
         theme, used = _theme(rng, themes, late, (TODAY - arrived).days)
         state = rng.choice(("approved",) * 14 + ("pending",))
-        made.append((len(made) + 1, product, customer, stars, "", "", str(arrived + timedelta(days=used)), state, theme, "", "", "", order))
+        made.append(
+            (len(made) + 1, product, customer, stars, "", "", str(arrived + timedelta(days=used)), state, theme, "", "", "", order)
+        )
     add(db, "reviews", *made)
 
 

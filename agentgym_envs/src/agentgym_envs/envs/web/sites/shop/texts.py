@@ -8,7 +8,7 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.grammar import Author, compose
 from agentgym_envs.envs.web.sites.shop.catalogue import BRANDS, COLOURS
-from agentgym_envs.envs.web.sites.shop.things import PLACES, PLURAL, THINGS
+from agentgym_envs.envs.web.sites.shop.things import AT, ON, PLACES, PLURAL, THINGS
 from agentgym_envs.envs.web.sites.shop.words import BODIES, DESCRIPTIONS, EXTRAS, FRIENDS, RULES, TITLES
 
 TOLD: Mapping[str, tuple[str, ...]] = {
@@ -81,9 +81,10 @@ def about(product: sqlite3.Row, size: Mapping[int, tuple[str, str]]) -> dict[str
 def drawn(rng: random.Random, product: sqlite3.Row, known: Mapping[str, Any]) -> dict[str, Any]:
     """Returns facts of a product for one text, some of them drawn."""
     parts, deeds = (rng.sample(texts, 2) for texts in THINGS[product["kind"]][:2])
-    brand2 = rng.choice(known["brands"])
+    brand2, place = rng.choice(known["brands"]), rng.choice(PLACES[product["category"]])
     return {
-        **known, "part": parts[0], "part2": parts[1], "part_a": _a(parts[0]), "deed": deeds[0], "deed2": deeds[1], "place": rng.choice(PLACES[product["category"]]),
+        **known, "part": parts[0], "part2": parts[1], "part_a": _a(parts[0]), "deed": deeds[0], "deed2": deeds[1], "place": place,
+        "at_place": f"{'on' if place in ON else 'at' if place in AT else 'in'} {place}",
         "brand2": brand2, "a_brand2": brand2 if known["many"] else _a(brand2),
     }  # fmt: skip
 
@@ -92,12 +93,16 @@ def write_texts(db: sqlite3.Connection) -> None:
     """Writes the products' descriptions and their reviews."""
     rng = random.Random("shop texts")
     products = {p["id"]: p for p in db.execute(PRODUCTS).fetchall()}
-    sizes = {p: (name, value) for p, name, value in db.execute("SELECT * FROM attributes WHERE name NOT IN ('Material', 'Made in')")}
+    sizes = {
+        p: (name, value) for p, name, value in db.execute("SELECT * FROM attributes WHERE name NOT IN ('Material', 'Made in')")
+    }
     known = {key: about(product, sizes) for key, product in products.items()}
     writer, texts = Author(rng, DESCRIPTIONS), list[tuple[str, int]]()
     for key, product in products.items():
         made = writer.write("{made}", drawn(rng, product, known[key]))
-        texts.append((compose(rng, {}, f"{{variant}} {{thing}} by {{brand}} in {{colour}}. {made} Two-year guarantee.", known[key]), key))
+        texts.append(
+            (compose(rng, {}, f"{{variant}} {{thing}} by {{brand}} in {{colour}}. {made} Two-year guarantee.", known[key]), key)
+        )
     db.executemany("UPDATE products SET description = ? WHERE id = ?", texts)
     _write_reviews(db, products, known, rng)
 
@@ -122,7 +127,11 @@ def _ordered(rng: random.Random, review: sqlite3.Row) -> dict[str, Any]:
 def _layout(rng: random.Random, review: sqlite3.Row) -> str:
     """Returns the layout of a review: what its theme demands, what only its order allows, and how it ends."""
     layout, allowed = rng.choice(BODIES[review["theme"]]), []
-    if review["options"].partition(": ")[0] not in ("", "Color") and ": None" not in review["options"] and "Without" not in review["options"]:
+    if (
+        review["options"].partition(": ")[0] not in ("", "Color")
+        and ": None" not in review["options"]
+        and "Without" not in review["options"]
+    ):
         allowed.append(EXTRAS["option"])
     if review["companion"]:
         allowed.append(EXTRAS["other"])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-PLURAL = ('Gloves', 'Loppers', 'String Lights', 'Wall Hooks', 'Earbuds', 'Headphones', 'Sport Earphones', 'Studio Monitors')
+PLURAL = ("Gloves", "Loppers", "String Lights", "Wall Hooks", "Earbuds", "Headphones", "Sport Earphones", "Studio Monitors")
 
 
 class Thing(NamedTuple):
@@ -109,7 +109,7 @@ Cookware: our tiny kitchen; my first apartment; the cabin; a shared kitchen; a c
 Coffee & Tea: the office kitchen; my dorm room; our camper van; a small café corner at home; a studio above a bakery; early mornings; a slow weekend breakfast; the night shift at work
 Tableware: our summer house; a household of six; my grandmother's old cupboard; the break room; picnics on the lawn; a table for four; everyday meals; dinner with the in-laws
 Camping: a week in the mountains; a rainy weekend by the lake; three nights in the desert; our first trip with the kids; a canoe trip in June; the festival season; a windy ridge in October; weekends with the scouts
-Cycling: a daily ride of nine miles; a tour along the coast; hilly city streets; winter commutes; gravel roads after rain; the school run; a hundred miles on Saturdays; an old steel bike
+Cycling: a daily ride of nine miles; a tour along the coast; hilly city streets; winter commutes; gravel roads after rain; the school run; long Saturday rides; an old steel bike
 Garden Tools: a small balcony; heavy clay soil; our community garden; a yard full of roses; two raised beds; a shady courtyard; an orchard of nine trees; a greenhouse in spring
 Lighting: a dark hallway; a rented room; our reading corner; a home office; a loft with high ceilings; a windowless kitchen; a child's bedroom; a long corridor
 Bedding: the guest room; a drafty bedroom; our bunk house; a very hot attic; a tall bed; a baby's cot next door; hot summers in the south; a house full of guests
@@ -130,6 +130,23 @@ THINGS: Mapping[str, Thing] = {kind: _thing(*rest) for kind, *rest in (row.split
 PLACES: Mapping[str, Sequence[str]] = {
     category: places.split("; ") for category, places in (row.split(": ") for row in _PLACES.splitlines())
 }
+ON = (
+    "a small balcony", "a rainy weekend by the lake", "our first trip with the kids", "a canoe trip in June", "a windy ridge in October", "weekends with the scouts", "a daily ride of nine miles",
+    "a tour along the coast", "hilly city streets", "winter commutes", "gravel roads after rain", "the school run", "long Saturday rides", "an old steel bike", "long train rides", "night shifts",
+    "a crowded nightstand", "business trips", "a small laptop table", "a shared desk", "a standing desk", "the night shift at work", "early mornings",
+    "a tall bed", "the front desk of a clinic",
+)  # fmt: skip
+AT = (
+    "picnics on the lawn",
+    "a table for four",
+    "everyday meals",
+    "dinner with the in-laws",
+    "Sunday dinners for eight",
+    "the gym before work",
+    "a slow weekend breakfast",
+    "two jobs at one desk",
+)
+"""Places that are not after "in" but after these words."""
 VARIANTS: Mapping[str, str] = {
     "Cast Iron": "cast iron", "Copper": "copper", "Glass": "glass", "Steel": "stainless steel", "Stoneware": "stoneware", "Brass": "brass", "Linen": "linen",
     "Walnut": "walnut", "Organic Cotton": "organic cotton", "Flannel": "cotton flannel", "Oak": "solid oak", "Rattan": "rattan", "Carbon": "carbon fiber",

@@ -15,7 +15,7 @@ TITLES: Rules = {
     ),
     "Daily companion": (
         "Daily companion", "In use for {owned}", "{owned} of {deed}", "Every single day", "Still like new after {owned}", "My {thing} for everything",
-        "Earned a place in {place}", "Never far from reach", "Hard to imagine a day without {them}", "Works as on the first day",
+        "Earned a place {at_place}", "Never far from reach", "Hard to imagine a day without {them}", "Works as on the first day",
     ),
     "Great value": (
         "Great value", "Worth every dollar", "Why pay more for {a_thing}?", "Cheap for what you get", "Fair price, good {part}", "{brand} at a good price",
@@ -23,7 +23,7 @@ TITLES: Rules = {
     ),
     "Lovely finish": (
         "Lovely finish", "{colour} at its best", "So pretty in {colour}", "{a_thing} to look at", "Beautifully made {part}", "Exactly the {colour} I wanted",
-        "Handsome", "Looks at home in {place}", "The {part} alone is worth it", "Even nicer than in the picture",
+        "Handsome", "Looks at home {at_place}", "The {part} alone is worth it", "Even nicer than in the picture",
     ),
     "Perfect gift": (
         "Perfect gift", "For {whom}", "A present that gets used", "{whom} loves {them}", "Gave {them} to {whom}", "The best present in years", "Made somebody happy",
@@ -91,7 +91,7 @@ RULES: Rules = {
     "home": ("{place}", "our place in {city}", "my home in {city}"),
     "bought_long": (
         "{i} <have had|have owned|have lived with> {call} for {owned}<, mostly for|, chiefly for| and use {them} for> {use}.",
-        "<After|Following> {owned} of {use}<,| in {city},| in {place},> {call} <still get{s}|deserve{s}> <a report|some words|an honest verdict>.",
+        "<After|Following> {owned} of {use}<,| in {city},| {at_place},> {call} <still get{s}|deserve{s}> <a report|some words|an honest verdict>.",
         "{owned} ago {i} {got} {call} <for {home}|with {deed} in mind|because of {deed}>.",
         "{call} <came|moved> <to {city}|into {place}|into our home> {owned} ago<, for {use}|, and {use} began>.",
         "{i} {got} {them2} {since_when}; {owned} <later|of {use} later>, here is <my view|what I think|a fair account>.",
@@ -107,7 +107,7 @@ RULES: Rules = {
         "{i} {got} {call} {since_when}<, for {home}|, for {use}|>.", "<For|Because of> {use}, {i} {got} {call} {since_when}.",
         "{call} {was} <meant|supposed> to <live in|serve> {home}<| from {month} on>.", "<Looking for|In need of> {a_thing} for {use}, {i} {got} {call}.",
         "<My|Our> <old|last> {thing} <gave up|broke|got lost> in {month}, so {call} had to <follow|come|take over>.",
-        "{home} <needed|called for|was missing> {a_thing}, and {i} {got} {this} one {since_when}.", "{since_when} {i} {got} {call} <with|thinking of> {deed}<| and {place}>.",
+        "{home} <needed|called for|was missing> {a_thing}, and {i} {got} {call} {since_when}.", "{since_when} {i} {got} {call} <with|thinking of> {deed}<| and {place}>.",
         "<A friend in {city}|My neighbor in {city}|Someone at work> <praised|recommended> {brand}, so {i} {got} {call}.",
         "{price} <went to|was what I paid> <{brand} for|at this shop for> {call}, for the sake of {use}.", "<My|Our> {order} here, {call}, <was for|went to> {home}.",
         "<Two|Three|Four> people in {city} share {call} for {use}.", "It <all began|started> with {deed}: {i} {got} {call} {since_when}.",
@@ -127,7 +127,7 @@ RULES: Rules = {
     "broke_start": (
         "After {owned} of {use} the {part} <broke|snapped|gave way|came off>.", "The {part} <broke|snapped|gave way> after {owned}<| of {use}>, though {i} only used {call} for {deed2}.",
         "<It took|Just> {owned} <until|and> the {part} of {call} <broke|snapped|gave way>.", "{owned} with {call}, <and|then> the {part} <broke|snapped|came apart>.",
-        "{i} <had used|had> {call} for {owned} when the {part} <broke|snapped|cracked> <in {place}|during {deed}>.", "The {part} <broke|cracked|came off> while {i} was busy {deed}; {call} {was} {owned} old.",
+        "{i} <had used|had> {call} for {owned} when the {part} <broke|snapped|cracked> <{at_place}|during {deed}>.", "The {part} <broke|cracked|came off> while {i} was busy {deed}; {call} {was} {owned} old.",
         "{call} from {month} {is} <broken|useless|in two pieces>: {owned} of {use} and the {part} <snapped|gave way|fell off>.",
         "Arrived on {arrived}, broken {owned} later: the {part} <did not survive|gave up on> {deed}.",
     ),
@@ -143,7 +143,7 @@ RULES: Rules = {
         "<Compared with|Next to> the {brand2} one before, {use} <is half the effort|goes faster|is a pleasure>.", "What <surprised|pleased> me most <about|in> {place} was the {part}<| and how the {material} feels>.",
         "Not even {home} <brings|brought> {them} <down|to grief>, and the {part} <looks new|holds|stays put>.", "{brand} <has thought of|got right> <every detail|the small things>, <down to|above all> the {part} <and the {part2}|of {material}>.",
         "{i} wanted something <simple|cheap> for {use} and <got|ended up with> {call}, <a keeper|which is anything but>.", "{use} with {call} <beats|is better than> <the café|the gym|anything> in {city}.",
-        "At {size} in {measure} {i} <expected|feared> trouble in {place}; <it fits|there was none|no such thing>.",
+        "At {size} in {measure} {i} <expected|feared> trouble {at_place}; <it fits|there was none|no such thing>.",
     ),
     "daily": (
         "Hardly <a day|a week> <goes by|passes> without {use}, and the {part} <holds|looks new|is fine>.", "{i} use {them} <each morning|every evening|twice a day> for {deed}; the {part} <still shines|never sticks|has not moved>.",
@@ -164,37 +164,37 @@ RULES: Rules = {
         "Every edge of the {part} is <smooth|rounded|clean>, <even|right> where it meets the {part2}.", "Visitors from {city} <ask about|notice|touch> the {colour} {part} before they <sit down|say hello>.",
         "Somebody in {origin} took <care|time> with the {part}<; not a single mark| and the {part2}>.", "The {colour} <suits|lights up|fits> {home} <perfectly|better than expected|well>.",
         "{i} chose {colour} over {other} after <a week|days|an evening> of doubt<| about {place}>, and <am glad|no regrets>.", "The {part} <is made|is finished> with <rare neatness|real care>, the {material} <shows no seam|feels warm|shines a little>.",
-        "{material} in {colour}: <a sight|pretty> <in {place}|beside the {part2}>, <even on gray days|above all in {month}>.", "At {size} in {measure}, the {colour} <never looks|does not look> <bulky|heavy> <in {place}|while {deed}>.",
+        "{material} in {colour}: <a sight|pretty> <{at_place}|beside the {part2}>, <even on gray days|above all in {month}>.", "At {size} in {measure}, the {colour} <never looks|does not look> <bulky|heavy> <{at_place}|while {deed}>.",
     ),
     "gift": (
         "{i} hear about {use} <every week|each {weekday}> <since then|now>.", "The wrapping was <hardly|barely> off <in {city} |>when {deed} <had to be|was> tried.", "The {colour} was <the right choice|a hit> <in {city}|for {place}>, <I am told|so I hear>.",
         "<Silence first|A long silence>, then a <big smile|hug|shout>, and <an evening of|much talk about> {use}.", "Now <two more|three other> people in {city} want {a_thing} <from {brand}|in {colour}>.", "The {part} was admired by <everybody|all> at the table in {city}.",
-        "{it} <came|arrived> on {arrived}, <in time|a day early>, and <needed|lacked> <no more than|only> a ribbon<| around the {part}>.", "{i} had worried about the {part} <for nothing|without need>: {use} <works|goes well> <in {place}|in {city}>.",
+        "{it} <came|arrived> on {arrived}, <in time|a day early>, and <needed|lacked> <no more than|only> a ribbon<| around the {part}>.", "{i} had worried about the {part} <for nothing|without need>: {use} <works|goes well> <{at_place}|in {city}>.",
         "{whom} <wrote|called> from {city} to say that the {part} <is perfect|made the day>.", "For {price} it <looked|seemed> <far dearer|like more> <in {material}|with that {part}>.",
     ),
     "flaw": (
         "<My|The> one complaint is the {part}: it <came loose|needed tightening|wobbled> <in the first week|by {weekday}|after {deed}>.", "Only the {part} <annoys me|bothers me|is a pity>, because it <squeaks|sticks|rattles> <during|when> {deed}.",
-        "If there is a flaw, it is the {part}, which <feels cheaper|looks thinner> than <the {part2}|the rest|the {material}>.", "<Everything|All> is fine <apart from|except> the {part}, which <sticks|jams|slips> in {place}.",
+        "If there is a flaw, it is the {part}, which <feels cheaper|looks thinner> than <the {part2}|the rest|the {material}>.", "<Everything|All> is fine <apart from|except> the {part}, which <sticks|jams|slips> {at_place}.",
         "{i} wish that {brand} <would redesign|had tested> the {part}; it <catches on|gets stuck at> the {part2}.", "What {i} <do not like|would change> is the {part}, which is <hard to clean|fiddly> after {deed}.",
         "The {part} is the <weak spot|weak point>: <some play|a gap> <from the first day|since {month}|after {deed}>.", "A <better|sturdier|longer> {part} and {call} would be <perfect|worth five stars> for {use}.",
-        "Mind the {part}, which <pinched my finger|came off once|leaks a little> <in {place}|while {deed}>.",
+        "Mind the {part}, which <pinched my finger|came off once|leaks a little> <{at_place}|while {deed}>.",
     ),
     "plain": (
         "With {weight} {it} {is} <not|nothing> {i} would carry far <from {place}|for {deed}>.", "The scales <in {city} |>say {weight} for the {material} <model|version>, by the way.", "Note the {measure}: {size}, <with|including> the {part}.",
         "{size} in {measure} is <enough|plenty|tight> for {place}.", "The {material} <needs care|marks easily> around the {part}<| after {deed}>.", "<Made in|It says> {origin}<, says the box|, if that matters> <for {deed}|to you>.",
-        "{deed2} {i} have <not tried|left out> <yet|so far> <in {place}|with {this} {thing}>.", "The {part2} <is alright|does what it should> <in {home}|for {deed}>.", "<Ask|Try> {brand2} if {place} <is your case|sounds like you>.",
+        "{deed2} {i} have <not tried|left out> <yet|so far> <{at_place}|with {this} {thing}>.", "The {part2} <is alright|does what it should> <in {home}|for {deed}>.", "<Ask|Try> {brand2} if {place} <is your case|sounds like you>.",
         "{days} <to {city}|of waiting> for {price}, <both as announced|no more to say>.",
     ),
     "fine": (
-        "<Nothing special|No miracle>, nothing wrong <in {place}|with the {part}|for {price}>.", "For {use} {it} will do <in {home}|for {price}|until {brand} improves the {part}>.", "The {part} is <alright|fine|average>, <no more and no less|like the {part2}>, for {price}.",
+        "<Nothing special|No miracle>, nothing wrong <{at_place}|with the {part}|for {price}>.", "For {use} {it} will do <in {home}|for {price}|until {brand} improves the {part}>.", "The {part} is <alright|fine|average>, <no more and no less|like the {part2}>, for {price}.",
         "{i} would neither <praise|scold> nor <return|give away> {call} <for {deed}|from {place}>.", "It is what {price} <buys|gets you> in {city}, <the {part}|the {material}> included.", "There are <better|dearer> ones by {brand}, <and worse|with a firmer {part}>.",
         "{home} has seen <prettier|sturdier> things than {call}, <and uglier ones|and weaker {material}>.", "{i} forget <about {them}|{call}> as soon as {deed} is <over|done>, <which may be a compliment|like the {part} itself>.",
         "Between the {part} and the {part2} there is <room to improve|little to praise> at {price}.",
     ),
     "small": (
-        "{it} turned out <much|far|somewhat> smaller than <I thought|{place} needs|for {deed}>: {size} in {measure}.", "Check the {measure} <before you order|first>: {size} <fits a shoe box|is little in {place}>.", "The picture makes the {part} <look|seem> <twice as large|bigger> <as in {city}|as on my table>.",
+        "{it} turned out <much|far|somewhat> smaller than <I thought|{place} needs|for {deed}>: {size} in {measure}.", "Check the {measure} <before you order|first>: {size} <fits a shoe box|is little {at_place}>.", "The picture makes the {part} <look|seem> <twice as large|bigger> <as in {city}|as on my table>.",
         "For one person {size} may do, for {place} <it is|that is> too small<| by half>.", "{i} held {call} next to the old one <in {city} |>and <laughed|sighed>.", "{i} should have measured {place} first; <{size} is|with {size}> <not much|little help>.",
-        "A {measure} of {size} <leaves|gives> no room for {deed}<| in {place}>.", "{use} <needs|wants> more than {size}, <photo or not|whatever the photo says>.",
+        "A {measure} of {size} <leaves|gives> no room for {deed}<| {at_place}>.", "{use} <needs|wants> more than {size}, <photo or not|whatever the photo says>.",
     ),
     "slow": (
         "The <delivery|parcel|courier> to {city} took {days}<, from {date} to {arrived}|, for {way} shipping|>.", "It took {days} until {call} <reached|got to> {city}.", "{days} from <the order|{date}> to <my door in {city}|{arrived}>.",
@@ -202,35 +202,35 @@ RULES: Rules = {
         "By {arrived}, {days} in, {i} had <borrowed|nearly bought> another {thing} for {deed}.",
     ),
     "broke": (
-        "{i} was careful with the {material} <from the first day|in {place}|even when {deed2}>.", "No <amount of glue|tape|screw> will <bring back|save> the {part} of {call}.", "<One look|A glance> at the {part} shows why: the {material} is <far too thin|brittle|hollow>.",
-        "So much for {use} in {home}.", "{i} never let <anybody|children|guests> touch {call} <in {city}|during {deed}>.", "{brand} calls {price} <fair|cheap> for something to be used <every day|in {place}>.", "Without the {part} {call} {is} <scrap|useless> for {deed}.",
+        "{i} was careful with the {material} <from the first day|{at_place}|even when {deed2}>.", "No <amount of glue|tape|screw> will <bring back|save> the {part} of {call}.", "<One look|A glance> at the {part} shows why: the {material} is <far too thin|brittle|hollow>.",
+        "So much for {use} in {home}.", "{i} never let <anybody|children|guests> touch {call} <in {city}|during {deed}>.", "{brand} calls {price} <fair|cheap> for something to be used <every day|{at_place}>.", "Without the {part} {call} {is} <scrap|useless> for {deed}.",
         "{weight} of {material} <for the trash|to throw away>, {origin} or not.", "The {part2} <held|survived>, but who <does|wants> {deed} without {part_a}?",
     ),
     "pictured": (
         "On the screen {it} {was} {colour}, in the box <from {brand}|on {arrived}> {other}.", "What the shop calls {colour} <anyone in {city} calls|I would call> {other}.", "{i} ordered {colour} and <unpacked|got> {other} on {arrived}.",
-        "The photo <shows|promises> {colour} {material}; mine {is} {other}, <in any light|even in {place}>.", "Who takes {this} {thing} for {colour}? <Plainly|To all of {city}> {it} {is} {other}.", "The {part} in {other} <does not match|clashes with> the {colour} of {place}.",
+        "The photo <shows|promises> {colour} {material}; mine {is} {other}, <in any light|even {at_place}>.", "Who takes {this} {thing} for {colour}? <Plainly|To all of {city}> {it} {is} {other}.", "The {part} in {other} <does not match|clashes with> the {colour} of {place}.",
         "{colour} for {place}, {i} thought, <and|yet> {call} turned out {other}.", "Neither the {part} nor the {part2} is {colour}; both are {other}.",
     ),
     "packed": (
         "{call} may be <good|fine> for {deed}; {i} cannot <tell|say> <with that {part}|any more>.", "Please use more than <one layer of cardboard|paper> for {weight} of {material}.", "{brand} deserves a better <box|carton> than the one <of {arrived}|that reached {city}>.",
-        "The {colour} hides it a little, but the {part} <is what I see|catches the light> in {place}.", "{i} paid {price} for a new {thing}, not for <a used one|this {part}>.", "For {deed} {it} will do, for a present to {city} <it will not|hardly>.",
+        "The {colour} hides it a little, but the {part} <is what I see|catches the light> {at_place}.", "{i} paid {price} for a new {thing}, not for <a used one|this {part}>.", "For {deed} {it} will do, for a present to {city} <it will not|hardly>.",
         "{days} on the road <and|with> no <label|sticker> to <protect|spare> the {part2}.",
     ),
     "odor": ("rubber", "fish", "burnt plastic", "paint", "old socks", "gasoline", "mothballs"),
     "smell": (
-        "The {part} smells of {odor}, and <airing|washing> {them} for {n} days <in {city}|beside {place}> did not help.", "<Cheap|Poor> {material}, and the whole {thing} smells of {odor} <since {arrived}|in {place}>.",
-        "As soon as {call} {was} out of the box <on {arrived} |>there was a smell of {odor}.", "{call} {has} a smell of {odor} that {home} does not deserve.", "{i} <washed|scrubbed|rinsed> the {part} {n} times, and the smell of {odor} <stayed|came back> <in {place}|by {weekday}>.",
+        "The {part} smells of {odor}, and <airing|washing> {them} for {n} days <in {city}|beside {place}> did not help.", "<Cheap|Poor> {material}, and the whole {thing} smells of {odor} <since {arrived}|{at_place}>.",
+        "As soon as {call} {was} out of the box <on {arrived} |>there was a smell of {odor}.", "{call} {has} a smell of {odor} that {home} does not deserve.", "{i} <washed|scrubbed|rinsed> the {part} {n} times, and the smell of {odor} <stayed|came back> <{at_place}|by {weekday}>.",
         "{deed} <in|amid> a smell of {odor}: <no, thank you|not for {price}>, {brand}.",
     ),
     "good": (
-        "The {part2} <deserves|earns> <a word of|some> praise, <too|as does the {material}>, <for {deed}|in {place}>.", "{i} like the {part2} best <of all|when {deed}>, <then|and> the {colour}.", "For {deed2} {it} {do} <very well|a fine job> <in {place}|too, in {city}>.",
-        "At {weight} {it} {is} easy to <handle|move|carry> <for|when> {deed}.", "The {colour} <has grown on me|looks good> <in {place}|beside the {material}>.", "{i} have tried {them} for {deed2} in {city}, with <success|joy>.",
+        "The {part2} <deserves|earns> <a word of|some> praise, <too|as does the {material}>, <for {deed}|{at_place}>.", "{i} like the {part2} best <of all|when {deed}>, <then|and> the {colour}.", "For {deed2} {it} {do} <very well|a fine job> <{at_place}|too, in {city}>.",
+        "At {weight} {it} {is} easy to <handle|move|carry> <for|when> {deed}.", "The {colour} <has grown on me|looks good> <{at_place}|beside the {material}>.", "{i} have tried {them} for {deed2} in {city}, with <success|joy>.",
         "A friend with {a_brand2} {thing} is jealous of the {part2} <in {colour}|and of the {price}>.", "Ready <to use|for {deed}> <within minutes|at once> on {arrived}<, {part2} and all|>.", "Cleaning <takes|needs> a moment after {deed}, even <around|behind> the {part2}.",
-        "The {material} from {origin} <ages well|feels right> <in {place}|around the {part2}>.", "{size} in {measure} <is just right|fits> <for {deed}|beside the {part2}|for {place}>.",
+        "The {material} from {origin} <ages well|feels right> <{at_place}|around the {part2}>.", "{size} in {measure} <is just right|fits> <for {deed}|beside the {part2}|for {place}>.",
         "{it} <came|arrived> <within|after> {days}, {weight} of it, <well packed|in one piece> <for {city}|from {origin}>.",
     ),
     "bad": (
-        "The {part2} does not look <trustworthy|better> either <in {place}|for {price}>.", "{i} wrote to the shop about the {part} on {wrote} and <wait|keep waiting> <for an answer|in {city}>.", "For {deed} I am back to <my old|a borrowed> {thing} <in {place}|since {wrote}>.",
+        "The {part2} does not look <trustworthy|better> either <{at_place}|for {price}>.", "{i} wrote to the shop about the {part} on {wrote} and <wait|keep waiting> <for an answer|in {city}>.", "For {deed} I am back to <my old|a borrowed> {thing} <{at_place}|since {wrote}>.",
         "{brand} used to <be better|care more> about <the {part2}|{material}|{place}>.", "{weight} of disappointment, <shipped|sent> <from {origin}|to {city}> for {price}.", "The two-year guarantee <had better|must> cover the {part2} <in {city}|and {deed}>.",
         "{i} would not even <use {them}|trust {call}> for {deed2}.", "My neighbor in {city} <has|tells> <the same story|worse> about {brand} and the {part2}.", "<Next time|Next month> {i} take {brand2} for {deed}<, {price} or not|>.",
     ),
@@ -247,14 +247,14 @@ RULES: Rules = {
     ),
     "end_5": (
         "Full marks.", "Five stars.", "Five stars for the {part}<, the {colour}| and the {material}> and <for {deed}|for {city}'s fastest {thing}>.", "{i} would buy {call} again <tomorrow|for {place}|at {price}|in {colour}>.",
-        "<Thank you|Well done|Bravo>, {brand}!", "Recommended to <anybody|friends|people in {city}> who <likes|enjoys|does a lot of> {deed2}<| in {place}>.",
+        "<Thank you|Well done|Bravo>, {brand}!", "Recommended to <anybody|everybody|a friend> who <likes|enjoys|loves> {deed2}<| {at_place}>.",
     ),
     "end_4": (
-        "Four stars.", "Nearly full marks.", "One star off for the {part2}<, which could be better|, nothing else|, as nothing is perfect> <in {place}|for {price}|in {material}>.",
+        "Four stars.", "Nearly full marks.", "One star off for the {part2}<, which could be better|, nothing else|, as nothing is perfect> <{at_place}|for {price}|in {material}>.",
         "Four stars, since <the manual for {call} is only a drawing|{price} is a little much for {place}|the {part2} took {n} tries>.", "{i} keep one star for <the next|a better|a bigger> {part2} <by {brand}|and for {deed2}>.",
     ),
     "end_3": (
-        "Three stars.", "Three stars from {city}.", "Somewhere in the middle, like the {part2} <in {place}|for {price}|of {material}>.", "I am keeping {call}, without <enthusiasm|much love|a second look>, <for {deed2}|in {place}>.",
+        "Three stars.", "Three stars from {city}.", "Somewhere in the middle, like the {part2} <{at_place}|for {price}|of {material}>.", "I am keeping {call}, without <enthusiasm|much love|a second look>, <for {deed2}|{at_place}>.",
         "Look around <in {city} |>before you spend {price} on {a_thing}<| for {place}>.",
     ),
     "end_2": (
@@ -268,8 +268,12 @@ RULES: Rules = {
 }  # fmt: skip
 DESCRIPTIONS: Rules = {
     "made": (
-        "Made of {material} for {use}<; the {part} is easy to clean|, with a {part} that lasts|>.", "The {part} and the {part2} <are made|are built> for {use}.", "<Good|Right> for {use} <in|and for> {place}.", "Designed around the {part} and <tested|tried> for {use}<| in {place}>.",
-        "{brand} <improved|refined> the {part} until {use} <was easy|became a joy>.", "{size} in {measure}, {weight}, <and|with> a {part} <for {deed}|of {material}>.",
+        "Made of {material} for {use}<; the {part} is easy to clean|, with a {part} that lasts|>.",
+        "The {part} and the {part2} <are made|are built> for {use}.",
+        "<Good|Right> for {use} <in|and for> {place}.",
+        "Designed around the {part} and <tested|tried> for {use}<| {at_place}>.",
+        "{brand} <improved|refined> the {part} until {use} <was easy|became a joy>.",
+        "{size} in {measure}, {weight}, <and|with> a {part} <for {deed}|of {material}>.",
     ),
     "use": ("{deed}", "{deed2}", "{deed} and {deed2}"),
 }

@@ -474,7 +474,7 @@ each(
     "Hide all products of the category {category} by {brand} from the shop, and no others.",
     "shop",
     "SELECT category, brand, group_concat(id, char(10)) AS hidden FROM (SELECT p.id, brand, c.name AS category FROM products p"
-    " JOIN categories c ON c.id = category_id ORDER BY p.id) GROUP BY category, brand HAVING count(*) BETWEEN 3 AND 9",
+    " JOIN categories c ON c.id = category_id ORDER BY p.id) GROUP BY category, brand HAVING count(*) BETWEEN 3 AND 18",
     check=lambda r: becomes("shop", "SELECT id FROM products WHERE enabled = 0 ORDER BY id", r["hidden"]),
     steps=lambda r: [
         *_menu("Catalog", "Products"),

@@ -232,12 +232,15 @@ def _order_page(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"product": r["name"]}, ends_at(f"{SHOP}/orders/{r['id']}"), [*_open_order(world, r), stop()])
 
 
+READY = (
+    PRODUCTS + "p.id NOT IN (SELECT product_id FROM options GROUP BY product_id, name HAVING max(chosen) = 0) AND "
+)  # no option to choose
 CART = f"SELECT product_id || ' x ' || quantity FROM cart WHERE customer_id = {ME} ORDER BY product_id"
 
 
 @template("shop", "change", "Put {count} pieces of the {product} into my cart.")
 def _add(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "stock > 10"):
+    for p in world.mixed(rng, "shop", READY + "stock > 10"):
         count = rng.randint(2, 6)
         steps = [*_open(p), fill("Quantity", count), click("Add to cart", "button"), stop()]
         yield Made({"product": p["name"], "count": count}, becomes("shop", CART, f"{p['id']} x {count}"), steps)
@@ -245,22 +248,27 @@ def _add(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("shop", "change", "Put the {first} and the {second} into my cart, one of each.")
 def _add_two(world: World, rng: random.Random) -> Iterator[Made]:
-    for a, b in pairwise(world.mixed(rng, "shop", PRODUCTS + "stock > 0")):
+    for a, b in pairwise(world.mixed(rng, "shop", READY + "stock > 0")):
         wanted = "\n".join(f"{n} x 1" for n in sorted((a["id"], b["id"])))
         steps = [*_open(a), click("Add to cart", "button"), *_open(b), click("Add to cart", "button"), stop()]
         yield Made({"first": a["name"], "second": b["name"]}, becomes("shop", CART, wanted), steps)
 
 
-@template("shop", "change", "Put the cheapest product of the category {category} that is in stock into my cart.")
+@template("shop", "change", "Put the cheapest product by {brand} of the category {category} that is in stock into my cart.")
 def _add_cheapest(world: World, rng: random.Random) -> Iterator[Made]:
-    for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
-        found = world.rows("shop", PRODUCTS + "category_id = ? AND stock > 0 ORDER BY price", c["id"])
-        if found[0]["price"] < found[1]["price"]:
+    ready = {p["id"] for p in world.rows("shop", READY + "1")}
+    for c in world.mixed(
+        rng, "shop", "SELECT c.*, brand FROM categories c JOIN products p ON p.category_id = c.id GROUP BY c.id, brand"
+    ):
+        found = world.rows(
+            "shop", PRODUCTS + "category_id = ? AND brand = ? AND stock > 0 ORDER BY price LIMIT 1", c["id"], c["brand"]
+        )
+        if found[0]["id"] in ready:
             steps = [
-                click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), click("In stock only", "checkbox"),
-                click("Apply", "button"), click(found[0]["name"]), click("Add to cart", "button"), stop(),
+                click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), choose("Brand", c["brand"]),
+                click("In stock only", "checkbox"), click("Apply", "button"), click(found[0]["name"]), click("Add to cart", "button"), stop(),
             ]  # fmt: skip
-            yield Made({"category": c["name"]}, becomes("shop", CART, f"{found[0]['id']} x 1"), steps)
+            yield Made({"category": c["name"], "brand": c["brand"]}, becomes("shop", CART, f"{found[0]['id']} x 1"), steps)
 
 
 each(
@@ -288,7 +296,7 @@ def _check_out(shipping: str, payment: str) -> list[Step]:
 
 @template("shop", "change", "Buy the {product}: {shipping}, payment by {payment}.")
 def _buy(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "stock > 0"):
+    for p in world.mixed(rng, "shop", READY + "stock > 0"):
         shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
         steps = [*_open(p), click("Add to cart", "button"), *_check_out(shipping, payment), stop()]
         values = {"product": p["name"], "shipping": DELIVERY[shipping], "payment": payment.lower()}
@@ -387,7 +395,7 @@ def _no_price(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _ship(world: World, rng: random.Random) -> Iterator[Made]:
     last = world.value("shop", "SELECT max(id) FROM orders") + 1
-    for p in world.mixed(rng, "shop", PRODUCTS + "stock > 0"):
+    for p in world.mixed(rng, "shop", READY + "stock > 0"):
         shipping, payment, number = (
             rng.choice(sorted(SHIPPING)),
             rng.choice(("Card", "Invoice")),
