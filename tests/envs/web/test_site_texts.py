@@ -17,8 +17,8 @@ TEXTS = {
 }
 WORD = re.compile(r"[^\W_]+(?:[.,'’:_-][^\W_]+)*")
 ENDS = re.compile(r"[.!?]+(?=\s|$|[”*)])|\n|\|")
-# Share of all pairs of texts that have a sequence of five words in common: 0.020, 0.005 and 0.020. With a third of the data and listed
-# sentences it was 0.047, 0.015 and 0.033, and 34 to 42 % of the sentences of more than four words came again.
+# Share of all pairs of texts that have a sequence of five words in common: 0.020, 0.005 and 0.020. With a third of the data and
+# listed sentences it was 0.047, 0.015 and 0.033, and 34 to 42 % of the sentences of more than four words came again.
 SHARED = {"shop": 0.025, "forum": 0.006, "code": 0.025}
 
 

@@ -315,3 +315,16 @@ def test_routes_are_the_fastest(snapshots, mode):
 def test_amounts_and_times():
     assert (money(123456), money(5)) == ("$1,234.56", "$0.05")
     assert (told(59), told(60), told(95)) == ("59 min", "1 h 0 min", "1 h 35 min")
+
+
+def test_the_readme_counts_what_there_is(snapshots):
+    counts = {
+        "shop": {"products": "products", "reviews": "reviews", "customers": "customers", "orders": "orders"},
+        "forum": {"posts": "posts", "comments": "comments"},
+        "code": {"projects": "projects", "issues": "issues and merge requests"},
+        "map": {"towns": "towns", "places": "places"},
+    }
+    for tables, nouns in counts.items():
+        for table, noun in nouns.items():
+            count = snapshots[tables].execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            assert re.search(rf"\b{count:,}\s{noun}", README), (table, count)

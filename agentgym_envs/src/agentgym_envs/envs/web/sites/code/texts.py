@@ -75,7 +75,7 @@ REPORTS: dict[str, tuple[str, ...]] = {
         "Reading in batches of {lines} would help {it} on our network drive<| {where}|, {since}>.", "Over the network {megabytes} MB take {it} {minutes} minutes {often}.",
     ),
     "be switched off": (
-        "We have a {part} of our own {where} and would like to switch off {it} <with|by> a setting, say `use_{word} = false`.", "For {source} {it} does nothing useful but costs {seconds} seconds<| {where}| {often}>.", "A flag to leave out {it} would be welcome {where}.",
+        "We have {a part} of our own {where} and would like to switch off {it} <with|by> a setting, say `use_{word} = false`.", "For {source} {it} does nothing useful but costs {seconds} seconds<| {where}| {often}>.", "A flag to leave out {it} would be welcome {where}.",
         "In {count} of our {tens} jobs {it} only gets in the way of {source}.", "Please let {name} run without {it} {where}, at least {since}.",
     ),
     "Flaky test": (
@@ -83,7 +83,7 @@ REPORTS: dict[str, tuple[str, ...]] = {
         "Rerunning the tests of {it} {tens} times gives {minutes} failures, always “{problem}”.", "The test passes {where} and fails with {source}, {often}.",
     ),
     "swallows errors": (
-        "When `{function}` meets a {problem}, nothing is said and the result is short by {amount} rows.", "{it} should say “{problem}” instead of going on {where}.", "I only noticed the lost error because {amount} rows had become fewer, {since}.",
+        "When `{function}` meets {a problem}, nothing is said and the result is short by {amount} rows.", "{it} should say “{problem}” instead of going on {where}.", "I only noticed the lost error because {amount} rows had become fewer, {since}.",
         "Errors vanish {often}: the log of {it} has not a line about them, even {where}.", "I lost {minutes} hours on an error that {it} kept to itself <with|over> {source}.",
     ),
     "Unicode names": (

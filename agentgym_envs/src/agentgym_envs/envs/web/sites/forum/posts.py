@@ -10,7 +10,7 @@ RULES: Rules = {
     "season": ("spring", "summer", "autumn", "winter"),
     "kin": ("sister", "neighbour", "father-in-law", "flatmate", "daughter", "old teacher", "colleague", "aunt", "brother", "best friend", "boss", "cousin"),
     "day": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-    "some": ("the {shop} in {town}", "my {kin}", "a {doer} from {town2}", "everybody in {town}", "the man at the {shop}", "a book from {month}"),
+    "some": ("the {shop} in {town}", "my {kin}", "{a doer} from {town2}", "everybody in {town}", "the man at the {shop}", "a book from {month}"),
     "busy": ("busy with", "learning", "fighting", "in love with", "thinking about", "reading up on", "at work on"),
     "hello": (
         "I have been {busy} {x} {since}", "Like <every|any> {doer} <in|from> {town}, I thought that I <knew|had mastered> {x}", "After {weeks} weeks <of|with> {x} I owe you <a report|some figures|the story>",
@@ -19,7 +19,7 @@ RULES: Rules = {
         "{X} {since}: that is <me|what {some} calls my life>", "Between {town} and {town2} nobody <talks more about|spends more on> {x} than <I do|my {kin}>", "{A gear1} for ${p1} was how {x} <began|got hold of me> {since}",
     ),
     "bye": (
-        "<Ask|Write> <away|me>, I am <around|here> until {day}.", "Pictures <follow|come> on {day}<|, from {town}|, once my {kin} has gone|, if {month} allows>.", "Tell me what <you|a {doer}> would change <about the {gear1}|in {town2}|first|by {day}>.",
+        "<Ask|Write> <away|me>, I am <around|here> until {day}.", "Pictures <follow|come> on {day}<|, from {town}|, once my {kin} has gone|, if {month} allows>.", "Tell me what <you|{a doer}> would change <about the {gear1}|in {town2}|first|by {day}>.",
         "I <will report|shall write> again in {soon}<| from {town}|, with {x} or without|, figures and all>.", "That is all from {town}<| and the {gear1}| for {month}|; now to the {shop}>.", "Corrections from <any|an older> {doer} <in {town2} |>are welcome.", "Now <you|{town2}>.", "<My|Our> {kin} <sends|says> <regards|hello> from {town}.",
         "Back to {x}<, {day} is short| and the {gear1}|, it is late in {town}>.",
     ),
@@ -29,8 +29,8 @@ RULES: Rules = {
         "A {doer} from {town2} <told me one thing|wrote to me>, and {some} <the opposite|another>.", "The <label|manual> of my {gear1} <says nothing|is in Danish|stops at page {k}>.",
     ),
     "please": (
-        "What would you do?", "Where do I begin?", "Is that normal?", "What am I missing?", "Any idea?", "Which of these would <you|a {doer} in {town2}> <drop|try> <first|before {soon}>?", "What <does|would> {some} <do|say> with ${limit} <and|or> {a gear1}?",
-        "Would a <used|better|second> {gear1} <help|change that> <in {town}|before {soon}>?", "Who <in|near> {town} has <seen|solved> this <since|before> {month}?", "How long <did|does> it take <you|a {doer}>: {weeks} weeks, or {k}?",
+        "What would you do?", "Where do I begin?", "Is that normal?", "What am I missing?", "Any idea?", "Which of these would <you|{a doer} in {town2}> <drop|try> <first|before {soon}>?", "What <does|would> {some} <do|say> with ${limit} <and|or> {a gear1}?",
+        "Would a <used|better|second> {gear1} <help|change that> <in {town}|before {soon}>?", "Who <in|near> {town} has <seen|solved> this <since|before> {month}?", "How long <did|does> it take <you|{a doer}>: {weeks} weeks, or {k}?",
     ),
     "why": (
         "It felt silly <for a week|in {month}|to my {kin}>.", "This alone was half of it <in {town}|for me|by {soon}>.", "{Some} told me so {since}.", "I resisted until {month}<| because of {some}|, like every {doer}>.", "Cheap, <and it works|like a used {gear1}>.",
@@ -133,7 +133,7 @@ POSTS = (
         "```\nFri evening: {shop}\nSat 10:{mm2} {do2}\nSun 15:{mm} done\n```\n\nWhat it took:\n\n- {gear1}: ${p1}\n- {gear2}: ${p2}\n- {gear3}: ${p3}\n\nThat is **${total}** all in all<| in {town}|, paid by my {kin}|, {month} included>. My verdict<| on {x}| after {month}|, {k} days on>: {verdict}. {bye}",
     ),
     (  # Looking for advice
-        "I live in {town}, I have **${limit}** and {weeks} weeks<| until {soon}|, and a {kin} who laughs>. Questions:\n\n1. {do1}, or is that a myth?\n2. Is {a gear1} enough <to begin with|before {soon}|in {town2}>?\n3. How many {measure} <do you reckon with|are usual in {month}|does a {doer} need>?\n\n{puzzled} {please}",
+        "I live in {town}, I have **${limit}** and {weeks} weeks<| until {soon}|, and {a kin} who laughs>. Questions:\n\n1. {do1}, or is that a myth?\n2. Is {a gear1} enough <to begin with|before {soon}|in {town2}>?\n3. How many {measure} <do you reckon with|are usual in {month}|does {a doer} need>?\n\n{puzzled} {please}",
         "{hello}, and it is time for advice.\n\n### Where I stand\n\n{tally}; {woe2}.\n\n### What I was told\n\n> {do2}.\n\n{some} would sell me {a gear1} for ${p1}<| by {soon}|, he says|, used>. {please}",
         "{kit}. {hello}. {do3}, {some} told me. {please}",
     ),

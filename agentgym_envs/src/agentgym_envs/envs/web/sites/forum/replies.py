@@ -40,7 +40,7 @@ RULES: Rules = {
         "It was over in {month}<|, {op}| with {n} {measure}>.", "Nobody <in {town} |>has found out why<| {since}|, {op}>.", "",
     ),
     "assent": (
-        "Thank you for saying it, {op}<| {since}| from {town}>.", "At last <somebody|a {doer}> says it about {x}<| in {month}|, {op}>.", "Yes, a hundred times<, {op}| from {town}| {since}>.", "{Some} <and I agree|would sign that> <{since}|, {op}>.",
+        "Thank you for saying it, {op}<| {since}| from {town}>.", "At last <somebody|{a doer}> says it about {x}<| in {month}|, {op}>.", "Yes, a hundred times<, {op}| from {town}| {since}>.", "{Some} <and I agree|would sign that> <{since}|, {op}>.",
     ),
     "dissent": (
         "I disagree, {op}: {counter}<|, in {town} at least| {since}>.", "Not in {town}: {counter}.", "Hm, {op}: {counter}<| – ask {some}|>.", "That depends<, {op}| on {month}|>: {counter}.", "{Some} <saw|did> it otherwise: {counter}.",
@@ -65,7 +65,7 @@ RULES: Rules = {
         "{aware}about **${price}**, {bought}.", "{aware}I paid ${price} for {a gear}, {bought}.", "{aware}${price}, {bought}, and it still works <in {town2}|{since}|every {day}>.", "{aware}my {kin}'s {gear} <was|cost> ${price}, {bought}.",
     ),
     "told_place": ("{aware}mine is {bought}, ${price}<| {since}|, {name}>.", "{aware}{a gear} for ${price}, {bought}<|, {name}>."),
-    "bought": ("<at|from> the {shop} in {town}", "used, from a {doer} in {town}", "new, in {month}, in {town}", "at a sale in {town}<| on a {day}>", "through my {kin} in {town}", "online, {since}", "at {some}'s, in {month}"),
+    "bought": ("<at|from> the {shop} in {town}", "used, from {a doer} in {town}", "new, in {month}, in {town}", "at a sale in {town}<| on a {day}>", "through my {kin} in {town}", "online, {since}", "at {some}'s, in {month}"),
     "told_figure": (
         "{aware}{n} {measure}, {steady}.", "{aware}I would say {n}, {steady}, {name}.", "{aware}{n}, {steady}; {m} <in {month}|for my {kin}|in {town2}>.", "{aware}between {m} and {n} {measure}, {steady}.",
     ),

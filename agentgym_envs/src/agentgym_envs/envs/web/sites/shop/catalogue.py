@@ -28,7 +28,7 @@ KINDS = {
 }  # fmt: skip
 MORE = {
     "Cookware": ("6-inch", "14-inch", "Enameled", "Nonstick", "Titanium", "Aluminum", "Hammered", "Camp", "Induction", "Heritage"),
-    "Coffee & Tea": ("Copper", "Porcelain", "Enameled", "Family", "Slow-Pour", "Insulated", "Bamboo", "Ceramic", "Bistro", "One-Cup"),
+    "Coffee & Tea": ("Copper", "Porcelain", "Enameled", "Family", "Barista", "Insulated", "Bamboo", "Ceramic", "Bistro", "One-Cup"),
     "Tableware": ("Ribbed", "Crackled", "Set of 2", "Set of 8", "Sand-Glazed", "Scalloped", "Nursery", "Bistro", "Heritage", "Shallow"),
     "Camping": ("Insulated", "Trekking", "Trailside", "Festival", "One-Person", "Winter", "Desert", "Expedition", "Weekend", "Youth"),
     "Cycling": ("Touring", "Urban", "Gravel", "Winter", "Race", "Compact", "Heritage", "Rainproof", "Summer", "Child"),

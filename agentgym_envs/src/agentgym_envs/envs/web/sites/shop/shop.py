@@ -180,6 +180,7 @@ def _browse(app: Flask) -> None:
             counts=counts,
             orders=[(name, text) for name, (text, _) in REVIEWS.items()],
             choices=choices(key),
+            attributes=rows("SELECT name, value FROM attributes WHERE product_id = ? ORDER BY name", key),
         )
 
     @app.route("/contact", methods=["GET", "POST"])

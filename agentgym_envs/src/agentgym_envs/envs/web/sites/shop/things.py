@@ -75,7 +75,7 @@ String Lights | plug, first socket, timer, clip | decorating the porch, lighting
 Duvet Cover | button row, seam, hem, seam | sleeping through hot nights, dressing up the guest room, changing beds every week, sleeping through summer | organic cotton, linen, cotton flannel | length 200-240 cm
 Pillow | seam, cover, piping, filling | sleeping on my side, propping myself up to read, sleeping on my side, reading against the wall | goose down, latex, polyester | length 48-76 cm
 Sheet Set | elastic, hem, corner seam, fitted corner | making up the guest bed, sleeping through the summer, making up the sofa bed, sleeping cool in July | cotton percale, linen, cotton flannel | length 200-244 cm
-Wool Blanket | edging, corner, fringe, weave | napping on the couch, sitting out late on the porch, wrapping up on the porch, warming cold feet | merino wool, lambswool, alpaca | length 150-220 cm
+Wool Blanket | edging, corner, fringe, weave | napping on the couch, sitting out late on the porch, wrapping up on the porch, warming cold feet | merino, lambswool, alpaca | length 150-220 cm
 Quilt | stitching, binding, hem, stitching | keeping warm in winter, covering the daybed, covering an old sofa, sleeping with the window open | organic cotton, linen, velvet | length 180-250 cm
 Mattress Topper | foam core, corner strap, cover, cover | saving an old mattress, sleeping with a sore back, softening a hard mattress, sleeping on a sofa bed | latex, memory foam, merino wool | length 188-205 cm
 Basket | handle, base, weave, rim | sorting laundry, storing toys, carrying laundry, gathering toys | rattan, seagrass, cotton rope | height 22-48 cm

@@ -156,7 +156,7 @@ RULES: Rules = {
         "You <can pay|will pay> <twice as much|more> elsewhere for a worse {part}<| than that of {call}>.", "For {price} {i} <had expected|feared> a flimsy {part}, and <{material} it is|it is anything but>.",
         "{i} compared <six shops|prices in {city}|four brands>: none had {a_thing} of {material} for <less|{price} or less>.", "<Dearer|Other> brands <make|would make> {deed} no easier, <and|but> {price} <is fair|is what I could spend>.",
         "{price} for {weight} of {material}: {i} <call that|would say that is> <a bargain|fair|honest>.", "{it} <was|came to> less than <a meal|an evening out|parking> in {city} and <outlived|beat> <both|many of them>, {part} and all.",
-        "{brand} could ask <for more|twice as much> than {price} <for such a {part}|with that {part2}|in {city}>.", "<Made in|From> {origin}, of {material}, for {price}: <who else offers that|find that elsewhere|no wonder {city} is buying>.",
+        "{brand} could ask <for more|for twice as much>: {price} <for such {part_a} is little|with that {part2}, no less|surprised me in {city}>.", "<Made in|From> {origin}, of {material}, for {price}: <who else offers that|find that elsewhere|no wonder {city} is buying>.",
         "Per {weekday} of {deed}, {price} <is|comes to> <pennies|next to nothing> <already|by now>.", "<My|The> {brand2} one cost more than {price} and the {part} <was worse|lasted a summer|never fit>.",
     ),
     "finish": (
@@ -268,12 +268,12 @@ RULES: Rules = {
 }  # fmt: skip
 DESCRIPTIONS: Rules = {
     "made": (
-        "Made of {material} for {use}<; the {part} is easy to clean|, with a {part} that lasts|>.",
+        "Made of {material} for {use}<; the {part} is easy to clean|, with {part_a} that lasts|>.",
         "The {part} and the {part2} <are made|are built> for {use}.",
         "<Good|Right> for {use} <in|and for> {place}.",
         "Designed around the {part} and <tested|tried> for {use}<| {at_place}>.",
         "{brand} <improved|refined> the {part} until {use} <was easy|became a joy>.",
-        "{size} in {measure}, {weight}, <and|with> a {part} <for {deed}|of {material}>.",
+        "{size} in {measure}, {weight}, <and|with> {part_a} <for {deed}|of {material}>.",
     ),
     "use": ("{deed}", "{deed2}", "{deed} and {deed2}"),
 }
