@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Flask, jsonify, render_template, request, url_for
 
-from agentgym_envs.envs.web.sites.code import files, issues, plans, repository
+from agentgym_envs.envs.web.sites.code import files, issues, pipelines, plans, repository, wiki
 from agentgym_envs.envs.web.sites.code.common import ISSUE, ISSUES, PROJECT, PROJECTS, written
 from agentgym_envs.envs.web.sites.code.common import SITE as SITE  # the host asks for it
 from agentgym_envs.envs.web.sites.code.papers import first_readme
@@ -28,6 +28,8 @@ def create_app() -> Flask:
     files.add_pages(app)
     issues.add_pages(app)
     plans.add_pages(app)
+    pipelines.add_pages(app)
+    wiki.add_pages(app)
     return app
 
 

@@ -8,7 +8,7 @@ from flask import abort, request
 from markupsafe import Markup
 
 from agentgym_envs.envs.web.sites.code import repository
-from agentgym_envs.envs.web.sites.code.data import ME
+from agentgym_envs.envs.web.sites.code.projects import ME
 from agentgym_envs.envs.web.sites.code.repository import MAIN
 from agentgym_envs.envs.web.sites.site import Site, database, marked, row, rows, user, value
 

@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from agentgym_envs.envs.web.sites.code import pipelines, wiki
 from agentgym_envs.envs.web.sites.code.history import IDEAS, SPIKES, About, History, Plan
 from agentgym_envs.envs.web.sites.code.projects import COMMITS, FURTHER, ISSUES, LABELS, PARTS, PROJECTS, ROLES
+from agentgym_envs.envs.web.sites.code.projects import ME as ME
+from agentgym_envs.envs.web.sites.code.projects import MINE as MINE  # tasks ask for both
 from agentgym_envs.envs.web.sites.code.repository import SCHEMA as REPOSITORY
 from agentgym_envs.envs.web.sites.code.texts import EXTRAS
 from agentgym_envs.envs.web.sites.code.words import Writer, label_of
@@ -33,7 +36,6 @@ CREATE TABLE stars (project_id INT, person_id INT, PRIMARY KEY (project_id, pers
 CREATE INDEX issues_of ON issues (project_id, number);
 CREATE INDEX comments_of ON comments (issue_id);
 """
-ME, MINE = 1, ("tidepool", "inkwell", "glasswing", "osprey")  # who is logged in, and the projects that they own
 PEOPLE = 110
 
 
@@ -55,7 +57,7 @@ class Issue(NamedTuple):
 def fill(db: sqlite3.Connection) -> None:
     """Creates the tables and their rows."""
     rng, said = random.Random("code"), set[str]()
-    db.executescript(SCHEMA + REPOSITORY)
+    db.executescript(SCHEMA + REPOSITORY + pipelines.SCHEMA + wiki.SCHEMA)
     for n, name in enumerate(["Mika Sorel", *full_names(rng, PEOPLE - 1)], 1):
         login = name.lower().replace(" ", "-").replace("ö", "o")
         bio = rng.choice(("", "Maintainer by accident.", "Writes small tools.", "Here for the reviews."))
@@ -81,6 +83,8 @@ def fill(db: sqlite3.Connection) -> None:
         plans = _plans(rng, project, team)
         issues = _issues(db, rng, project, team)
         _tell(db, about, plans, issues, team, said)
+    pipelines.fill(db)
+    wiki.fill(db)
     db.commit()
 
 

@@ -8,6 +8,8 @@ from flask import Flask, render_template, request
 
 from agentgym_envs.envs.web.sites.shop.catalogue import STATUSES
 from agentgym_envs.envs.web.sites.shop.choices import choices
+from agentgym_envs.envs.web.sites.shop.columns import add_columns, heads, sorts
+from agentgym_envs.envs.web.sites.shop.content import add_manager
 from agentgym_envs.envs.web.sites.shop.grid import SIZES, change, ordered, picked, size
 from agentgym_envs.envs.web.sites.shop.sales import refresh_ratings
 from agentgym_envs.envs.web.sites.site import (
@@ -48,6 +50,7 @@ MENU: Sequence[tuple[str, Sequence[tuple[str, str, Mapping[str, str]]]]] = (
         "Marketing",
         (("Discounts", "discounts", {}), ("Reviews", "reviews", {}), ("Pending reviews", "reviews", {"status": "pending"})),
     ),
+    ("Content", (("Pages", "pages", {}), ("Add a page", "new_page", {}))),
     ("Reports", (("Sales report", "reports", {}),)),
 )
 """The menus on the left: links with a text, an endpoint and its parameters."""
@@ -75,6 +78,8 @@ def create_app() -> Flask:
     _reviews(app)
     _discounts(app)
     _reports(app)
+    add_manager(app)
+    add_columns(app)
     return app
 
 
@@ -117,10 +122,12 @@ def _products(app: Flask) -> None:
             }
         )
         tables = f"products p JOIN categories c ON c.id = category_id WHERE {condition}"
-        sorts = {"name": "p.name", "sku": "sku", "category": "c.name", "price": "price", "stock": "stock", "rating": "rating"}
+        own = "(SELECT value FROM attributes WHERE product_id = p.id AND name = '{}') AS {}"
+        columns = f"p.*, c.name AS category, {own.format('Material', 'material')}, {own.format('Made in', 'origin')}"
         return render_template(
             "admin/products.html",
-            found=page("p.*, c.name AS category", tables, ordered(sorts, "p.name"), values, size(20)),
+            found=page(columns, tables, ordered(sorts("products"), "p.name"), values, size(20)),
+            heads=heads("products"),
             pieces=value(f"SELECT coalesce(sum(stock), 0) FROM {tables}", *values),
             categories=rows("SELECT id, name FROM categories ORDER BY name"),
             actions=[("1", "Show in the shop"), ("0", "Hide from the shop")],
@@ -162,10 +169,11 @@ def _orders(app: Flask) -> None:
             }
         )
         tables = f"orders o JOIN customers c ON c.id = customer_id WHERE {condition}"
-        sorts = {"id": "o.id", "placed": "placed", "customer": "c.name", "status": "o.status", "total": "total"}
+        columns = "o.*, c.name, (SELECT sum(quantity) FROM order_items WHERE order_id = o.id) AS pieces"
         return render_template(
             "admin/orders.html",
-            found=page("o.*, c.name", tables, ordered(sorts, "placed DESC, o.id DESC"), values, size(20)),
+            found=page(columns, tables, ordered(sorts("orders"), "placed DESC, o.id DESC"), values, size(20)),
+            heads=heads("orders"),
             total=value(f"SELECT coalesce(sum(total), 0) FROM {tables}", *values),
             statuses=STATUSES,
             actions=[(status, f"Change status to {status}") for status in STATUSES],
@@ -209,18 +217,10 @@ def _people(app: Flask) -> None:
         towns = [r[0] for r in rows("SELECT DISTINCT city FROM customers ORDER BY city")]
         sums = "count(o.id) AS orders, coalesce(sum(total), 0) AS spent"
         tables = f"(SELECT c.*, {sums} FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id) WHERE {condition}"
-        sorts = {
-            "name": "name",
-            "email": "email",
-            "city": "city",
-            "group": "grp",
-            "joined": "joined",
-            "orders": "orders",
-            "spent": "spent",
-        }
         return render_template(
             "admin/customers.html",
-            found=page("*", tables, ordered(sorts, "name"), values, size(20)),
+            found=page("*", tables, ordered(sorts("customers"), "name"), values, size(20)),
+            heads=heads("customers"),
             groups=GROUPS,
             towns=towns,
             actions=[(group, f"Move to the group {group}") for group in GROUPS],
@@ -268,11 +268,11 @@ def _reviews(app: Flask) -> None:
             }
         )
         tables = f"reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = r.customer_id WHERE {condition}"
-        sorts = {"written": "written", "rating": "r.rating", "author": "c.name", "product": "p.name", "status": "r.status"}
+        orders = {"written": "written", "rating": "r.rating", "author": "c.name", "product": "p.name", "status": "r.status"}
         columns = "r.*, p.name AS product, c.name AS author"
         return render_template(
             "admin/reviews.html",
-            found=page(columns, tables, ordered(sorts, "written DESC, r.id"), values, size(10)),
+            found=page(columns, tables, ordered(orders, "written DESC, r.id"), values, size(10)),
             actions=[("approved", "Approve"), ("rejected", "Reject"), ("delete", "Delete")],
         )
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from agentgym_envs.envs.web.sites.people import TOWNS, full_names
 from agentgym_envs.envs.web.sites.shop.catalogue import BRANDS, COLOURS, DEPARTMENTS, KINDS, MORE
+from agentgym_envs.envs.web.sites.shop.content import rows_of_pages
 from agentgym_envs.envs.web.sites.shop.options import OPTIONS
 from agentgym_envs.envs.web.sites.shop.sales import add_orders, add_reviews, refresh_ratings
 from agentgym_envs.envs.web.sites.shop.texts import write_texts
@@ -35,6 +36,9 @@ CREATE TABLE wishlist (customer_id INT, product_id INT, PRIMARY KEY (customer_id
 CREATE TABLE messages (id INTEGER PRIMARY KEY, customer_id INT, subject TEXT, body TEXT);
 CREATE TABLE discounts (id INTEGER PRIMARY KEY, code TEXT, percent INT, ends TEXT, active INT);
 CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, login TEXT, password TEXT);
+-- Pages that the staff writes, and the columns that somebody has chosen for a grid of the admin, joined by commas.
+CREATE TABLE pages (id INTEGER PRIMARY KEY, slug TEXT UNIQUE, title TEXT, body TEXT, status TEXT, author_id INT, edited TEXT);
+CREATE TABLE grids (staff_id INT, grid TEXT, columns TEXT, PRIMARY KEY (staff_id, grid)) WITHOUT ROWID;
 CREATE INDEX items_of ON order_items (order_id);
 CREATE INDEX sales_of ON order_items (product_id);
 CREATE INDEX reviews_of ON reviews (product_id);
@@ -66,6 +70,7 @@ def fill(db: sqlite3.Connection) -> None:
     _customers(db, rng)
     add_orders(db, rng, ME)
     add(db, "staff", *STAFF)
+    add(db, "pages", *rows_of_pages())
     add(
         db,
         "discounts",

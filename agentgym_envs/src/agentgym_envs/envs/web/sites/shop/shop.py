@@ -7,6 +7,7 @@ from flask import Flask, jsonify, redirect, render_template, request, session, u
 
 from agentgym_envs.envs.web.sites.shop.catalogue import DEPARTMENTS, KINDS, SHIPPING
 from agentgym_envs.envs.web.sites.shop.choices import EXTRA, choices, chosen
+from agentgym_envs.envs.web.sites.shop.content import add_shown
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.shop.drawings import DRAWINGS
 from agentgym_envs.envs.web.sites.site import (
@@ -64,6 +65,7 @@ def create_app() -> Flask:
     _buy(app)
     _wish_and_review(app)
     _account(app)
+    add_shown(app)
     return app
 
 
