@@ -21,6 +21,7 @@ from agentgym_envs.envs.web.sites.forum import forum
 from agentgym_envs.envs.web.sites.forum.data import fill as fill_forum
 from agentgym_envs.envs.web.sites.map import map as map_site
 from agentgym_envs.envs.web.sites.map.data import fill as fill_map
+from agentgym_envs.envs.web.sites.packed import file_of, unpack
 from agentgym_envs.envs.web.sites.shop import admin, shop
 from agentgym_envs.envs.web.sites.shop.data import fill as fill_shop
 from agentgym_envs.envs.web.sites.site import DATABASE, HOSTS, ORIGINS, Site, open_database, signed_in
@@ -28,6 +29,7 @@ from agentgym_envs.envs.web.sites.site import DATABASE, HOSTS, ORIGINS, Site, op
 SITES: Mapping[str, Site] = {m.SITE.name: m.SITE for m in (shop, admin, forum, code, map_site)}
 CREATE: Mapping[str, Callable[[], Flask]] = {m.SITE.name: m.create_app for m in (shop, admin, forum, code, map_site)}
 FILL = {"shop": fill_shop, "forum": fill_forum, "code": fill_code, "map": fill_map}
+PACKED = ("forum", "code", "map")  # read from files; the shop's would be as large, and its data is filled faster
 
 
 @cache
@@ -40,7 +42,10 @@ def application(name: str) -> Flask:
 def snapshot(tables: str) -> bytes:
     """Returns a database as every episode finds it."""
     connection = open_database()
-    FILL[tables](connection)
+    if tables in PACKED:
+        unpack(file_of(tables).read_bytes(), connection)
+    else:
+        FILL[tables](connection)
     connection.execute("VACUUM")
     content = connection.serialize()
     connection.close()

@@ -1,0 +1,67 @@
+"""The databases that the package ships as files: they hold what the sites' modules fill them with, always the same."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from agentgym_envs.envs.web.sites import host as hosts
+from agentgym_envs.envs.web.sites.packed import FOLDER, file_of, pack, unpack
+from agentgym_envs.envs.web.sites.site import open_database
+
+SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+DIGEST = """
+import hashlib
+from agentgym_envs.envs.web.sites import host
+for name in host.FILL:
+    print(name, hashlib.sha256(host.snapshot(name)).hexdigest())
+"""
+
+
+def contents(db):
+    """The schema and all rows, with the hidden key of tables that have one."""
+    schema = sorted(map(tuple, db.execute(SCHEMA)))
+    found = {"": schema}
+    for kind, name, sql in schema:
+        if kind == "table":
+            columns = "*" if "WITHOUT ROWID" in sql else "rowid, *"
+            found[name] = [tuple(row) for row in db.execute(f"SELECT {columns} FROM {name}")]
+    return found
+
+
+@pytest.mark.parametrize("tables", hosts.PACKED)
+def test_a_file_holds_what_its_site_is_filled_with(tables):
+    """If this fails, run ``python -m agentgym_envs.envs.web.sites.packed``."""
+    made, read = open_database(), open_database()
+    hosts.FILL[tables](made)
+    unpack(file_of(tables).read_bytes(), read)
+    here, there = contents(made), contents(read)
+    assert here.keys() == there.keys()
+    assert [name for name in here if here[name] != there[name]] == []
+
+
+def test_the_files_are_small():
+    assert {file.stem for file in FOLDER.iterdir()} == set(hosts.PACKED)
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 1_050_000
+
+
+def test_a_database_survives_packing():
+    db = open_database()
+    db.executescript(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT, y REAL); CREATE TABLE empty (z INT); CREATE INDEX i ON a (x);"
+        "CREATE TABLE pair (k TEXT PRIMARY KEY, n INT) WITHOUT ROWID; CREATE VIEW v AS SELECT x FROM a;"
+        "INSERT INTO a VALUES (3, 'é\n\"', 0.1), (7, NULL, -2); INSERT INTO pair VALUES ('b', 1), ('a', 2);"
+    )
+    read = open_database()
+    unpack(pack(db), read)
+    assert contents(read) == contents(db)
+    assert [r[0] for r in read.execute("SELECT x FROM v ORDER BY x")] == [None, 'é\n"']
+
+
+def test_every_process_has_the_same_bytes():
+    path = {**os.environ, "PYTHONHASHSEED": "77"}
+    done = subprocess.run([sys.executable, "-c", DIGEST], env=path, capture_output=True, text=True, check=True)
+    here = [f"{name} {hashlib.sha256(hosts.snapshot(name)).hexdigest()}" for name in hosts.FILL]
+    assert done.stdout.splitlines() == here
