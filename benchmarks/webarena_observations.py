@@ -4,38 +4,39 @@
     other/bin/python -m pip install numpy gymnasium playwright Pillow requests beartype==0.12
     python benchmarks/webarena_observations.py other/bin/python
 
-Both show what is in view of 1280 × 720 pixels. Not compared are elements' ids, which are theirs alone; links' addresses, which
-browsers tell only since WebArena was made; and the options of drop-down lists, which ours shows for its ``select``. Writes
-``benchmarks/results/webarena_observations.md``.
+Both show what is in view of 1280 × 720 pixels. The pages are one of each kind of our sites, signed in, found by following links,
+and the hand-written pages of ``observation_pages.py``. Three things are not compared: ids; the addresses of links, which browsers
+add only since WebArena was made; options of drop-down lists and values of sliders and date fields, which are ours alone.
+Writes ``benchmarks/results/webarena_observations.md``.
 """
 
 import difflib
+import html
 import json
 import random
 import re
 import subprocess
+import urllib.request
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import typer
+from observation_pages import PAGES, serve
+from werkzeug.exceptions import HTTPException
 
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.chromium import find, own_executable
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
-from agentgym_envs.envs.web.sites.host import Servers
+from agentgym_envs.envs.web.sites.host import SITES, Servers, application
+from agentgym_envs.envs.web.sites.site import signed_in
 from agentgym_envs.tasks import Task, TaskSet
 
 RESULT = Path(__file__).parent / "results" / "webarena_observations.md"
-PAGES = {
-    "shop": ("/", "/search?q=lamp", "/category/1", "/product/7", "/login", "/cart"),
-    "admin": ("/",),
-    "forum": ("/", "/f/1", "/post/5", "/search?q=garden", "/login"),
-    "code": ("/", "/projects", "/search?q=parser", "/login"),
-    "map": ("/", "/search?q=library", "/directions", "/place/3", "/towns", "/nearby"),
-}
+MOST = 20  # kinds of pages of a site
 THEIRS = """
 import importlib.util, json, os, sys, types
 from pathlib import Path
@@ -52,7 +53,9 @@ size = {"width": 1280, "height": 720}
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=sys.argv[1])
     for url in json.loads(sys.argv[2]):
-        page = browser.new_context(viewport=size, locale="en-US", timezone_id="UTC").new_page()
+        context = browser.new_context(viewport=size, locale="en-US", timezone_id="UTC")
+        context.add_cookies(json.loads(sys.argv[3]))
+        page = context.new_page()
         page.goto(url, wait_until="load")
         page.wait_for_timeout(300)
         client = page.context.new_cdp_session(page)
@@ -67,8 +70,8 @@ with sync_playwright() as playwright:
 class AnyPage(WebEnv):
     """Shows an address of this machine."""
 
-    def __init__(self, urls: list[str], **kwargs: Any):
-        self._urls = urls
+    def __init__(self, urls: list[str], cookies: list[dict[str, Any]], **kwargs: Any):
+        self._urls, self._cookies = urls, cookies
         super().__init__(viewport=True, max_length=10**6, **kwargs)
 
     def make_tasks(self) -> TaskSet:
@@ -80,7 +83,8 @@ class AnyPage(WebEnv):
         return True
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
-        """Opens the address."""
+        """Opens the address, signed in."""
+        session.add_cookies(self._cookies)
         session.open(task.data["url"])
         return "look"
 
@@ -93,48 +97,98 @@ class AnyPage(WebEnv):
         yield from ()
 
 
+def crawl(servers: Servers, cookies: list[dict[str, Any]]) -> dict[str, str]:
+    """Returns an address of each kind of page, by its name, in the order in which links lead there."""
+    found: dict[str, str] = {}
+    for site, origin in servers.origins.items():
+        routes = application(site).url_map.bind("")
+        signed = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in cookies)
+        paths, seen = ["/"], set()
+        while paths and len(seen) < MOST:
+            path = paths.pop(0)
+            try:
+                kind = routes.match(urlsplit(path).path)[0]
+            except HTTPException:
+                continue
+            if kind in seen:
+                continue
+            request = urllib.request.Request(origin + path, headers={"Cookie": signed})
+            with urllib.request.urlopen(request) as answer:
+                page = answer.read().decode()
+                if not answer.headers["Content-Type"].startswith("text/html") or answer.url != origin + path:
+                    continue
+            seen.add(kind)
+            found[f"{site}{path}"] = origin + path
+            paths += [html.unescape(link) for link in re.findall(r'href="(/[^"#]*)"', page)]
+    return found
+
+
 def lines(text: str) -> list[str]:
-    """Returns the tree's lines without ids, addresses and options."""
+    """Returns the tree's lines without ids, addresses, options and values."""
     shown = [re.sub(r"^(\t*)\[\d+\] ", r"\1", line) for line in text.split("\n\n")[1].splitlines()]
-    return [re.sub(r" url: \S+", "", line) for line in shown if not line.strip().startswith("option ")]
+    plain = [re.sub(r" url: \S+", "", line) for line in shown if not line.strip().startswith("option ")]
+    return [re.sub(r" value: .*", "", line) for line in plain]
+
+
+def compare(name: str, mine: list[str], theirs: list[str], differing: Counter[str]) -> tuple[str, int, int]:
+    """Returns a row of the table, the number of equal lines, and that of all lines; counts those that differ."""
+    same = sum(block.size for block in difflib.SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks())
+    for line in difflib.ndiff(theirs, mine):
+        if line[:2] in ("- ", "+ "):
+            differing[f"`{line[0]} {re.sub(chr(9), '', line[2:])[:90]}` ({name})"] += 1
+    return f"| {name} | {len(mine)} | {len(theirs)} | {same} |", same, max(len(mine), len(theirs))
+
+
+def observe(python: Path, urls: list[str], cookies: list[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
+    """Returns our lines and WebArena's, a list for each address."""
+    browser = find(None, own_executable())
+    env = AnyPage(urls, cookies, browser=browser, split="train")
+    ours = [lines(str(env.reset(options={"task_id": f"page-{i}"})[0])) for i in range(len(urls))]
+    env.close()
+    command = [str(python), "-c", THEIRS, browser, json.dumps(urls), json.dumps(cookies)]
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return ours, [lines(json.loads(line)) for line in process.stdout.splitlines()]
 
 
 def main(python: Path) -> None:
     """Compares, and writes the table."""
-    servers, browser = Servers(), find(None, own_executable())
-    pages = [(f"{site}{path}", servers.origins[site] + path) for site, paths in PAGES.items() for path in paths]
-    urls = [url for _, url in pages]
-    env = AnyPage(urls, browser=browser, split="train")
-    ours = [lines(str(env.reset(options={"task_id": f"page-{i}"})[0])) for i in range(len(urls))]
-    env.close()
-    process = subprocess.run([str(python), "-c", THEIRS, browser, json.dumps(urls)], stdout=subprocess.PIPE, text=True, check=True)
-    theirs = [lines(json.loads(line)) for line in process.stdout.splitlines()]
+    servers, own = Servers(), serve()
+    cookies = [
+        {"name": f"session_{name}", "value": signed_in(application(name), site.user), "url": servers.origins[name]}
+        for name, site in SITES.items()
+    ]
+    of_sites = crawl(servers, cookies)
+    written = {f"hand-written: {name}": f"http://127.0.0.1:{own.server_port}/{name}" for name in PAGES}
+    pages = of_sites | written
+    ours, theirs = observe(python, list(pages.values()), cookies)
     servers.close()
-    rows, differing, equal, total = [], Counter[str](), 0, 0
-    for (name, _), mine, upstream in zip(pages, ours, theirs, strict=True):
-        same = sum(block.size for block in difflib.SequenceMatcher(None, mine, upstream, autojunk=False).get_matching_blocks())
-        longest = max(len(mine), len(upstream))
-        equal, total = equal + same, total + longest
-        rows.append(f"| {name} | {len(mine)} | {len(upstream)} | {same} |")
-        for line in difflib.ndiff(upstream, mine):
-            if line[:2] in ("- ", "+ "):
-                differing[f"`{line[0]} {re.sub(chr(9), '', line[2:])[:90]}`"] += 1
+    own.shutdown()
+    differing = Counter[str]()
+    rows = [compare(name, mine, other, differing) for name, mine, other in zip(pages, ours, theirs, strict=True)]
+    parts = {"our sites, signed in": rows[: len(of_sites)], "hand-written": rows[len(of_sites) :], "all": rows}
+    sums = {name: (len(part), sum(row[1] for row in part), sum(row[2] for row in part)) for name, part in parts.items()}
     table = [
         "# WebArena's observations and ours",
         "",
         "`python benchmarks/webarena_observations.py other/bin/python`",
         "",
-        f"**{equal} of {total} lines are equal ({equal / total:.1%})**.",
+        "| pages | number | lines | equal |",
+        "|---|---|---|---|",
+        *[f"| {name} | {number} | {total} | **{equal / total:.1%}** ({equal}) |" for name, (number, equal, total) in sums.items()],
         "",
-        "Not compared: ids, the addresses of links, which browsers tell only since WebArena was made, and options, ours.",
+        "Not compared: ids; the addresses of links, which browsers add only since WebArena was made; options, values.",
+        "",
+        "Reasons of the differences below. WebArena leaves out a text that occurs anywhere in the three lines above, also in an id",
+        "or an address. Ours looks at roles, names and properties, and always shows what a field holds. WebArena shows images",
+        "without a name, since browsers renamed their role, and a narrow blank as a text.",
         "",
         "| page | our lines | WebArena's | equal |",
         "|---|---|---|---|",
-        *rows,
+        *[row[0] for row in rows],
         "",
-        "Lines that differ, most frequent first (`-` WebArena's, `+` ours):",
+        "All lines that differ, most frequent first (`-` WebArena's, `+` ours):",
         "",
-        *[f"- {line} {count}×" for line, count in differing.most_common(12)],
+        *[f"- {line} {count}×" for line, count in differing.most_common()],
     ]
     RESULT.write_text("\n".join(table) + "\n", encoding="utf-8")
     typer.echo("\n".join(table))

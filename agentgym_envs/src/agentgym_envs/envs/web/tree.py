@@ -85,16 +85,18 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
     """
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
-    stack: list[tuple[Node, int, bool, bool, bool]] = [(nodes[0], 0, True, False, False)] if nodes else []
+    stack: list[tuple[Node, int, bool, str, bool]] = [(nodes[0], 0, True, "", False)] if nodes else []
     while stack:
-        node, depth, shown, within, named = stack.pop()
+        node, depth, shown, within, named = stack.pop()  # within: the role of the field around it
         role = node["role"]["value"]
         told = "" if node.get("ignored") or "backendDOMNodeId" not in node else describe(node)
         if told and not within:
             shown = view is None or node is nodes[0] or view.shows(node)
-            within = role in FIELDS
+        if told and role in FIELDS:
+            within = role
         if told and shown:
-            repeats = role == "StaticText" and not within and (named if view is None else _repeats(_name(node), lines))
+            kept = role != "StaticText" or (within and within not in DATES)  # a date's own texts part its fields
+            repeats = not kept and (named if view is None else _repeats(_name(node), lines))
             if not repeats:
                 lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {told}")
             depth += 1
