@@ -1,14 +1,17 @@
 """What the agents say to the model."""
 
+import asyncio
 import json
 from types import SimpleNamespace
 
 import pytest
 from evaluations import MAZE, Model, evaluate, mazes
+from stub_model import StubModel, ok
 
 from agentgym_envs.errors import ArgumentError, BrokenPlugin
 from agentgym_envs.evaluate.agents import Ending, load
-from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.agents.base import Maker, Opening
+from agentgym_envs.evaluate.client import Client, Endpoint
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
 
@@ -270,3 +273,36 @@ def test_random_players_of_a_game_do_not_play_the_same(tmp_path):
 def test_a_response_that_is_no_text_is_an_error_of_the_agent(tmp_path):
     with pytest.raises(BrokenPlugin, match="responded with None: a response is a str"):
         evaluate(tmp_path, mazes(1), Maker("none", lambda o, i: None, {}))
+
+
+PICTURES = [f"data:image/png;base64,{name}" for name in ("b25l", "dHdv")]
+
+
+def pictures(message):
+    parts = message["content"] if isinstance(message["content"], list) else []
+    return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+
+
+@pytest.mark.parametrize("agent", ["chat", "react", "correct", "plan", "function"])
+def test_the_latest_picture_is_sent_with_the_conversation(agent):
+    """Over a real socket: the last message of each request has the picture of its turn, and no other message has one."""
+
+    async def conversation(url):
+        async with Client(Endpoint(model="stub", base_url=url)) as client:
+            player = load(agent).make(client)
+            await player.start(Opening("task", 0, "", "Rules.", "", [{"type": "function", "function": {"name": "act"}}]))
+            for turn, picture in enumerate(PICTURES):
+                await player.act(f"observation {turn}", {"screenshot": picture})
+            sent = len(model.requests)
+            await player.act("no picture", {})
+            return sent
+
+    call = {"id": "c1", "type": "function", "function": {"name": "act", "arguments": "{}"}}
+    with StubModel([ok("look", **({"tool_calls": [call]} if agent == "function" else {}))]) as model:
+        sent = asyncio.run(conversation(model.url))
+    asked = [request.messages for request in model.requests]
+    assert all(pictures(messages[-1]) == [PICTURES["observation 1" in str(messages)]] for messages in asked[:sent])
+    assert not any(pictures(message) for messages in asked for message in messages[:-1])
+    assert not any(pictures(messages[-1]) for messages in asked[sent:])
+    told = [part["text"] for part in asked[sent - 1][-1]["content"] if part["type"] == "text"]
+    assert told == [] if agent == "function" else told[0]

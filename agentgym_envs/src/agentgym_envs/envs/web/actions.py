@@ -1,6 +1,7 @@
 """WebArena's action language (Zhou et al., 2024): what an agent may write, and what is wrong with what it wrote.
 
-``select`` is our one extension: a native drop-down list has no page element for its options until it is open.
+Ours are ``select``, since the options of a native drop-down list are no elements of the page until it is open, and ``click_at`` and
+``type_text`` for models that see a picture.
 """
 
 import re
@@ -12,19 +13,56 @@ from typing import NamedTuple
 from agentgym_envs.core import echo
 
 LONGEST = 10_000  # characters of an action: the parser's time grows with their square
-INSTRUCTIONS = """\
-You see a web page as its accessibility tree: lines such as [12] link 'Orders', where 12 is the element's id.
-Answer with one action and nothing else:
+SIGHT: Mapping[tuple[str, bool], str] = MappingProxyType(
+    {
+        (
+            "tree",
+            False,
+        ): "You see a web page as its accessibility tree: lines such as [12] link 'Orders', where 12 is the element's id.",
+        ("screenshot", False): "You see a picture of a web page.",
+        ("screenshot", True): "You see a picture of a web page. Boxes mark its elements; the number in a box is the element's id.\n"
+        "A list names them: lines such as [12] link 'Orders'.",
+        (
+            "both",
+            False,
+        ): "You see a picture of a web page and its accessibility tree: lines such as [12] link 'Orders', where 12 is the\n"
+        "element's id.",
+        (
+            "both",
+            True,
+        ): "You see a picture of a web page and its accessibility tree: lines such as [12] link 'Orders', where 12 is the\n"
+        "element's id. Boxes in the picture mark elements with their ids.",
+    }
+)
+"""What an agent sees, by ``observation`` and ``marks``."""
+BY_ID = """\
 click [id]
 hover [id]
 type [id] [text] [1]: types into the field and presses Enter; with [0] it does not press Enter.
-select [id] [option]: chooses an option of a drop-down list.
+select [id] [option]: chooses an option of a drop-down list."""
+BY_PLACE = """\
+click_at [x] [y]: clicks on a point of the picture, in pixels from its left and its top edge. The picture has 1280 × 720 pixels.
+type_text [text]: types where the focus is; click on a field first."""
+ALWAYS = """\
 press [keys]: a key or a combination, such as Control+a.
 scroll [down] or scroll [up]
 new_tab, tab_focus [index], close_tab
 goto [url], go_back, go_forward
 stop [answer]: ends the task; the answer is empty if none was asked for, and N/A if the task cannot be done."""
 
+
+def instructions(observation: str = "tree", marks: bool = False) -> str:
+    """Returns the rules for what an agent sees; without ids and without a picture there are no actions that need them."""
+    ways = [BY_ID] * ids_shown(observation, marks) + [BY_PLACE] * (observation != "tree")
+    return "\n".join([SIGHT[observation, marks], "Answer with one action and nothing else:", *ways, ALWAYS])
+
+
+def ids_shown(observation: str, marks: bool) -> bool:
+    """Says whether an agent sees elements' ids."""
+    return observation != "screenshot" or marks
+
+
+INSTRUCTIONS = instructions()
 TOOLS: Mapping[str, str] = MappingProxyType(
     {
         "click": "click [{id}]",
@@ -42,15 +80,22 @@ TOOLS: Mapping[str, str] = MappingProxyType(
         "stop": "stop [{answer}]",
     }
 )
+TOOLS_BY_PLACE: Mapping[str, str] = MappingProxyType({"click_at": "click_at [{x}] [{y}]", "type_text": "type_text [{text}]"})
+
+
+def tools(observation: str, marks: bool) -> dict[str, str]:
+    """Returns the functions for what an agent sees."""
+    own = {name: form for name, form in TOOLS.items() if ids_shown(observation, marks) or "{id}" not in form}
+    return {**TOOLS_BY_PLACE, **own} if observation != "tree" else own
 
 
 class Action(NamedTuple):
     """A parsed action.
 
     Attributes:
-        name: a key of ``TOOLS``.
+        name: a key of ``TOOLS`` or ``TOOLS_BY_PLACE``.
         target: an element's id, or a tab's index.
-        text: what to type, choose, press, open or answer; the direction of a scroll.
+        text: what to type, choose, press, open or answer; the direction of a scroll; the two coordinates of a click.
         enter: press Enter after typing.
     """
 
@@ -110,6 +155,12 @@ _FORMS: dict[str, _Form] = {
         "type [id] [text] [0 or 1], on one line, with a text that is not empty",
     ),
     "select": (f"select{_ID}{_TEXT}", lambda name, i, text: Action(name, int(i), text), "select [id] [option]"),
+    "click_at": (
+        r"click_at ?\[(-?\d{1,6})\] ?\[(-?\d{1,6})\]",
+        lambda name, x, y: Action(name, text=f"{int(x)} {int(y)}"),
+        "click_at [x] [y], in whole pixels",
+    ),
+    "type_text": (f"type_text{_TEXT}", lambda name, text: Action(name, text=text), "type_text [text], on one line"),
     "press": (f"press{_TEXT}", lambda name, keys: Action(name, text=key_names(keys)), "press [keys]"),
     "scroll": (
         r"scroll ?\[?(up|down)\]?",

@@ -1,5 +1,6 @@
 """What all web environments share: the browser, WebArena's observation and actions, failures."""
 
+import base64
 import os
 import random
 import re
@@ -11,11 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gymnasium.error import ResetNeeded
+
 from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.web import actions
 from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.chromium import Chromium, Setting, process
 from agentgym_envs.envs.web.hands import perform
+from agentgym_envs.envs.web.picture import draw, pixels
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.tab import VIEWPORT, Tab
@@ -23,6 +27,7 @@ from agentgym_envs.envs.web.tree import cut
 from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
 from agentgym_envs.tasks import Task
 
+OBSERVATIONS = ("tree", "screenshot", "both")
 CLICKED = frozenset(("link", "button", "checkbox", "radio", "tab", "menuitem", "switch", "treeitem", "StaticText", "generic"))
 ON_ELEMENT = frozenset(("click", "hover", "type", "select"))
 TYPED = frozenset(("textbox", "searchbox", "spinbutton"))
@@ -38,12 +43,17 @@ class WebEnv(TextEnv):
         browser: the browser's program; by default Playwright's own, or the system's Chromium or Chrome.
         headed: show the window.
         timeout: seconds that a page may take to answer an action.
+        observation: "tree", "screenshot" or "both". ``info["screenshot"]`` has the picture, as a ``data:`` address of a PNG file.
+        marks: draw numbered boxes over the elements of the picture; the numbers are the ids that actions take.
         screenshots: folder for a picture of every observation, ``<task>-<turn>.png``; none by default.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
 
     Raises:
-        ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's.
+        ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's. Or no such ``observation``.
+        MissingExtra: marks and arrays of pixels need Pillow.
     """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 
     clock: datetime | None = None
     """When the pages' clock stands still, but for what an action takes; None: it is the world's."""
@@ -62,6 +72,8 @@ class WebEnv(TextEnv):
         browser: str | None = None,
         headed: bool = False,
         timeout: float = 30.0,
+        observation: str = "tree",
+        marks: bool = False,
         screenshots: str | os.PathLike[str] | None = None,
         **kwargs: Any,
     ):
@@ -72,7 +84,18 @@ class WebEnv(TextEnv):
                 f"viewport={viewport!r} must be True, to show what is in view of a window of "
                 f"{VIEWPORT['width']} × {VIEWPORT['height']} pixels, or False, to show the whole page"
             )
+        if observation not in OBSERVATIONS:
+            raise ArgumentError(f"observation={observation!r} must be one of {', '.join(OBSERVATIONS)}")
+        if marks and observation == "tree":
+            raise ArgumentError('marks=True needs a picture to draw on; set observation="screenshot" or observation="both"')
         super().__init__(**kwargs)
+        if (marks or self.render_mode == "rgb_array") and find_spec("PIL") is None:
+            raise MissingExtra("a picture with marks or as an array", "web")
+        self.observation, self.marks, self._picture = observation, bool(marks), b""
+        if observation != "tree":
+            rules = actions.instructions(observation, self.marks)
+            self.instructions = self.instructions.replace(actions.INSTRUCTIONS, rules)  # type: ignore[misc]
+            self.tools = actions.tools(observation, self.marks)  # type: ignore[misc]
         self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
         self._pictures = None if screenshots is None else Path(screenshots)
         self._setting = Setting(browser, headed, paced=headed or self.clock is None)
@@ -189,15 +212,40 @@ class WebEnv(TextEnv):
         session = self.session
         assert session is not None
         self.before_look(session.tab)
-        tree = session.tab.begin_tree()
+        body = self._seen(session)
         if self._pictures is not None and self.task is not None:
-            (self._pictures / f"{self.task.id}-{len(self._done)}.png").write_bytes(session.screenshot())
+            (self._pictures / f"{self.task.id}-{len(self._done)}.png").write_bytes(self._picture or session.screenshot())
         tabs = [f"Tab {i}{' (current)' * (tab is session.tab)}: {tab.title}" for i, tab in enumerate(session.tabs)]
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
-        parts = [" | ".join(tabs), "", cut(session.tab.tree(tree, whole=not self.viewport), self.max_length), ""]
+        parts = [" | ".join(tabs), "", *([body, ""] if body else [])]
         parts += [f"URL: {self.shown_url(session.tab.url)}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
         parts += [f"{note.kind}: {self.shown_url(note.text)}" for note in session.take_notes()]
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
+
+    def _seen(self, session: Session) -> str:
+        """Takes the picture, if one is asked for; returns the tree, or the list of marked elements without one."""
+        number = session.tab.begin_tree() if actions.ids_shown(self.observation, self.marks) else None
+        self._picture = session.screenshot() if self.observation != "tree" else b""
+        if number is None:
+            return ""
+        nodes = session.tab.nodes(number)
+        tree = session.tab.tree(nodes, whole=not self.viewport) if self.observation != "screenshot" else ""
+        marks = session.tab.marks(nodes) if self.marks else []
+        if self.marks:
+            self._picture = draw(self._picture, marks)
+        return cut(tree or "\n".join(f"[{mark.number}] {mark.text}" for mark in marks), self.max_length)
+
+    def _info(self, outcome: Outcome) -> dict[str, Any]:
+        picture = base64.b64encode(self._picture).decode()
+        return super()._info(outcome) | ({"screenshot": f"data:image/png;base64,{picture}"} if picture else {})
+
+    def render(self) -> Any:
+        """Returns the last observation in mode "ansi", the picture of what is in view in mode "rgb_array"."""
+        if self.render_mode != "rgb_array":
+            return super().render()
+        if self.session is None:
+            raise ResetNeeded("there is no page to render: call reset()")
+        return pixels(self._picture or self.session.screenshot())
 
     def actions(self) -> list[str]:
         """Returns actions on the elements that the observation shows; what is typed is quoted in the goal."""

@@ -7,7 +7,7 @@ from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.connection import Refused
 from agentgym_envs.envs.web.keys import ENTER, strokes
 from agentgym_envs.envs.web.session import Session
-from agentgym_envs.envs.web.tab import Tab, script
+from agentgym_envs.envs.web.tab import VIEWPORT, Tab, script
 
 MOMENT = 20  # milliseconds between two looks at it
 STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
@@ -84,8 +84,22 @@ def _click(session: Session, action: Action, across: float = 0.5) -> None:
     session.settle(looks=1)
     while _meets(tab, element, [point])[0] not in (before, "gone") and time.monotonic() < end:
         session.settle(looks=1, passing=MOMENT)
+    _press_button(tab, point)
+
+
+def _press_button(tab: Tab, point: Point) -> None:
     tab.post("Input.dispatchMouseEvent", type="mousePressed", x=point[0], y=point[1], buttons=1, **LEFT)
     tab.call("Input.dispatchMouseEvent", type="mouseReleased", x=point[0], y=point[1], buttons=0, **LEFT)
+
+
+def _click_at(session: Session, action: Action) -> None:
+    x, y = map(int, action.text.split())
+    width, height = VIEWPORT["width"], VIEWPORT["height"]
+    if not (0 <= x < width and 0 <= y < height):
+        raise BadAction(f"click_at [{x}] [{y}] is outside of the window: x must be 0 to {width - 1}, y 0 to {height - 1}")
+    move(session.tab, (x, y))
+    session.settle(looks=1)
+    _press_button(session.tab, (x, y))
 
 
 def _hover(session: Session, action: Action) -> None:
@@ -94,6 +108,10 @@ def _hover(session: Session, action: Action) -> None:
 
 def _type(session: Session, action: Action) -> None:
     _click(session, action, across=0.2)  # a field's right end may be a button
+    _type_text(session, action)
+
+
+def _type_text(session: Session, action: Action) -> None:
     tab = session.tab
     numbers = [tab.send(method, **params) for method, params in strokes(action.text + ENTER * action.enter)]
     for number in numbers:
@@ -164,6 +182,8 @@ def _go(session: Session, by: int) -> None:
 
 DO: Mapping[str, Callable[[Session, Action], None]] = {
     "click": _click,
+    "click_at": _click_at,
+    "type_text": _type_text,
     "hover": _hover,
     "type": _type,
     "select": _select,

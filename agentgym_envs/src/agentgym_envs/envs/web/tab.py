@@ -1,12 +1,13 @@
 """A page of the browser: what it is loading, how its elements are numbered, and what it is asked."""
 
 import time
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.envs.web.connection import Connection, Refused, Target
-from agentgym_envs.envs.web.tree import Box, View, render
+from agentgym_envs.envs.web.tree import Box, Mark, Node, View, marks, render
 
 VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
 STREAMS = frozenset(("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport"))  # requests that no page waits for
@@ -143,17 +144,28 @@ class Tab:
         return str(state)
 
     def begin_tree(self) -> int:
-        """Asks for the accessibility tree, which :meth:`tree` reads."""
+        """Asks for the accessibility tree, which :meth:`nodes` reads."""
         return self.send("Accessibility.getFullAXTree")
 
-    def tree(self, number: int, *, whole: bool) -> str:
-        """Returns the accessibility tree, of the whole page or of what is in view."""
-        nodes = self.connection.result(number)["nodes"]
+    def nodes(self, number: int) -> Sequence[Node]:
+        """Returns the nodes of the accessibility tree; on another page than before, ids begin anew."""
+        nodes: Sequence[Node] = self.connection.result(number)["nodes"]
         document = nodes[0]["backendDOMNodeId"]
         if self._numbers[0] != document:
             self._numbers = (document, {})
+        return nodes
+
+    def tree(self, nodes: Sequence[Node], *, whole: bool) -> str:
+        """Returns the accessibility tree as text, of the whole page or of what is in view."""
+        return render(nodes, self._number, None if whole else self._view())
+
+    def marks(self, nodes: Sequence[Node]) -> list[Mark]:
+        """Returns the elements in view that can be used."""
+        return marks(nodes, self._number, self._view())
+
+    def _number(self, node: int) -> int:
         numbers = self._numbers[1]
-        return render(nodes, lambda node: numbers.setdefault(node, len(numbers) + 1), None if whole else self._view())
+        return numbers.setdefault(node, len(numbers) + 1)
 
     def node(self, number: int) -> int | None:
         """Returns the DOM node that the tree shows under a number."""

@@ -15,6 +15,7 @@ UNTOLD = frozenset(["focusable", "editable", "readonly", "level", "settable", "m
 DATES = frozenset(("Date", "InputTime", "DateTime"))  # <input type=date>, time, and month, week or datetime-local
 VALUED = frozenset(("slider", "progressbar", "meter", "ColorWell")) | DATES  # roles whose value no text within them shows in full
 FIELDS = frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox")) | DATES  # what they hold is where they are
+USED = frozenset(("button", "link", "checkbox", "radio", "switch", "tab", "option", "treeitem", "menuitem", "menuitemcheckbox"))
 IN_VIEW = 0.6
 NEAR = 3  # lines before it that a text may repeat
 
@@ -26,6 +27,20 @@ class Box(NamedTuple):
     top: float
     width: float
     height: float
+
+
+class Mark(NamedTuple):
+    """An element that can be used, in view.
+
+    Attributes:
+        number: its id.
+        box: where it is.
+        text: what the tree says of it.
+    """
+
+    number: int
+    box: Box
+    text: str
 
 
 class View(NamedTuple):
@@ -43,15 +58,34 @@ class View(NamedTuple):
     boxes: Mapping[int, Box]
     ask: Callable[[int], Box | None] = lambda node: None
 
+    def box(self, node: Node) -> Box | None:
+        """Returns where a node is; None without a place."""
+        number = node["backendDOMNodeId"]
+        return self.boxes[number] if number in self.boxes else self.ask(number)
+
     def shows(self, node: Node) -> bool:
         """Says whether WebArena shows an element: it compares an overlap in square pixels with 0.6 of the width by the height."""
-        number = node["backendDOMNodeId"]
-        box = self.boxes[number] if number in self.boxes else self.ask(number)
+        box = self.box(node)
         if box is None or not box.width or not box.height:
             return False
         across = max(0.0, min(box.left + box.width, self.width) - max(box.left, 0.0))
         down = max(0.0, min(box.top + box.height, self.height) - max(box.top, 0.0))
         return across * down / box.width * box.height >= IN_VIEW
+
+
+def marks(nodes: Sequence[Node], number: Callable[[int], int], view: View) -> list[Mark]:
+    """Returns the elements in view that an action can be for: those that can have the focus, or whose role says so."""
+    found = []
+    for node in nodes[1:]:
+        if node.get("ignored") or "backendDOMNodeId" not in node:
+            continue
+        role, said = node["role"]["value"], {p["name"]: p["value"].get("value") for p in node.get("properties", ())}
+        unlisted = role == "option" and node["backendDOMNodeId"] not in view.boxes  # of a drop-down list that is closed
+        if said.get("disabled") or unlisted or not (said.get("focusable") or role in USED) or not view.shows(node):
+            continue
+        if (box := view.box(node)) is not None:
+            found.append(Mark(number(node["backendDOMNodeId"]), box, describe(node)))
+    return found
 
 
 def describe(node: Node) -> str:

@@ -8,6 +8,9 @@ from agentgym_envs.evaluate.agents.base import Agent, Opening
 from agentgym_envs.evaluate.client import Client, Message
 from agentgym_envs.wrappers.responses import FormatError, split_thought
 
+PICTURE = "screenshot"
+"""The key of ``info`` under which an environment has a picture, as a ``data:`` address."""
+
 
 class Chat(Agent):
     """The conversation as it is; the whole response is the action.
@@ -23,7 +26,7 @@ class Chat(Agent):
             raise ArgumentError(f"window={window!r}: must be a whole number from 1 up")
         self.client, self.window = client, window
         self.messages: list[Message] = []
-        self.reasoning = ""
+        self.reasoning = self.picture = ""
 
     async def start(self, opening: Opening) -> None:
         """Says the rules."""
@@ -33,6 +36,7 @@ class Chat(Agent):
     async def act(self, observation: str, info: Mapping[str, Any]) -> str:
         """Asks the model."""
         self.messages.append({"role": "user", "content": shown(observation, info)})
+        self.picture = str(info.get(PICTURE) or "")
         response = await self.respond()
         self.messages.append({"role": "assistant", "content": response})
         return thinking(self.reasoning, response)
@@ -43,7 +47,7 @@ class Chat(Agent):
 
     async def ask(self, *more: Message) -> str:
         """Returns the model's answer to the visible conversation and ``more``."""
-        reply = await self.client.complete([*self.visible(), *more])
+        reply = await self.client.complete(pictured([*self.visible(), *more], self.picture))
         self.reasoning = reply.reasoning
         return reply.text
 
@@ -62,6 +66,22 @@ class React(Chat):
     """Thinks before each action (Yao et al., 2023, arXiv 2210.03629)."""
 
     format = "react"
+
+
+def pictured(messages: list[Message], picture: str) -> list[Message]:
+    """Returns the messages with a picture in the latest one; earlier pictures are not sent again.
+
+    Args:
+        messages: that the model sees.
+        picture: a ``data:`` address; empty for none.
+    """
+    if not picture:
+        return messages
+    *before, last = messages
+    parts = [{"type": "text", "text": last["content"]}, {"type": "image_url", "image_url": {"url": picture}}]
+    if last["role"] == "tool":  # a tool's result holds text alone
+        return [*messages, {"role": "user", "content": parts[1:]}]
+    return [*before, {**last, "content": parts}]
 
 
 def thinking(reasoning: str, response: str) -> str:

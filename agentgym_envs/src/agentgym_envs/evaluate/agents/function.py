@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentgym_envs.evaluate.agents.base import Opening
-from agentgym_envs.evaluate.agents.chat import Chat, shown, thinking
+from agentgym_envs.evaluate.agents.chat import PICTURE, Chat, pictured, shown, thinking
 from agentgym_envs.evaluate.client import Client, Message, Reply
 
 
@@ -28,7 +28,8 @@ class Function(Chat):
         text = shown(observation, info)
         results: list[Message] = [{"role": "tool", "tool_call_id": call, "content": text} for call in self._called]
         self.messages += results or [{"role": "user", "content": text}]
-        reply = await self.client.complete(self.visible(), tools=self.opening.tools)
+        seen = pictured(self.visible(), str(info.get(PICTURE) or ""))
+        reply = await self.client.complete(seen, tools=self.opening.tools)
         self.messages.append(_said(reply))
         self._called = [call.id for call in reply.tool_calls]
         written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in reply.tool_calls]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentgym_envs.evaluate.agents.chat import React, shown, spoken
+from agentgym_envs.evaluate.agents.chat import PICTURE, React, shown, spoken
 
 QUESTION = (
     "First write a short numbered plan that reaches the goal: plain text, this once without any other form. Do not act yet."
@@ -17,6 +17,7 @@ class Plan(React):
     async def act(self, observation: str, info: Mapping[str, Any]) -> str:
         """Plans before the first action."""
         if len(self.messages) == 1:
+            self.picture = str(info.get(PICTURE) or "")
             question = QUESTION.format(observation=shown(observation, info))
             plan = await self.ask({"role": "user", "content": question})
             rules = self.messages[0]["content"]
