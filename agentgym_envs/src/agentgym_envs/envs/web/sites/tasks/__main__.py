@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,22 +19,17 @@ from agentgym_envs.envs.web.sites.changes import Changes
 from agentgym_envs.envs.web.sites.host import Host
 from agentgym_envs.envs.web.sites.plain import PlainBrowser
 from agentgym_envs.envs.web.sites.site import ORIGINS
-from agentgym_envs.envs.web.sites.tasks import (  # noqa: F401  they add their templates
-    across,
-    admin,
-    admin_compare,
-    code,
-    code_compare,
-    forum,
-    forum_compare,
-    map,
-    map_compare,
-    shop,
-    shop_compare,
-)
 from agentgym_envs.envs.web.sites.tasks.load import FOLDER
 from agentgym_envs.envs.web.sites.tasks.template import TEMPLATES, Made, Template, World
 from agentgym_envs.errors import TaskError
+
+MODULES = (
+    "shop", "shop_compare", "admin", "admin_compare", "forum", "forum_change", "forum_compare", "code", "code_change", "code_history",
+    "code_compare", "map", "map_change", "map_streets", "map_compare", "across",
+)  # fmt: skip
+"""The templates, in the order of their numbers."""
+for _module in MODULES:
+    import_module(f"agentgym_envs.envs.web.sites.tasks.{_module}")
 
 INSTANCES = 11  # of a template: eight for training, one for development, two for tests
 ALIKE = 4  # instances of a template that may have the same answer

@@ -1,6 +1,7 @@
 """Which answers a task accepts: the evaluators for what an agent says, by the kind of the answer."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from agentgym_envs.envs.web.sites.tasks.template import evaluation
@@ -68,6 +69,10 @@ def name(value: Any, among: str | Iterable[Any], *also: str) -> dict[str, Any]:
     """
     names = among if isinstance(among, str) else sorted(set(among))
     return _answer("name", value, among=names, **({"also": list(also)} if also else {}))
+
+
+product, customer, member, post = (partial(name, among=among) for among in (PRODUCTS, CUSTOMERS, MEMBERS, POSTS))
+developer, issue, place = (partial(name, among=among) for among in (DEVELOPERS, ISSUES, PLACES))
 
 
 def nothing(note: str) -> dict[str, Any]:

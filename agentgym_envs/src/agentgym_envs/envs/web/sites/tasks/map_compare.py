@@ -8,7 +8,8 @@ from typing import Any
 from agentgym_envs.envs.web.sites.map.data import ME
 from agentgym_envs.envs.web.sites.site import day
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.map import MAP, NEW, PLACES, _saved
+from agentgym_envs.envs.web.sites.tasks.map import MAP, PLACES
+from agentgym_envs.envs.web.sites.tasks.map_change import NEW, _saved
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, ends_at, template, visits
 from agentgym_envs.envs.web.steps import Step, choose, click, stop
 

@@ -3,12 +3,13 @@
 import random
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from string import Formatter
 from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.sites.host import FILL, snapshot
 from agentgym_envs.envs.web.sites.site import open_database
-from agentgym_envs.envs.web.steps import Step, back, click
+from agentgym_envs.envs.web.steps import Step, back, click, stop
 
 KINDS = ("find", "navigate", "change", "unachievable")
 
@@ -117,6 +118,33 @@ def each(
             yield Made({name: row[name] for name in blanks}, check(row), steps(row))
 
     template(sites, kind, intent)(maker)
+
+
+Check = Callable[[Any], dict[str, Any]]
+Plan = Callable[[Any], list[Step]]
+
+
+def each_of(sites: str, kind: str, tables: str, *rows: tuple[str, str, Check, Plan]) -> None:
+    """Adds a template for each row of a table: a text, a query, the evaluators and a plan; see :func:`each`."""
+    for intent, sql, check, steps in rows:
+        each(sites, kind, intent, tables, sql, check, steps)
+
+
+def asks(sites: str, tables: str, *rows: tuple[str, str, str | Callable[[Any], Any], Check, Plan]) -> None:
+    """Adds templates that ask for something: a text, a query, the answer, its evaluators and a plan that ends where it is shown.
+
+    The answer is a column's name or a function of the row.
+    """
+    for intent, sql, fact, check, steps in rows:
+        told = itemgetter(fact) if isinstance(fact, str) else fact
+
+        def checked(row: Any, told: Callable[[Any], Any] = told, check: Check = check) -> dict[str, Any]:
+            return check(told(row))
+
+        def planned(row: Any, told: Callable[[Any], Any] = told, steps: Plan = steps) -> list[Step]:
+            return [*steps(row), stop(told(row))]
+
+        each(sites, "find", intent, tables, sql, checked, planned)
 
 
 def evaluation(kinds: list[str], **more: Any) -> dict[str, Any]:
