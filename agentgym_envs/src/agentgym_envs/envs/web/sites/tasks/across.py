@@ -13,11 +13,11 @@ from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, day, money
 from agentgym_envs.envs.web.sites.tasks import answer
 from agentgym_envs.envs.web.sites.tasks.admin import _order
 from agentgym_envs.envs.web.sites.tasks.admin_compare import brands_in_stock
-from agentgym_envs.envs.web.sites.tasks.code_compare import _projects as _code_projects
-from agentgym_envs.envs.web.sites.tasks.forum import _names, _posted, _submit
-from agentgym_envs.envs.web.sites.tasks.forum_compare import _first, _gear
-from agentgym_envs.envs.web.sites.tasks.map_compare import _groups, _listed, _with_detail
-from agentgym_envs.envs.web.sites.tasks.shop_compare import WISHED, _dated, _reviewed
+from agentgym_envs.envs.web.sites.tasks.code_compare import singled_projects as _code_projects
+from agentgym_envs.envs.web.sites.tasks.forum import posted, shuffled_names, submit_post
+from agentgym_envs.envs.web.sites.tasks.forum_compare import first_post, listed_gear
+from agentgym_envs.envs.web.sites.tasks.map_compare import listed_places, place_groups, with_detail
+from agentgym_envs.envs.web.sites.tasks.shop_compare import WISHED, dated_orders, reviewed_products
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, only, template, visits
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, stop
 
@@ -26,9 +26,9 @@ FORUM, CODE, SHOP, ADMIN, MAP = (ORIGINS[name] for name in ("forum", "code", "sh
 
 def _best(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]:
     """Yields the best rated place of a category in a town, with a plan that opens it from the map's first page."""
-    for found in _groups(world, rng):
+    for found in place_groups(world, rng):
         if p := only(found, "rating", max):
-            yield p, [*_listed(p["town"], p["category"]), click(p["name"])]
+            yield p, [*listed_places(p["town"], p["category"]), click(p["name"])]
 
 
 def _new_issue(project: str, title: str, body: str) -> list[Step]:
@@ -52,11 +52,11 @@ def _opened(project: str, title: str, body: str) -> dict[str, Any]:
     "Post in c/{community} with the title “A present” and as its text the name of the shop's product of the type {kind} that, according to a review, somebody bought for {friend}.",
 )
 def _present(world: World, rng: random.Random) -> Iterator[Made]:
-    for r, steps in _reviewed(world, rng, "whom: whom LIKE 'my %'"):
-        community = rng.choice(_names(rng))
+    for r, steps in reviewed_products(world, rng, "whom: whom LIKE 'my %'"):
+        community = rng.choice(shuffled_names(rng))
         values = {"community": community, "kind": r["kind"], "friend": r["whom"].replace("my ", "their ", 1)}
-        plan = [goto(SHOP), *steps, goto(FORUM), *_submit(community, "A present", r["name"])]
-        yield Made(values, _posted(community, "A present", r["name"]), plan)
+        plan = [goto(SHOP), *steps, goto(FORUM), *submit_post(community, "A present", r["name"])]
+        yield Made(values, posted(community, "A present", r["name"]), plan)
 
 
 @template(
@@ -65,9 +65,9 @@ def _present(world: World, rng: random.Random) -> Iterator[Made]:
     "Send the shop a message with the subject “{subject}” whose text is the title of the {age} post in the forum's c/{community}.",
 )
 def _message(world: World, rng: random.Random) -> Iterator[Made]:
-    for community in _names(rng):
+    for community in shuffled_names(rng):
         order, age = rng.choice((("new", "newest"), ("old", "oldest"), ("top", "highest-scoring")))
-        if found := _first(world, community, order):
+        if found := first_post(world, community, order):
             p, steps = found
             subject = rng.choice(("A tip for you", "Have you seen this?", "From the forum"))
             plan = [
@@ -101,14 +101,14 @@ def _redirect(world: World, rng: random.Random) -> Iterator[Made]:
     "Comment on the {age} post in c/{community} with the name of the {category} in {town} for which the map says “{label}: {value}”, and nothing else.",
 )
 def _recommend(world: World, rng: random.Random) -> Iterator[Made]:
-    communities = _names(rng)
-    for n, (values, found, p) in enumerate(_with_detail(world, rng, there=True)):
+    communities = shuffled_names(rng)
+    for n, (values, found, p) in enumerate(with_detail(world, rng, there=True)):
         community, (order, age) = communities[n % len(communities)], rng.choice((("new", "newest"), ("old", "oldest")))
-        first = _first(world, community, order)
+        first = first_post(world, community, order)
         if first and not first[0]["locked"]:
             names, post = [o["name"] for o in found], first[0]
             plan = [
-                goto(MAP), *_listed(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), goto(FORUM), *first[1], click(post["title"]),
+                goto(MAP), *listed_places(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), goto(FORUM), *first[1], click(post["title"]),
                 fill("Add a comment", p["name"]), click("Post comment", "button"), stop(),
             ]  # fmt: skip
             sql = f"SELECT post_id, body FROM comments WHERE author_id = {MEMBER} AND written = '{NOW}'"
@@ -121,9 +121,9 @@ def _recommend(world: World, rng: random.Random) -> Iterator[Made]:
     "Open an issue in my project {project}: its title is the title of the {age} post in the forum's c/{community}, its description is the name of the post's author.",
 )
 def _quoted(world: World, rng: random.Random) -> Iterator[Made]:
-    for community in _names(rng):
+    for community in shuffled_names(rng):
         project, (order, age) = rng.choice(MINE), rng.choice((("new", "newest"), ("old", "oldest"), ("top", "highest-scoring")))
-        if found := _first(world, community, order):
+        if found := first_post(world, community, order):
             p, steps = found
             author = world.value("forum", "SELECT name FROM people WHERE id = ?", p["author_id"])
             plan = [goto(FORUM), *steps, *_new_issue(project, p["title"], author)]
@@ -172,14 +172,14 @@ def _wish_and_post(world: World, rng: random.Random) -> Iterator[Made]:
     ):
         p = only(world.rows("shop", "SELECT * FROM products WHERE kind = ? AND enabled = 1", kind), "rating", max)
         if p and p["id"] not in held:
-            community = rng.choice(_names(rng))
+            community = rng.choice(shuffled_names(rng))
             plan = [
                 click(department, "button"), click(kind, after=category), choose("Sort by", "Best rated"), click("Apply", "button"), click(p["name"]),
-                click("Add to wish list", "button"), goto(FORUM), *_submit(community, "On my list", p["name"]),
+                click("Add to wish list", "button"), goto(FORUM), *submit_post(community, "On my list", p["name"]),
             ]  # fmt: skip
             checks = [
                 becomes("shop", WISHED, "\n".join(map(str, sorted([*held, p["id"]])))),
-                _posted(community, "On my list", p["name"]),
+                posted(community, "On my list", p["name"]),
             ]
             check = {**checks[0], "program_html": [target for c in checks for target in c["program_html"]]}
             yield Made({"kind": kind, "community": community}, check, plan)
@@ -191,8 +191,8 @@ def _wish_and_post(world: World, rng: random.Random) -> Iterator[Made]:
     "By how much does the total of my order of {day} exceed the price of the most expensive thing on the list of what to buy in the wiki of the forum's c/{community}?",
 )
 def _exceeds(world: World, rng: random.Random) -> Iterator[Made]:
-    for (o, steps), community in zip(_dated(world, rng), _names(rng), strict=False):
-        dearest = max(price for _, price in _gear(world, community))
+    for (o, steps), community in zip(dated_orders(world, rng), shuffled_names(rng), strict=False):
+        dearest = max(price for _, price in listed_gear(world, community))
         if o["total"] > 100 * dearest:
             text = money(o["total"] - 100 * dearest)
             plan = [
@@ -213,9 +213,9 @@ def _exceeds(world: World, rng: random.Random) -> Iterator[Made]:
     "Publish a review with {stars} stars of the {category} in {town} that has the best rating. Its text is the title of the {age} post in the forum's c/{community}.",
 )
 def _review(world: World, rng: random.Random) -> Iterator[Made]:
-    for (p, steps), community in zip(_best(world, rng), _names(rng), strict=False):
+    for (p, steps), community in zip(_best(world, rng), shuffled_names(rng), strict=False):
         stars, (order, age) = rng.randint(2, 5), rng.choice((("new", "newest"), ("old", "oldest"), ("top", "highest-scoring")))
-        if found := _first(world, community, order):
+        if found := first_post(world, community, order):
             post, list_posts = found
             plan = [
                 goto(FORUM), *list_posts, goto(MAP), *steps, choose("Stars", str(stars)), fill("Review", post["title"]), click("Publish review", "button"), stop(),

@@ -32,27 +32,31 @@ FIRST = (
 )
 
 
-def _project(name: str) -> list[Step]:
+def open_project(name: str) -> list[Step]:
+    """Opens a project by its name."""
     return [search(name), click(name)]
 
 
-def _tab(name: str, tab: str) -> list[Step]:
+def open_tab(name: str, tab: str) -> list[Step]:
+    """Opens a page of a project's sidebar."""
     group = next((g for g, tabs in GROUPS.items() if tab in tabs), None)
-    return [*_project(name), *([click(group, "button")] if group else []), click(tab)]
+    return [*open_project(name), *([click(group, "button")] if group else []), click(tab)]
 
 
-def _path(path: str) -> list[Step]:
+def open_path(path: str) -> list[Step]:
+    """Opens a file of the shown project, folder by folder."""
     return [click(part) for part in path.split("/")]
 
 
-def _issue(issue: Any) -> list[Step]:
+def open_issue(issue: Any) -> list[Step]:
+    """Opens an issue or a merge request by its title."""
     return [*_found(issue), click(issue["title"])]
 
 
 def _found(issue: Any) -> list[Step]:
     tab = "Merge requests" if issue["merge"] else "Issues"
     state = [choose("State", "All")] if issue["state"] != "open" else []
-    return [*_tab(issue["project"], tab), *state, fill("Title", issue["title"]), click("Filter", "button")]
+    return [*open_tab(issue["project"], tab), *state, fill("Title", issue["title"]), click("Filter", "button")]
 
 
 asks(
@@ -73,7 +77,7 @@ def _readme(world: World, rng: random.Random, pattern: str) -> Iterator[Made]:
     for r in world.mixed(rng, "code", FIRST.format("README.md")):
         found = re.search(pattern, r["content"])
         assert found is not None
-        yield Made({"project": r["project"]}, answer.codes(found[1]), [*_project(r["project"]), stop(found[1])])
+        yield Made({"project": r["project"]}, answer.codes(found[1]), [*open_project(r["project"]), stop(found[1])])
 
 
 @template("code", "find", "Which port does {project} use by default?")
@@ -91,7 +95,7 @@ def _limit(world: World, rng: random.Random) -> Iterator[Made]:
     for r in world.mixed(rng, "code", FIRST.format("src/%")):
         found = re.search(r"(?i)\blimit\b[^=\n]*= (\d+)", r["content"])
         assert found is not None
-        steps = [*_project(r["project"]), *_path(r["path"]), stop(found[1])]
+        steps = [*open_project(r["project"]), *open_path(r["path"]), stop(found[1])]
         yield Made({"project": r["project"], "path": r["path"]}, answer.number(found[1]), steps)
 
 
@@ -111,7 +115,7 @@ asks(
         ISSUES + "merge = 1",
         "source",
         partial(answer.name, among=BRANCH_NAMES),
-        _issue,
+        open_issue,
     ),
     (
         "How many open issues of {project} have the label “{label}”? Answer with the number.",
@@ -119,7 +123,7 @@ asks(
         " JOIN projects p ON p.id = i.project_id WHERE state = 'open' AND merge = 0 GROUP BY l.id HAVING n > 1",
         "n",
         answer.number,
-        lambda r: [*_tab(r["project"], "Issues"), choose("Label", r["label"]), click("Filter", "button")],
+        lambda r: [*open_tab(r["project"], "Issues"), choose("Label", r["label"]), click("Filter", "button")],
     ),
     (
         "How many commits has {person} made to {project}? Answer with the number.",
@@ -127,7 +131,7 @@ asks(
         " JOIN projects p ON p.id = project_id GROUP BY p.id, a.id HAVING n > 2",
         "n",
         answer.number,
-        lambda r: [*_tab(r["project"], "Commits"), choose("Author", r["person"]), click("Filter", "button")],
+        lambda r: [*open_tab(r["project"], "Commits"), choose("Author", r["person"]), click("Filter", "button")],
     ),
 )
 
@@ -139,7 +143,7 @@ def _added(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made(
             {"project": p["name"]},
             answer.number(last["added"]),
-            [*_project(p["name"]), click(last["message"]), stop(last["added"])],
+            [*open_project(p["name"]), click(last["message"]), stop(last["added"])],
         )
 
 
@@ -151,14 +155,14 @@ asks(
         "SELECT p.name AS project, m.title AS milestone, due FROM milestones m JOIN projects p ON p.id = project_id",
         "due",
         answer.day,
-        lambda m: [*_tab(m["project"], "Milestones")],
+        lambda m: [*open_tab(m["project"], "Milestones")],
     ),
     (
         "What role does {person} have in {project}?",
         "SELECT p.name AS project, a.name AS person, role FROM members JOIN people a ON a.id = person_id JOIN projects p ON p.id = project_id",
         "role",
         partial(answer.name, among=ROLES),
-        lambda r: [*_tab(r["project"], "Members")],
+        lambda r: [*open_tab(r["project"], "Members")],
     ),
 )
 
@@ -169,7 +173,7 @@ def _oldest(world: World, rng: random.Random) -> Iterator[Made]:
         title = world.value(
             "code", "SELECT title FROM issues WHERE project_id = ? AND merge = 0 AND state = 'open' ORDER BY opened, id", p["id"]
         )
-        steps = [*_tab(p["name"], "Issues"), choose("Sort by", "Oldest"), click("Filter", "button"), stop(title)]
+        steps = [*open_tab(p["name"], "Issues"), choose("Sort by", "Oldest"), click("Filter", "button"), stop(title)]
         yield Made({"project": p["name"]}, answer.name(title, answer.ISSUES), steps)
 
 
@@ -181,13 +185,13 @@ each_of(
         "Open the {kind} “{title}” of {project}.",
         ISSUES + "1",
         lambda i: ends_at(f"{CODE}/p/{i['project']}/issues/{i['number']}"),
-        lambda i: [*_issue(i), stop()],
+        lambda i: [*open_issue(i), stop()],
     ),
     (
         "Show the file {path} of the project {project}.",
         FIRST.format("%"),
         lambda r: ends_at(f"{CODE}/p/{r['project']}/file/{r['path']}"),
-        lambda r: [*_project(r["project"]), *_path(r["path"]), stop()],
+        lambda r: [*open_project(r["project"]), *open_path(r["path"]), stop()],
     ),
 )
 
@@ -196,5 +200,5 @@ each_of(
 def _merges(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
         state = rng.choice(("closed", "merged"))
-        steps = [*_tab(p["name"], "Merge requests"), choose("State", state.capitalize()), click("Filter", "button"), stop()]
+        steps = [*open_tab(p["name"], "Merge requests"), choose("State", state.capitalize()), click("Filter", "button"), stop()]
         yield Made({"project": p["name"], "state": state}, ends_at(f"{CODE}/p/{p['name']}/merges?state={state}&sort=new"), steps)

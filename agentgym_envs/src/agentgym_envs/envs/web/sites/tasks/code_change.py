@@ -7,7 +7,7 @@ from datetime import timedelta
 from agentgym_envs.envs.web.sites.code.data import ME, MINE
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.code import CODE, ISSUES, PROJECTS, _issue, _project, _tab
+from agentgym_envs.envs.web.sites.tasks.code import CODE, ISSUES, PROJECTS, open_issue, open_project, open_tab
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, template
 from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 
@@ -18,7 +18,7 @@ each(
     "code",
     PROJECTS + "1",
     check=lambda p: becomes("code", f"SELECT count(*) FROM stars WHERE project_id = {p['id']} AND person_id = {ME}", 1),
-    steps=lambda p: [*_project(p["project"]), click("Star", "button"), stop()],
+    steps=lambda p: [*open_project(p["project"]), click("Star", "button"), stop()],
 )
 
 
@@ -31,7 +31,7 @@ def _new_issue(world: World, rng: random.Random) -> Iterator[Made]:
         body = rng.choice(("Found it yesterday.", "Happy to help with this.", "See the screenshot."))
         label = rng.choice(("bug", "feature", "documentation", "performance", "security"))
         steps = [
-            *_tab(p["name"], "Issues"), click("New issue"), fill("Title", title), fill("Description", body), choose("Label", label),
+            *open_tab(p["name"], "Issues"), click("New issue"), fill("Title", title), fill("Description", body), choose("Label", label),
             click("Open issue", "button"), stop(),
         ]  # fmt: skip
         sql = (
@@ -51,7 +51,7 @@ def _comment(world: World, rng: random.Random) -> Iterator[Made]:
         text = rng.choice(
             ("I see this on Debian as well.", "Fixed on my branch.", "Is anybody working on this?", "Could you attach a log?")
         )
-        steps = [*_issue(i), fill("Add a comment", text), click("Comment", "button"), stop()]
+        steps = [*open_issue(i), fill("Add a comment", text), click("Comment", "button"), stop()]
         sql = f"SELECT body FROM comments WHERE issue_id = {i['id']} AND author_id = {ME}"
         yield Made({"title": i["title"], "project": i["project"], "text": text}, becomes("code", sql, text), steps)
 
@@ -65,7 +65,7 @@ def _settle(intent: str, merge: int, button: str, state: str) -> None:
         "code",
         ISSUES + f"merge = {merge} AND i.state = 'open' AND p.name IN {MINE}",
         check=lambda i: becomes("code", f"SELECT state FROM issues WHERE id = {i['id']}", state),
-        steps=lambda i: [*_issue(i), click(button, "button"), stop()],
+        steps=lambda i: [*open_issue(i), click(button, "button"), stop()],
     )
 
 
@@ -89,7 +89,7 @@ def _assign(world: World, rng: random.Random) -> Iterator[Made]:
         )
         milestone = rng.choice(world.rows("code", "SELECT * FROM milestones WHERE project_id = ? ORDER BY id", i["project_id"]))
         steps = [
-            *_issue(i),
+            *open_issue(i),
             choose("Assignee", who["name"]),
             choose("Milestone", milestone["title"]),
             click("Save", "button"),
@@ -105,7 +105,7 @@ def _label(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + f"merge = 0 AND p.name IN {MINE}"):
         sql = "SELECT * FROM labels WHERE project_id = ? AND id NOT IN (SELECT label_id FROM issue_labels WHERE issue_id = ?) ORDER BY id"
         label = rng.choice(world.rows("code", sql, i["project_id"], i["id"]))
-        steps = [*_issue(i), choose("Label", label["name"]), click("Add or remove label", "button"), stop()]
+        steps = [*open_issue(i), choose("Label", label["name"]), click("Add or remove label", "button"), stop()]
         sql = f"SELECT count(*) FROM issue_labels WHERE issue_id = {i['id']} AND label_id = {label['id']}"
         yield Made({"title": i["title"], "project": i["project"], "label": label["name"]}, becomes("code", sql, 1), steps)
 
@@ -137,7 +137,7 @@ def _member(world: World, rng: random.Random) -> Iterator[Made]:
         sql = "SELECT * FROM people WHERE id NOT IN (SELECT person_id FROM members WHERE project_id = ?) ORDER BY id"
         who, role = rng.choice(world.rows("code", sql, project["id"])), rng.choice(("Guest", "Reporter", "Developer", "Maintainer"))
         steps = [
-            *_tab(project["name"], "Members"),
+            *open_tab(project["name"], "Members"),
             fill("Name or user name", who["login"]),
             choose("Role", role),
             click("Save member", "button"),
@@ -156,7 +156,7 @@ def _milestone(world: World, rng: random.Random) -> Iterator[Made]:
             str(TODAY + timedelta(days=rng.randint(20, 300))),
         )
         steps = [
-            *_tab(project, "Milestones"),
+            *open_tab(project, "Milestones"),
             fill("Title", title),
             fill("Due (YYYY-MM-DD)", due),
             click("Add milestone", "button"),

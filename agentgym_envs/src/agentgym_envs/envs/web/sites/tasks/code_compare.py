@@ -32,7 +32,7 @@ def _in_language(language: str, order: str = "", pages: int = 0) -> list[Step]:
     return [choose("Language", language), *sort, click("Apply", "button"), *[click("Next page")] * pages]
 
 
-def _projects(world: World, rng: random.Random) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
+def singled_projects(world: World, rng: random.Random) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
     """Yields projects that their language and their first day single out, with a plan that opens them."""
     for p in world.mixed(
         rng, "code", PROJECTS + "1 = (SELECT count(*) FROM projects o WHERE o.language = p.language AND o.created = p.created)"
@@ -47,13 +47,13 @@ THE = "the {language} project that was created on {day}"
 
 @template("code", "find", f"Who owns {THE}?")
 def _owner(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, values, steps in _projects(world, rng):
+    for p, values, steps in singled_projects(world, rng):
         yield Made(values, answer.name(p["owner"], answer.DEVELOPERS), [*steps, stop(p["owner"])])
 
 
 @template("code", "find", f"Who made the last commit on the branch main of {THE}?")
 def _last(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, values, steps in _projects(world, rng):
+    for p, values, steps in singled_projects(world, rng):
         head = repository.head(world.database("code"), p["id"], "main")
         who = world.value("code", "SELECT name FROM people a JOIN commits c ON c.author_id = a.id WHERE c.id = ?", head)
         yield Made(values, answer.name(who, answer.DEVELOPERS), [*steps, stop(who)])
@@ -61,7 +61,7 @@ def _last(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("code", "find", f"How many members of {THE} are {{role}}s? Answer with the number.")
 def _roles(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, values, steps in _projects(world, rng):
+    for p, values, steps in singled_projects(world, rng):
         found = world.rows(
             "code", "SELECT role, count(*) AS n FROM members WHERE project_id = ? GROUP BY role ORDER BY role", p["id"]
         )
@@ -76,7 +76,7 @@ def _labelled(world: World, rng: random.Random) -> Iterator[Made]:
         ISSUES
         + " AND i.id IN (SELECT issue_id FROM issue_labels JOIN labels l ON l.id = label_id WHERE l.name = ?) ORDER BY opened"
     )
-    for p, values, steps in _projects(world, rng):
+    for p, values, steps in singled_projects(world, rng):
         for (label,) in world.mixed(rng, "code", "SELECT name FROM labels WHERE project_id = ?", p["id"])[:3]:
             age, order = rng.choice((("newest", "Newest"), ("oldest", "Oldest")))
             found = world.rows("code", sql + " DESC" * (age == "newest"), p["id"], 0, "open", label)
@@ -99,7 +99,7 @@ def _milestone(world: World, rng: random.Random) -> Iterator[Made]:
         "SELECT m.title, (SELECT count(*) FROM issues i WHERE milestone_id = m.id AND i.state = 'open') AS n FROM milestones m"
         " WHERE project_id = ? ORDER BY n DESC"
     )
-    for p, values, steps in _projects(world, rng):
+    for p, values, steps in singled_projects(world, rng):
         found = world.rows("code", sql, p["id"])
         if len(found) > 1 and found[0]["n"] > found[1]["n"]:
             title = found[0]["title"]
@@ -162,7 +162,7 @@ def _most_labelled(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("code", "navigate", f"Show the last commit on the branch main of {THE}.")
 def _last_commit(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, values, steps in _projects(world, rng):
+    for p, values, steps in singled_projects(world, rng):
         head = repository.head(world.database("code"), p["id"], "main")
         c = world.rows("code", "SELECT * FROM commits WHERE id = ?", head)[0]
         yield Made(values, ends_at(f"{CODE}/p/{p['name']}/commit/{c['sha']}"), [*steps, click(c["message"]), stop()])
@@ -170,7 +170,7 @@ def _last_commit(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("code", "change", f"Comment “{{text}}” on the {{age}} open merge request of {THE}.")
 def _comment(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, values, steps in _projects(world, rng):
+    for p, values, steps in singled_projects(world, rng):
         text = rng.choice(
             ("Can this wait until July?", "Thank you, I have been waiting for this.", "Please add a test.", "Works on my machine.")
         )

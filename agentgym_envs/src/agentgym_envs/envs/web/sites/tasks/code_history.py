@@ -9,7 +9,16 @@ from agentgym_envs.envs.web.sites.code import repository
 from agentgym_envs.envs.web.sites.code.data import ME, MINE
 from agentgym_envs.envs.web.sites.site import TODAY
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.code import BRANCH_NAMES, CODE, ISSUES, PROJECTS, _issue, _path, _project, _tab
+from agentgym_envs.envs.web.sites.tasks.code import (
+    BRANCH_NAMES,
+    CODE,
+    ISSUES,
+    PROJECTS,
+    open_issue,
+    open_path,
+    open_project,
+    open_tab,
+)
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, stop
 
@@ -67,7 +76,7 @@ def _system(world: World, rng: random.Random) -> Iterator[Made]:
     for i in reports:
         found = SYSTEM.search(i["body"])
         assert found is not None
-        yield Made({"title": i["title"], "project": i["project"]}, answer.name(found[1], systems), [*_issue(i), stop(found[1])])
+        yield Made({"title": i["title"], "project": i["project"]}, answer.name(found[1], systems), [*open_issue(i), stop(found[1])])
 
 
 @template(
@@ -82,7 +91,9 @@ def _workaround(world: World, rng: random.Random) -> Iterator[Made]:
         if len(advice) == 1:
             setting, value = (part for part in advice[0].groups() if part)
             yield Made(
-                {"setting": setting, "title": i["title"], "project": i["project"]}, answer.number(value), [*_issue(i), stop(value)]
+                {"setting": setting, "title": i["title"], "project": i["project"]},
+                answer.number(value),
+                [*open_issue(i), stop(value)],
             )
 
 
@@ -102,7 +113,7 @@ def _before(world: World, rng: random.Random) -> Iterator[Made]:
             old = values[place].get(setting) if place else None
             if place and old and messages.index(messages[place - 1]) == place - 1:
                 steps = [
-                    *_project(b["project"]), *_path(path), click("History"), click(messages[place - 1]), stop(old),
+                    *open_project(b["project"]), *open_path(path), click("History"), click(messages[place - 1]), stop(old),
                 ]  # fmt: skip
                 made.append(Made({"setting": setting, "path": path, "project": b["project"]}, answer.number(old), steps))
     yield from rng.sample(made, len(made))
@@ -118,7 +129,7 @@ def _blame(world: World, rng: random.Random) -> Iterator[Made]:
             who = world.value("code", "SELECT name FROM people JOIN commits c ON c.author_id = people.id WHERE c.id = ?", commit)
             for line in run:
                 if commit > first and len(line.strip()) > 12 and lines.count(line.strip()) == 1:
-                    steps = [*_project(b["project"]), *_path(path), click("Blame"), stop(who)]
+                    steps = [*open_project(b["project"]), *open_path(path), click("Blame"), stop(who)]
                     made.append(
                         Made(
                             {"line": line.strip(), "path": path, "project": b["project"]},
@@ -139,7 +150,7 @@ def _contains(world: World, rng: random.Random) -> Iterator[Made]:
         ]
         only = [p for p in repository.tree(db, b["head"]) if sum(p in tree for tree in there) == 1]
         if len(only) == 1 and only[0].startswith("src/"):
-            steps = [*_tab(b["project"], "Branches"), click(f"Compare {b['name']}"), stop(b["name"])]
+            steps = [*open_tab(b["project"], "Branches"), click(f"Compare {b['name']}"), stop(b["name"])]
             yield Made({"path": only[0], "project": b["project"]}, answer.name(b["name"], BRANCH_NAMES), steps)
 
 
@@ -148,7 +159,7 @@ def _on_branch(world: World, rng: random.Random) -> Iterator[Made]:
     for b in world.mixed(rng, "code", BRANCHES + " ORDER BY b.project_id, b.name"):
         path = rng.choice(_changed_on(world, b))
         url = f"{CODE}/p/{b['project']}/file/{path}?ref={b['name']}"
-        steps = [*_project(b["project"]), *_switch(b["name"]), *_path(path), stop()]
+        steps = [*open_project(b["project"]), *_switch(b["name"]), *open_path(path), stop()]
         yield Made({"path": path, "project": b["project"], "branch": b["name"]}, ends_at(url), steps)
 
 
@@ -160,7 +171,7 @@ each(
     BRANCHES + " ORDER BY b.project_id, b.name",
     check=lambda b: ends_at(f"{CODE}/p/{b['project']}/compare?from=main&to={b['name']}"),
     steps=lambda b: [
-        *_tab(b["project"], "Compare revisions"),
+        *open_tab(b["project"], "Compare revisions"),
         choose("Source", b["name"]),
         click("Compare", "button"),
         stop(),
@@ -173,7 +184,7 @@ def _new_branch(world: World, rng: random.Random) -> Iterator[Made]:
     for b in _mine(world, rng):
         name = f"{rng.choice(WORDS)}-{rng.choice(WORDS)}"
         steps = [
-            *_tab(b["project"], "Branches"), fill("Branch name", name), choose("Create from", b["name"]), click("Create branch", "button"), stop(),
+            *open_tab(b["project"], "Branches"), fill("Branch name", name), choose("Create from", b["name"]), click("Create branch", "button"), stop(),
         ]  # fmt: skip
         sql = (
             "SELECT count(*) FROM branches n JOIN branches s ON s.project_id = n.project_id AND s.head = n.head"
@@ -198,7 +209,7 @@ def _edit(world: World, rng: random.Random) -> Iterator[Made]:
         now = world.rows("code", _content(b, "VERSION"))[0][1]
         version = f"{now.rpartition('.')[0]}.{rng.randint(20, 90)}"
         steps = [
-            *_project(b["project"]), *_switch(b["name"]), click("VERSION"), click("Edit file"), fill("Content", version), click("Commit changes", "button"), stop(),
+            *open_project(b["project"]), *_switch(b["name"]), click("VERSION"), click("Edit file"), fill("Content", version), click("Commit changes", "button"), stop(),
         ]  # fmt: skip
         sql = _content(b, "VERSION")
         yield Made(
@@ -219,7 +230,7 @@ def _propose(world: World, rng: random.Random) -> Iterator[Made]:
             f"{rng.choice(('Bring in', 'Land', 'Add', 'Ship'))} {rng.choice(WORDS)} {rng.choice(('mode', 'support', 'handling'))}"
         )
         steps = [
-            *_tab(b["project"], "Merge requests"), click("New merge request"), choose("Source branch", b["name"]), fill("Title", title),
+            *open_tab(b["project"], "Merge requests"), click("New merge request"), choose("Source branch", b["name"]), fill("Title", title),
             click("Create merge request", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT source || '|' || title FROM issues WHERE project_id = {b['project_id']} AND merge = 1 AND author_id = {ME} AND opened = '{TODAY}'"
@@ -240,7 +251,7 @@ def _approve(world: World, rng: random.Random) -> Iterator[Made]:
         for path in paths[i["id"]]:
             if path not in others:
                 steps = [
-                    *_tab(i["project"], "Merge requests"), click(i["title"]), click("Approve", "button"), stop(),
+                    *open_tab(i["project"], "Merge requests"), click(i["title"]), click("Approve", "button"), stop(),
                 ]  # fmt: skip
                 sql = f"SELECT issue_id FROM approvals WHERE person_id = {ME}"
                 yield Made({"project": i["project"], "path": path}, becomes("code", sql, i["id"]), steps)
@@ -259,7 +270,7 @@ def _land(world: World, rng: random.Random) -> Iterator[Made]:
             continue
         issue = world.rows("code", ISSUES + "i.project_id = ? AND i.number = ?", i["project_id"], int(closes[1]))[0]
         steps = [
-            *_tab(i["project"], "Merge requests"), click(i["title"]), click("Delete source branch", "checkbox"), click("Merge", "button"), stop(),
+            *open_tab(i["project"], "Merge requests"), click(i["title"]), click("Delete source branch", "checkbox"), click("Merge", "button"), stop(),
         ]  # fmt: skip
         sql = (
             f"SELECT state, (SELECT count(*) FROM branches WHERE project_id = {i['project_id']} AND name = '{i['source']}')"
@@ -272,7 +283,7 @@ def _land(world: World, rng: random.Random) -> Iterator[Made]:
 def _no_branch(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1 ORDER BY p.id"):
         branch = f"{rng.choice(WORDS)}-{rng.choice(WORDS)}"
-        steps = [*_project(p["project"]), click("Switch branch or tag: main", "button"), stop("N/A")]
+        steps = [*open_project(p["project"]), click("Switch branch or tag: main", "button"), stop("N/A")]
         yield Made(
             {"path": rng.choice(("README.md", "VERSION", "docs/guide.md")), "project": p["project"], "branch": branch},
             answer.nothing("There is no such branch."),

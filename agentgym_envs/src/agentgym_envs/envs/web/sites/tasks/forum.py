@@ -48,15 +48,18 @@ PRICED = (
 RANKED = "SELECT title, score, comments FROM posts JOIN communities c ON c.id = community_id WHERE c.name = ? ORDER BY "
 
 
-def _post(post: Any) -> list[Step]:
+def open_post(post: Any) -> list[Step]:
+    """Opens a post by its title."""
     return [search(post["title"]), click(post["title"])]
 
 
-def _community(name: str) -> list[Step]:
+def open_community(name: str) -> list[Step]:
+    """Opens a community."""
     return [click("Communities"), click(f"c/{name}")]
 
 
-def _unfolded(names: str) -> list[Step]:
+def unfolded(names: str) -> list[Step]:
+    """Expands the comments of these people."""
     return [click(f"Expand comment by {name}", "button") for name in names.split(",") if name]
 
 
@@ -72,15 +75,22 @@ def _figure_of_person(intent: str, table: str, figure: str, above: int) -> None:
     )
 
 
-def _names(rng: random.Random) -> list[str]:
+def shuffled_names(rng: random.Random) -> list[str]:
+    """Returns the names of all communities in random order."""
     return rng.sample(sorted(COMMUNITIES), len(COMMUNITIES))
 
 
 asks(
     "forum",
     "forum",
-    ("Who wrote the post “{title}”?", POSTS + "1", "author", answer.member, _post),
-    ("How many points does the post “{title}” have? Answer with the number.", POSTS + "score > 12", "score", answer.number, _post),
+    ("Who wrote the post “{title}”?", POSTS + "1", "author", answer.member, open_post),
+    (
+        "How many points does the post “{title}” have? Answer with the number.",
+        POSTS + "score > 12",
+        "score",
+        answer.number,
+        open_post,
+    ),
 )
 
 
@@ -93,16 +103,18 @@ def _best_comment(world: World, rng: random.Random) -> Iterator[Made]:
             p["id"],
         )
         if found[0]["score"] > found[1]["score"]:
-            yield Made({"title": p["title"]}, answer.name(found[0]["name"], answer.MEMBERS), [*_post(p), stop(found[0]["name"])])
+            yield Made(
+                {"title": p["title"]}, answer.name(found[0]["name"], answer.MEMBERS), [*open_post(p), stop(found[0]["name"])]
+            )
 
 
 @template("forum", "find", "How many members does c/{community} have? Answer with the number.")
 def _members(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         count = world.value(
             "forum", "SELECT count(*) FROM subscriptions JOIN communities ON id = community_id WHERE name = ?", name
         )
-        yield Made({"community": name}, answer.number(count), [*_community(name), stop(count)])
+        yield Made({"community": name}, answer.number(count), [*open_community(name), stop(count)])
 
 
 _figure_of_person("How many points has {person} got for posts in all? Answer with the number.", "posts", "sum(score)", 30)
@@ -116,7 +128,7 @@ asks(
         POSTS + "1",
         "joined",
         answer.day,
-        lambda p: [*_post(p), click(p["author"])],
+        lambda p: [*open_post(p), click(p["author"])],
     ),
 )
 
@@ -125,10 +137,10 @@ _figure_of_person("How many comments has {person} written in all? Answer with th
 
 
 def _ranked(world: World, rng: random.Random, order: str, key: str, label: str) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         found = world.rows("forum", RANKED + order, name)
         if found[0][key] != found[1][key]:
-            steps = [*_community(name), choose("Sort by", label), click("Sort", "button"), stop(found[0]["title"])]
+            steps = [*open_community(name), choose("Sort by", label), click("Sort", "button"), stop(found[0]["title"])]
             yield Made({"community": name}, answer.name(found[0]["title"], answer.POSTS), steps)
 
 
@@ -144,15 +156,15 @@ def _oldest(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "find", "Who wrote the newest post in c/{community}?")
 def _newest(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         sql = "SELECT a.name FROM posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id = community_id WHERE c.name = ? ORDER BY written DESC"
         author = world.value("forum", sql, name)
-        yield Made({"community": name}, answer.name(author, answer.MEMBERS), [*_community(name), stop(author)])
+        yield Made({"community": name}, answer.name(author, answer.MEMBERS), [*open_community(name), stop(author)])
 
 
 @template("forum", "find", "How many posts in c/{community} have “{word}” in their title? Answer with the number.")
 def _word(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         word = rng.choice(("worth", "advice", "guide", "beginner", "budget", "opinion", "weekend", "help"))
         sql = "SELECT count(*) FROM posts JOIN communities c ON c.id = community_id WHERE c.name = ? AND title LIKE ?"
         count = world.value("forum", sql, name, f"%{word}%")
@@ -163,9 +175,11 @@ def _word(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "find", "What does c/{community} say about itself?")
 def _about(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         text = COMMUNITIES[name][0]
-        yield Made({"community": name}, answer.name(text, "forum:SELECT about FROM communities"), [*_community(name), stop(text)])
+        yield Made(
+            {"community": name}, answer.name(text, "forum:SELECT about FROM communities"), [*open_community(name), stop(text)]
+        )
 
 
 _figure_of_person("How many posts has {person} written? Answer with the number.", "posts", "count(*)", 5)
@@ -175,29 +189,29 @@ each_of(
     "forum",
     "navigate",
     "forum",
-    ("Open the post “{title}”.", POSTS + "1", lambda p: ends_at(f"{FORUM}/post/{p['id']}"), lambda p: [*_post(p), stop()]),
+    ("Open the post “{title}”.", POSTS + "1", lambda p: ends_at(f"{FORUM}/post/{p['id']}"), lambda p: [*open_post(p), stop()]),
     (
         "Open the page of the person who wrote the post “{title}”.",
         POSTS + "1",
         lambda p: ends_at(f"{FORUM}/u/{p['author']}"),
-        lambda p: [*_post(p), click(p["author"]), stop()],
+        lambda p: [*open_post(p), click(p["author"]), stop()],
     ),
 )
 
 
 @template("forum", "navigate", "List the posts of c/{community} with the {order} first.")
 def _sorted(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         key, label, words = rng.choice(
             (("top", "Highest score", "highest score"), ("old", "Oldest", "oldest"), ("talk", "Most comments", "most comments"))
         )
-        steps = [*_community(name), choose("Sort by", label), click("Sort", "button"), stop()]
+        steps = [*open_community(name), choose("Sort by", label), click("Sort", "button"), stop()]
         yield Made({"community": name, "order": words}, ends_at(f"{FORUM}/c/{name}?sort={key}"), steps)
 
 
 @template("forum", "navigate", "Search for posts with “{word}” and show only those of c/{community}.")
 def _search(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         word = rng.choice(COMMUNITIES[name][1])
         steps = [search(word), choose("Community", name), click("Filter", "button"), stop()]
         yield Made({"word": word, "community": name}, ends_at(f"{FORUM}/search?q={quote_plus(word)}&community={name}"), steps)
@@ -210,7 +224,8 @@ TEXTS = (
 )  # fmt: skip
 
 
-def _submit(community: str, title: str, body: str) -> list[Step]:
+def submit_post(community: str, title: str, body: str) -> list[Step]:
+    """Writes a post and ends."""
     return [
         click("Submit"),
         choose("Community", community),
@@ -221,7 +236,8 @@ def _submit(community: str, title: str, body: str) -> list[Step]:
     ]
 
 
-def _posted(community: str, title: str, body: str) -> dict[str, Any]:
+def posted(community: str, title: str, body: str) -> dict[str, Any]:
+    """My only new post must be this one."""
     sql = f"SELECT c.name || '|' || title || '|' || body FROM posts p JOIN communities c ON c.id = community_id WHERE author_id = {ME} AND written = '2026-06-15 12:00'"
     return becomes("forum", sql, f"{community}|{title}|{body}")
 
@@ -235,9 +251,9 @@ REMARKS = (
 )
 
 
-def _in_community(name: str, flair: str = "", order: str = "", since: str = "") -> list[Step]:
+def in_community(name: str, flair: str = "", order: str = "", since: str = "") -> list[Step]:
     """Opens a community's list, with one of its flairs, an order and a range of time if they are given."""
-    steps = [*_community(name)]
+    steps = [*open_community(name)]
     if flair:
         steps.append(click(flair))
     if order:
@@ -247,7 +263,7 @@ def _in_community(name: str, flair: str = "", order: str = "", since: str = "") 
     return steps if not order + since else [*steps, click("Sort", "button")]
 
 
-def _sorted_posts(world: World, name: str, order: str, condition: str = "1") -> list[Any]:
+def sorted_posts(world: World, name: str, order: str, condition: str = "1") -> list[Any]:
     """Returns a community's posts with what the order compares, as ``rank``."""
     rank = ORDERS[order][1].removesuffix(" DESC, p.id")
     sql = f"SELECT p.*, {rank} AS rank FROM posts p JOIN communities c ON c.id = community_id WHERE c.name = ? AND {condition}"

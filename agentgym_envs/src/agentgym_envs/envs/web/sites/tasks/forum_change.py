@@ -22,14 +22,14 @@ from agentgym_envs.envs.web.sites.tasks.forum import (
     TEXTS,
     TOLD,
     TOLD_BY,
-    _community,
-    _in_community,
-    _names,
-    _post,
-    _posted,
-    _sorted_posts,
-    _submit,
-    _unfolded,
+    in_community,
+    open_community,
+    open_post,
+    posted,
+    shuffled_names,
+    sorted_posts,
+    submit_post,
+    unfolded,
 )
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
@@ -41,22 +41,22 @@ each(
     "forum",
     f"SELECT *, name AS community FROM communities WHERE id NOT IN (SELECT community_id FROM subscriptions WHERE person_id = {ME})",
     check=lambda c: becomes("forum", f"SELECT count(*) FROM subscriptions WHERE person_id = {ME} AND community_id = {c['id']}", 1),
-    steps=lambda c: [*_community(c["name"]), click("Join", "button"), stop()],
+    steps=lambda c: [*open_community(c["name"]), click("Join", "button"), stop()],
 )
 
 
 @template("forum", "change", "Post in c/{community} with the title “{title}” and the text “{body}”")
 def _write(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         title, body = rng.choice(TEXTS)
-        yield Made({"community": name, "title": title, "body": body}, _posted(name, title, body), _submit(name, title, body))
+        yield Made({"community": name, "title": title, "body": body}, posted(name, title, body), submit_post(name, title, body))
 
 
 @template("forum", "change", "Comment “{text}” on the post “{title}”.")
 def _comment(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "forum", POSTS + "1"):
         text = rng.choice(REMARKS)
-        steps = [*_post(p), fill("Add a comment", text), click("Post comment", "button"), stop()]
+        steps = [*open_post(p), fill("Add a comment", text), click("Post comment", "button"), stop()]
         sql = f"SELECT body FROM comments WHERE post_id = {p['id']} AND author_id = {ME}"
         yield Made({"title": p["title"], "text": text}, becomes("forum", sql, text), steps)
 
@@ -71,7 +71,7 @@ for name, vote in (("Upvote", 1), ("Downvote", -1)):
         check=lambda p, vote=vote: becomes(  # type: ignore[misc]
             "forum", f"SELECT vote FROM votes WHERE person_id = {ME} AND post_id = {p['id']} AND comment_id = 0", vote
         ),
-        steps=lambda p, name=name: [*_post(p), click(name, "button"), stop()],  # type: ignore[misc]
+        steps=lambda p, name=name: [*open_post(p), click(name, "button"), stop()],  # type: ignore[misc]
     )
 
 
@@ -83,7 +83,7 @@ each(
     REMARKS_OF
     + "1 = (SELECT count(*) FROM posts o WHERE o.title = p.title) AND a.id <> p.author_id GROUP BY k.post_id, a.id HAVING n = 1",
     check=lambda k: becomes("forum", f"SELECT vote FROM votes WHERE person_id = {ME} AND comment_id = {k['id']}", 1),
-    steps=lambda k: [*_post(k), *_unfolded(k["above"]), click("Upvote comment", "button", after=k["person"]), stop()],
+    steps=lambda k: [*open_post(k), *unfolded(k["above"]), click("Upvote comment", "button", after=k["person"]), stop()],
 )
 
 
@@ -107,7 +107,7 @@ for name, column, words in (
         "forum",
         POSTS + f"c.name IN {MINE} AND pinned + locked = 0",
         check=lambda p, column=column: becomes("forum", f"SELECT {column} FROM posts WHERE id = {p['id']}", 1),  # type: ignore[misc]
-        steps=lambda p, name=name: [*_post(p), click(name, "button"), stop()],  # type: ignore[misc]
+        steps=lambda p, name=name: [*open_post(p), click(name, "button"), stop()],  # type: ignore[misc]
     )
 
 
@@ -141,9 +141,9 @@ def _share(world: World, rng: random.Random) -> Iterator[Made]:
         name, title = rng.choice(sorted(COMMUNITIES)), "What do you think of this one?"
         steps = [
             goto(ORIGINS["shop"]), click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), click("Apply", "button"),
-            goto(FORUM), *_submit(name, title, found[0]["name"]),
+            goto(FORUM), *submit_post(name, title, found[0]["name"]),
         ]  # fmt: skip
-        yield Made({"community": name, "category": c["name"]}, _posted(name, title, found[0]["name"]), steps)
+        yield Made({"community": name, "category": c["name"]}, posted(name, title, found[0]["name"]), steps)
 
 
 @template("forum map", "change", "Comment on the post “{title}” with the telephone number of the {place} and nothing else.")
@@ -151,7 +151,7 @@ def _number(world: World, rng: random.Random) -> Iterator[Made]:
     places = world.mixed(rng, "map", "SELECT * FROM places")
     for p, place in zip(world.mixed(rng, "forum", POSTS + "1"), places, strict=False):
         steps = [
-            goto(ORIGINS["map"]), search(place["name"]), click(place["name"]), goto(FORUM), *_post(p),
+            goto(ORIGINS["map"]), search(place["name"]), click(place["name"]), goto(FORUM), *open_post(p),
             fill("Add a comment", place["phone"]), click("Post comment", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT body FROM comments WHERE post_id = {p['id']} AND author_id = {ME}"
@@ -166,84 +166,84 @@ asks(
         TOLD + "f.name = 'total'",
         "told",
         answer.amount,
-        _post,
+        open_post,
     ),
     (
         "What does {person} advise in a comment on the post “{title}”? Answer in the comment's words.",
         TOLD_BY + "f.name = 'advice'",
         "told",
         partial(answer.name, among="forum:SELECT DISTINCT value FROM facts"),
-        lambda k: [*_post(k), *_unfolded(k["folded"])],
+        lambda k: [*open_post(k), *unfolded(k["folded"])],
     ),
     (
         "Under the post “{title}”, {person} asks for a price. How much did the one who answers them pay? Answer like $12.",
         PRICED,
         "price",
         answer.amount,
-        lambda k: [*_post(k), *_unfolded(k["deep"])],
+        lambda k: [*open_post(k), *unfolded(k["deep"])],
     ),
 )
 
 
 @template("forum", "find", "What is the title of the {order} post in c/{community} from the past {months} months?")
 def _best_of(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         order, words = rng.choice((("top", "highest-scoring"), ("controversial", "most controversial")))
         key, months = rng.choice((("quarter", 3), ("half", 6)))
         label, span = RANGES[key]
-        found = _sorted_posts(world, name, order, f"written >= datetime('{NOW}', '{span}')")
-        if len(found) > 2 and found[0]["rank"] > found[1]["rank"] and found[0]["id"] != _sorted_posts(world, name, order)[0]["id"]:
+        found = sorted_posts(world, name, order, f"written >= datetime('{NOW}', '{span}')")
+        if len(found) > 2 and found[0]["rank"] > found[1]["rank"] and found[0]["id"] != sorted_posts(world, name, order)[0]["id"]:
             title = found[0]["title"]
-            steps = [*_in_community(name, "", ORDERS[order][0], label), stop(title)]
+            steps = [*in_community(name, "", ORDERS[order][0], label), stop(title)]
             yield Made({"order": words, "community": name, "months": months}, answer.name(title, answer.POSTS), steps)
 
 
 @template("forum", "find", "What is a fair price for “{gear}”, according to the wiki of c/{community}? Answer like $12.")
 def _fair_price(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         sql = "SELECT body FROM wiki JOIN communities c ON c.id = community_id WHERE name = ? AND slug = 'gear'"
         gear, price = rng.choice(re.findall(r"^\| ([^|]+) \| (\$\d+) ", world.value("forum", sql, name), re.M))
-        steps = [*_community(name), click("Wiki"), click("What to buy"), stop(price)]
+        steps = [*open_community(name), click("Wiki"), click("What to buy"), stop(price)]
         yield Made({"gear": gear.lower(), "community": name}, answer.amount(price), steps)
 
 
 @template("forum", "navigate", "Show the posts of c/{community} with the flair “{flair}” and no others, the {order} first.")
 def _flaired(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         flair = rng.choice(LORE[name].flairs)
         key, words = rng.choice(
             (("top", "highest-scoring"), ("controversial", "most controversial"), ("talk", "most commented on"))
         )
-        steps = [*_in_community(name, flair, ORDERS[key][0]), stop()]
+        steps = [*in_community(name, flair, ORDERS[key][0]), stop()]
         url = f"{FORUM}/c/{name}?sort={key}&flair={quote_plus(flair)}"
         yield Made({"community": name, "flair": flair, "order": words}, ends_at(url), steps)
 
 
 @template("forum", "change", "Upvote the three most controversial posts of all time in c/{community}.")
 def _upvote_three(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
-        found = _sorted_posts(world, name, "controversial")[:4]
+    for name in shuffled_names(rng):
+        found = sorted_posts(world, name, "controversial")[:4]
         if found[2]["rank"] > found[3]["rank"] and len({p["title"] for p in found}) == 4:
             votes = [click("Upvote", "button", after=p["title"]) for p in found[:3]]
             wanted = "\n".join(f"{p['id']} | 1" for p in sorted(found[:3], key=lambda p: int(p["id"])))
             sql = f"SELECT post_id, vote FROM votes WHERE person_id = {ME} AND comment_id = 0 ORDER BY post_id"
-            steps = [*_in_community(name, "", "Controversial"), *votes, stop()]
+            steps = [*in_community(name, "", "Controversial"), *votes, stop()]
             yield Made({"community": name}, becomes("forum", sql, wanted), steps)
 
 
 @template("forum", "change", "Save the two newest posts in c/{community} with the flair “{flair}”.")
 def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
     kept = [r["post_id"] for r in world.rows("forum", f"SELECT post_id FROM saved WHERE person_id = {ME}")]
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         flair = rng.choice(FLAIRS)
-        found = _sorted_posts(world, name, "new", f"flair = '{flair}'")[:2]
+        found = sorted_posts(world, name, "new", f"flair = '{flair}'")[:2]
         ids = [p["id"] for p in found]
         if len(found) == 2 and not set(ids) & set(kept):
             saves = [click("Save", "button", after=p["title"]) for p in found]
             sql = f"SELECT post_id FROM saved WHERE person_id = {ME} AND comment_id = 0 ORDER BY post_id"
             wanted = "\n".join(map(str, sorted([*kept, *ids])))
             yield Made(
-                {"community": name, "flair": flair}, becomes("forum", sql, wanted), [*_in_community(name, flair), *saves, stop()]
+                {"community": name, "flair": flair}, becomes("forum", sql, wanted), [*in_community(name, flair), *saves, stop()]
             )
 
 
@@ -252,7 +252,7 @@ def _reply(world: World, rng: random.Random) -> Iterator[Made]:
     for k in world.mixed(rng, "forum", TOLD_BY + "a.id <> p.author_id"):
         text = rng.choice(REMARKS)
         steps = [
-            *_post(k), *_unfolded(k["folded"]), click("Reply", after=k["person"]), fill(f"Reply to {k['person']}", text),
+            *open_post(k), *unfolded(k["folded"]), click("Reply", after=k["person"]), fill(f"Reply to {k['person']}", text),
             click("Post reply", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT parent_id, body FROM comments WHERE author_id = {ME} AND written = '{NOW}'"
@@ -265,7 +265,7 @@ def _reply(world: World, rng: random.Random) -> Iterator[Made]:
     "Post in c/{community} under the flair “{flair}”: the title is “{title}”, the text is “{text}”, and of that “{word}” alone is in bold.",
 )
 def _bold(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         (title, text), flair = rng.choice(TEXTS), rng.choice((*LORE[name].flairs, "Discussion", "Advice"))
         word = rng.choice([w.strip("?.,") for w in text.split() if len(w.strip("?.,")) > 3])
         body = re.sub(rf"\b{word}\b", f"**{word}**", text, count=1)
@@ -286,7 +286,7 @@ def _quote(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "forum", POSTS + f"p.author_id = {ME}"):
         flair, text = rng.choice([f for f in dict.fromkeys(FLAIRS) if f != p["flair"]]), rng.choice(REMARKS)
         steps = [
-            *_post(p), click("Edit post"), choose("Flair", flair), fill("Text", f"> {text}"), click("Save changes", "button"), stop(),
+            *open_post(p), click("Edit post"), choose("Flair", flair), fill("Text", f"> {text}"), click("Save changes", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT flair, replace(body, '> ', '>') FROM posts WHERE id = {p['id']}"
         yield Made({"title": p["title"], "flair": flair, "text": text}, becomes("forum", sql, f"{flair} | >{text}"), steps)
@@ -295,8 +295,8 @@ def _quote(world: World, rng: random.Random) -> Iterator[Made]:
 @template("forum", "change", "I moderate c/{community}. Of its posts with the flair “{flair}”, pin the most controversial one.")
 def _pin_flaired(world: World, rng: random.Random) -> Iterator[Made]:
     for name, flair in rng.sample([(n, f) for n in MINE for f in dict.fromkeys((*FLAIRS, *LORE[n].flairs))], 2 * 11):
-        found = _sorted_posts(world, name, "controversial", f"flair = '{flair}'")
+        found = sorted_posts(world, name, "controversial", f"flair = '{flair}'")
         if len(found) > 1 and found[0]["rank"] > found[1]["rank"]:
-            steps = [*_in_community(name, flair, "Controversial"), click(found[0]["title"]), click("Pin", "button"), stop()]
+            steps = [*in_community(name, flair, "Controversial"), click(found[0]["title"]), click("Pin", "button"), stop()]
             sql = "SELECT id FROM posts WHERE pinned = 1 ORDER BY id"
             yield Made({"community": name, "flair": flair}, becomes("forum", sql, found[0]["id"]), steps)

@@ -13,7 +13,7 @@ from agentgym_envs.envs.web.sites.forum.phrases import FLAIRS
 from agentgym_envs.envs.web.sites.forum.reading import LOW
 from agentgym_envs.envs.web.sites.site import day
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.forum import FORUM, REMARKS, _community, _in_community, _names, _sorted_posts
+from agentgym_envs.envs.web.sites.tasks.forum import FORUM, REMARKS, in_community, open_community, shuffled_names, sorted_posts
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, ends_at, template, visits
 from agentgym_envs.envs.web.steps import Step, click, fill, stop
 
@@ -25,16 +25,16 @@ PAGE = 15  # posts of a list's page
 LABELS = {"top": "Highest score", "controversial": "Controversial", "old": "Oldest", "new": "Newest"}
 
 
-def _first(world: World, name: str, order: str) -> tuple[Any, list[Step]] | None:
+def first_post(world: World, name: str, order: str) -> tuple[Any, list[Step]] | None:
     """Returns the first post of a community in an order, with a plan that lists it, unless the second one equals it."""
-    found = _sorted_posts(world, name, order, "removed = 0")
+    found = sorted_posts(world, name, order, "removed = 0")
     if (
         found[0]["rank"] == found[1]["rank"]
         or sum(p["title"] == found[0]["title"] for p in found) > 1
         or any(p["pinned"] for p in found)
     ):
         return None
-    return found[0], _in_community(name, "", LABELS[order])
+    return found[0], in_community(name, "", LABELS[order])
 
 
 WHICH = {"top": "post with the most points", "controversial": "most controversial post", "old": "oldest post", "new": "newest post"}
@@ -42,26 +42,26 @@ WHICH = {"top": "post with the most points", "controversial": "most controversia
 
 @template("forum", "find", "How many comments has the post with the most points in c/{community}? Answer with the number.")
 def _comments_of_top(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
-        if found := _first(world, name, "top"):
+    for name in shuffled_names(rng):
+        if found := first_post(world, name, "top"):
             p, steps = found
             yield Made({"community": name}, answer.number(p["comments"]), [*steps, stop(p["comments"])])
 
 
 @template("forum", "find", "How many points has the {what} in c/{community}? Answer with the number.")
 def _points(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         order = rng.choice(("old", "new", "controversial"))
-        if found := _first(world, name, order):
+        if found := first_post(world, name, order):
             p, steps = found
             yield Made({"what": WHICH[order], "community": name}, answer.number(p["score"]), [*steps, stop(p["score"])])
 
 
 @template("forum", "find", "When did the author of the {age} post in c/{community} join the forum? Answer like Jun 2, 2026.")
 def _joined(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         order, age = rng.choice((("new", "newest"), ("old", "oldest")))
-        if found := _first(world, name, order):
+        if found := first_post(world, name, order):
             p, steps = found
             author = world.rows("forum", "SELECT * FROM people WHERE id = ?", p["author_id"])[0]
             if author["id"] != ME:
@@ -71,13 +71,13 @@ def _joined(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "find", "Who wrote the post that was submitted to c/{community} on {day}?")
 def _of_day(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         found = world.rows("forum", POSTS + "pinned DESC, written DESC, p.id", name)
         days = Counter(p["written"][:10] for p in found)
         for place in rng.sample(range(len(found)), len(found))[:3]:
             p = found[place]
             if days[p["written"][:10]] == 1:
-                steps = [*_community(name), *[click("Next page")] * (place // PAGE), stop(p["author"])]
+                steps = [*open_community(name), *[click("Next page")] * (place // PAGE), stop(p["author"])]
                 yield Made({"community": name, "day": day(p["written"])}, answer.name(p["author"], answer.MEMBERS), steps)
                 break
 
@@ -89,7 +89,7 @@ def _moderators(world: World, rng: random.Random) -> Iterator[Made]:
         " (SELECT count(*) FROM comments WHERE author_id = a.id) AS comments"
         " FROM moderators m JOIN people a ON a.id = person_id JOIN communities c ON c.id = community_id WHERE c.name = ? ORDER BY m.since"
     )
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         found = world.rows("forum", sql, name)
         choices = (
             ("been in the forum the longest", "joined", min), ("written the most posts", "posts", max),
@@ -104,10 +104,12 @@ def _moderators(world: World, rng: random.Random) -> Iterator[Made]:
         ):
             who = found[values.index(best(values))]["name"]
             people = visits(m["name"] for m in found)
-            yield Made({"community": name, "what": what}, answer.name(who, answer.MEMBERS), [*_community(name), *people, stop(who)])
+            yield Made(
+                {"community": name, "what": what}, answer.name(who, answer.MEMBERS), [*open_community(name), *people, stop(who)]
+            )
 
 
-def _gear(world: World, name: str) -> list[tuple[str, int]]:
+def listed_gear(world: World, name: str) -> list[tuple[str, int]]:
     """Returns the things that a community's wiki lists, with their prices."""
     sql = "SELECT body FROM wiki JOIN communities c ON c.id = community_id WHERE name = ? AND slug = 'gear'"
     return [(thing, int(price)) for thing, price in re.findall(r"^\| ([^|]+?) \| \$(\d+) ", world.value("forum", sql, name), re.M)]
@@ -115,13 +117,13 @@ def _gear(world: World, name: str) -> list[tuple[str, int]]:
 
 @template("forum", "find", "What is the {what} thing on the list of what to buy in the wiki of c/{community}?")
 def _thing(world: World, rng: random.Random) -> Iterator[Made]:
-    known = {thing for name in _names(rng) for thing, _ in _gear(world, name)}
-    for name in _names(rng):
-        things, (what, best) = _gear(world, name), rng.choice((("most expensive", max), ("cheapest", min)))
+    known = {thing for name in shuffled_names(rng) for thing, _ in listed_gear(world, name)}
+    for name in shuffled_names(rng):
+        things, (what, best) = listed_gear(world, name), rng.choice((("most expensive", max), ("cheapest", min)))
         prices = [price for _, price in things]
         if len(things) > 2 and prices.count(best(prices)) == 1:
             thing = things[prices.index(best(prices))][0]
-            steps = [*_community(name), click("Wiki"), click("What to buy"), stop(thing)]
+            steps = [*open_community(name), click("Wiki"), click("What to buy"), stop(thing)]
             yield Made({"what": what, "community": name}, answer.name(thing, known), steps)
 
 
@@ -131,11 +133,11 @@ def _thing(world: World, rng: random.Random) -> Iterator[Made]:
     "What do the two cheapest things on the list of what to buy in the wiki of c/{community} cost together? Answer like $12.",
 )
 def _two_cheapest(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
-        prices = sorted(price for _, price in _gear(world, name))
+    for name in shuffled_names(rng):
+        prices = sorted(price for _, price in listed_gear(world, name))
         if len(prices) > 2:
             text = f"${prices[0] + prices[1]}"
-            steps = [*_community(name), click("Wiki"), click("What to buy"), stop(text)]
+            steps = [*open_community(name), click("Wiki"), click("What to buy"), stop(text)]
             yield Made({"community": name}, answer.amount(text), steps)
 
 
@@ -145,11 +147,11 @@ def _editor(world: World, rng: random.Random) -> Iterator[Made]:
         "SELECT w.edited, a.name FROM wiki w JOIN people a ON a.id = editor_id JOIN communities c ON c.id = community_id"
         " WHERE c.name = ? ORDER BY edited DESC"
     )
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         found = world.rows("forum", sql, name)
         if len(found) > 1 and found[0]["edited"] > found[1]["edited"] and len({r["name"] for r in found}) > 1:
             who = found[0]["name"]
-            yield Made({"community": name}, answer.name(who, answer.MEMBERS), [*_community(name), click("Wiki"), stop(who)])
+            yield Made({"community": name}, answer.name(who, answer.MEMBERS), [*open_community(name), click("Wiki"), stop(who)])
 
 
 @template("forum", "find", "Which community has more members, c/{first} or c/{second}?")
@@ -166,9 +168,9 @@ def _more_members(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "navigate", "Open the {what} in c/{community}.")
 def _open_first(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         order = rng.choice(("top", "controversial", "old"))
-        if found := _first(world, name, order):
+        if found := first_post(world, name, order):
             p, steps = found
             check = ends_at(f"{FORUM}/post/{p['id']}")
             yield Made({"what": WHICH[order], "community": name}, check, [*steps, click(p["title"]), stop()])
@@ -176,9 +178,9 @@ def _open_first(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "change", "Comment “{text}” on the {what} in c/{community}.")
 def _comment_first(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         order, text = rng.choice(sorted(WHICH)), rng.choice(REMARKS)
-        found = _first(world, name, order)
+        found = first_post(world, name, order)
         if found and not found[0]["locked"]:
             p, steps = found
             more = [click(p["title"]), fill("Add a comment", text), click("Post comment", "button"), stop()]
@@ -192,13 +194,13 @@ def _comment_first(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "change", "Upvote the {age} post in c/{community} with the flair “{flair}”.")
 def _upvote_flaired(world: World, rng: random.Random) -> Iterator[Made]:
-    for name in _names(rng):
+    for name in shuffled_names(rng):
         flair = rng.choice((*FLAIRS, *LORE[name].flairs))
         order, age = rng.choice((("new", "newest"), ("old", "oldest")))
-        found = _sorted_posts(world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'")
+        found = sorted_posts(world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'")
         if len(found) > 1 and found[0]["written"] != found[1]["written"] and found[0]["author_id"] != ME:
             p = found[0]
-            steps = [*_in_community(name, flair, LABELS[order]), click("Upvote", "button", after=p["title"]), stop()]
+            steps = [*in_community(name, flair, LABELS[order]), click("Upvote", "button", after=p["title"]), stop()]
             sql = f"SELECT post_id, vote FROM votes WHERE person_id = {ME} AND comment_id = 0"
             yield Made({"age": age, "community": name, "flair": flair}, becomes("forum", sql, f"{p['id']} | 1"), steps)
 
@@ -206,8 +208,8 @@ def _upvote_flaired(world: World, rng: random.Random) -> Iterator[Made]:
 @template("forum", "change", "Save the best comment, by points, on the post with the most points in c/{community}.")
 def _save_comment(world: World, rng: random.Random) -> Iterator[Made]:
     sql = "SELECT k.*, a.name FROM comments k JOIN people a ON a.id = author_id WHERE post_id = ? ORDER BY score DESC, k.id"
-    for name in _names(rng):
-        if not (found := _first(world, name, "top")):
+    for name in shuffled_names(rng):
+        if not (found := first_post(world, name, "top")):
             continue
         p, steps = found
         said = world.rows("forum", sql, p["id"])
@@ -230,9 +232,9 @@ def _save_comment(world: World, rng: random.Random) -> Iterator[Made]:
 def _lock_flaired(world: World, rng: random.Random) -> Iterator[Made]:
     choices = [(n, f, o) for n in MINE for f in dict.fromkeys((*FLAIRS, *LORE[n].flairs)) for o in ("new", "old")]
     for name, flair, order in rng.sample(choices, len(choices)):
-        found = _sorted_posts(world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'")
+        found = sorted_posts(world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'")
         if len(found) > 1 and found[0]["written"] != found[1]["written"] and not found[0]["locked"]:
             p, age = found[0], {"new": "newest", "old": "oldest"}[order]
-            steps = [*_in_community(name, flair, LABELS[order]), click(p["title"]), click("Lock", "button"), stop()]
+            steps = [*in_community(name, flair, LABELS[order]), click(p["title"]), click("Lock", "button"), stop()]
             check = becomes("forum", f"SELECT locked FROM posts WHERE id = {p['id']}", 1)
             yield Made({"community": name, "age": age, "flair": flair}, check, steps)

@@ -18,11 +18,13 @@ MAP = ORIGINS["map"]
 PLACES = "SELECT p.*, p.name AS place, t.name AS town, n.x, n.y FROM places p JOIN towns t ON t.id = town_id JOIN nodes n ON n.id = node_id WHERE "
 
 
-def _place(place: Any) -> list[Step]:
+def open_place(place: Any) -> list[Step]:
+    """Opens a place by its name."""
     return [search(place["name"]), click(place["name"])]
 
 
-def _pairs(world: World, rng: random.Random, near: bool = False) -> Iterator[tuple[Any, Any]]:
+def pairs(world: World, rng: random.Random, near: bool = False) -> Iterator[tuple[Any, Any]]:
+    """Yields two places at a time, of one town if ``near`` and of two otherwise."""
     places = world.rows("map", PLACES + "1")
     while True:
         a, b = rng.sample(places, 2)
@@ -30,11 +32,13 @@ def _pairs(world: World, rng: random.Random, near: bool = False) -> Iterator[tup
             yield a, b
 
 
-def _route(world: World, a: Any, b: Any, mode: str) -> Route | None:
+def route_between(world: World, a: Any, b: Any, mode: str) -> Route | None:
+    """Returns the fastest way between two places or towns."""
     return find_route(world.database("map"), a["node_id"], b["node_id"], mode)
 
 
-def _directions(a: Any, b: Any, mode: str) -> list[Step]:
+def directions(a: Any, b: Any, mode: str) -> list[Step]:
+    """Asks for directions."""
     by = {"bike": "Bike", "foot": "Foot"}.get(mode)
     return [
         click("Directions"),
@@ -45,7 +49,8 @@ def _directions(a: Any, b: Any, mode: str) -> list[Step]:
     ]
 
 
-def _nearest(world: World, place: Any, category: str) -> list[tuple[float, Any]]:
+def nearest(world: World, place: Any, category: str) -> list[tuple[float, Any]]:
+    """Returns the places of a category with their distances from a place, the nearest first."""
     others = world.rows("map", PLACES + "category = ? AND p.id <> ?", category, place["id"])
     return sorted(
         ((round(dist((place["x"], place["y"]), (o["x"], o["y"])), 2), o) for o in others),
@@ -53,7 +58,8 @@ def _nearest(world: World, place: Any, category: str) -> list[tuple[float, Any]]
     )
 
 
-def _nearby(place: Any, category: str) -> list[Step]:
+def nearby(place: Any, category: str) -> list[Step]:
+    """Lists the places of a category that are nearest to a place."""
     return [click("Nearby"), choose("Find the nearest", category), fill("Near", place["name"]), click("Find", "button")]
 
 
@@ -72,14 +78,14 @@ FACTS: tuple[tuple[str, Fact, Callable[[Any], dict[str, Any]]], ...] = (
 )
 
 
-def _ask(intent: str, sql: str, fact: Fact, kind: Callable[[Any], dict[str, Any]], steps: Callable[[Any], list[Step]]) -> None:
+def ask(intent: str, sql: str, fact: Fact, kind: Callable[[Any], dict[str, Any]], steps: Callable[[Any], list[Step]]) -> None:
     """Adds a template that asks for what the last page of some steps tells."""
     each("map", "find", intent, "map", sql, check=lambda p: kind(fact(p)), steps=lambda p: [*steps(p), stop(fact(p))])
 
 
 for _intent, _fact, _kind in FACTS:
-    _ask(_intent, PLACES + "1", _fact, _kind, _place)
-_ask(
+    ask(_intent, PLACES + "1", _fact, _kind, open_place)
+ask(
     "How many inhabitants does {town} have?",
     "SELECT *, name AS town FROM towns",
     lambda t: t["population"],
@@ -89,11 +95,11 @@ _ask(
 
 
 def _trip(world: World, rng: random.Random, mode: str, what: str, near: bool = False) -> Iterator[Made]:
-    for a, b in _pairs(world, rng, near):
-        if route := _route(world, a, b, mode):
+    for a, b in pairs(world, rng, near):
+        if route := route_between(world, a, b, mode):
             text = f"{route.km} km" if what == "km" else told(route.minutes)
             check = answer.number(route.km) if what == "km" else answer.duration(route.minutes)
-            yield Made({"from_": a["name"], "to": b["name"]}, check, [*_directions(a, b, mode), stop(text)])
+            yield Made({"from_": a["name"], "to": b["name"]}, check, [*directions(a, b, mode), stop(text)])
 
 
 LIKE = "Answer as the map writes it, like 1 h 5 min or 25 min."
@@ -113,24 +119,24 @@ for _intent, _mode, _what, _near_by in TRIPS:
     "Which road does one leave first, going by car from the {from_} to the {to}? Name the first road of the directions.",
 )
 def _first(world: World, rng: random.Random) -> Iterator[Made]:
-    for a, b in _pairs(world, rng):
-        if route := _route(world, a, b, "car"):
+    for a, b in pairs(world, rng):
+        if route := route_between(world, a, b, "car"):
             road = route.legs[0].road
             yield Made(
                 {"from_": a["name"], "to": b["name"]},
                 answer.name(road, "map:SELECT name FROM roads UNION SELECT name FROM streets"),
-                [*_directions(a, b, "car"), stop(road)],
+                [*directions(a, b, "car"), stop(road)],
             )
 
 
 @template("map", "find", "Which is farther by car from the {from_}: the {first} or the {second}?")
 def _farther(world: World, rng: random.Random) -> Iterator[Made]:
-    for a, b in _pairs(world, rng):
+    for a, b in pairs(world, rng):
         c = rng.choice(world.rows("map", PLACES + "town_id NOT IN (?, ?)", a["town_id"], b["town_id"]))
-        to_b, to_c = _route(world, a, b, "car"), _route(world, a, c, "car")
+        to_b, to_c = route_between(world, a, b, "car"), route_between(world, a, c, "car")
         if to_b and to_c and abs(to_b.km - to_c.km) > 1:
             best = b["name"] if to_b.km > to_c.km else c["name"]
-            steps = [*_directions(a, b, "car"), fill("To", c["name"]), click("Go", "button"), stop(best)]
+            steps = [*directions(a, b, "car"), fill("To", c["name"]), click("Go", "button"), stop(best)]
             yield Made({"from_": a["name"], "first": b["name"], "second": c["name"]}, answer.name(best, answer.PLACES), steps)
 
 
@@ -138,43 +144,43 @@ def _farther(world: World, rng: random.Random) -> Iterator[Made]:
     "map", "find", "How much faster is the car than the bike from the {from_} to the {to}? Answer with the number of minutes."
 )
 def _faster(world: World, rng: random.Random) -> Iterator[Made]:
-    for a, b in _pairs(world, rng):
-        car, bike = _route(world, a, b, "car"), _route(world, a, b, "bike")
+    for a, b in pairs(world, rng):
+        car, bike = route_between(world, a, b, "car"), route_between(world, a, b, "bike")
         if car and bike:
             minutes = bike.minutes - car.minutes
-            steps = [*_directions(a, b, "car"), choose("By", "Bike"), click("Go", "button"), stop(minutes)]
+            steps = [*directions(a, b, "car"), choose("By", "Bike"), click("Go", "button"), stop(minutes)]
             yield Made({"from_": a["name"], "to": b["name"]}, answer.number(minutes), steps)
 
 
-def _closest(world: World, rng: random.Random) -> Iterator[tuple[Any, str, list[tuple[float, Any]]]]:
+def closest(world: World, rng: random.Random) -> Iterator[tuple[Any, str, list[tuple[float, Any]]]]:
+    """Yields places with a category whose three nearest places differ in their distances."""
     for p in world.mixed(rng, "map", PLACES + "1"):
         category = rng.choice(sorted(KINDS))
-        found = _nearest(world, p, category)
+        found = nearest(world, p, category)
         if len({km for km, _ in found[:3]}) == 3:
             yield p, category, found
 
 
 @template("map", "find", "Which {category} is nearest to the {place}, as the crow flies?")
 def _near(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, category, found in _closest(world, rng):
+    for p, category, found in closest(world, rng):
         name = found[0][1]["name"]
-        yield Made(
-            {"place": p["name"], "category": category}, answer.name(name, answer.PLACES), [*_nearby(p, category), stop(name)]
-        )
+        yield Made({"place": p["name"], "category": category}, answer.name(name, answer.PLACES), [*nearby(p, category), stop(name)])
 
 
 @template("map", "find", "What is the telephone number of the second nearest {category} to the {place}, as the crow flies?")
 def _second(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, category, found in _closest(world, rng):
+    for p, category, found in closest(world, rng):
         other = found[1][1]
         yield Made(
             {"place": p["name"], "category": category},
             answer.codes(other["phone"]),
-            [*_nearby(p, category), click(other["name"]), stop(other["phone"])],
+            [*nearby(p, category), click(other["name"]), stop(other["phone"])],
         )
 
 
-def _best(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any, list[Step]]]:
+def best_rated(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any, list[Step]]]:
+    """Yields a town's best rated place of a category, with a plan that lists it first."""
     towns = world.rows("map", "SELECT * FROM towns")
     while True:
         town, category = rng.choice(towns), rng.choice(("cafe", "restaurant", "hotel", "museum", "park"))
@@ -192,13 +198,13 @@ def _best(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any, lis
 
 @template("map", "find", "Which {category} in {town} has the best rating?")
 def _best_rated(world: World, rng: random.Random) -> Iterator[Made]:
-    for town, category, best, steps in _best(world, rng):
+    for town, category, best, steps in best_rated(world, rng):
         yield Made({"town": town, "category": category}, answer.name(best["name"], answer.PLACES), [*steps, stop(best["name"])])
 
 
 @template("map", "find", "At which address in {town} is the {category} with the best rating?")
 def _best_address(world: World, rng: random.Random) -> Iterator[Made]:
-    for town, category, best, steps in _best(world, rng):
+    for town, category, best, steps in best_rated(world, rng):
         yield Made({"town": town, "category": category}, answer.name(best["address"], ADDRESSES), [*steps, stop(best["address"])])
 
 
@@ -209,17 +215,17 @@ each(
     "map",
     PLACES + "1",
     check=lambda p: ends_at(f"{MAP}/place/{p['id']}"),
-    steps=lambda p: [*_place(p), stop()],
+    steps=lambda p: [*open_place(p), stop()],
 )
 
 
 @template("map", "navigate", "Show the directions {how} from the {from_} to the {to}.")
 def _show(world: World, rng: random.Random) -> Iterator[Made]:
-    for a, b in _pairs(world, rng):
+    for a, b in pairs(world, rng):
         mode = rng.choice(("car", "bike", "foot"))
         url = f"{MAP}/directions?from={quote_plus(a['name'])}&to={quote_plus(b['name'])}&mode={mode}"
         how = {"car": "by car", "bike": "by bike", "foot": "on foot"}[mode]
-        yield Made({"from_": a["name"], "to": b["name"], "how": how}, ends_at(url), [*_directions(a, b, mode), stop()])
+        yield Made({"from_": a["name"], "to": b["name"], "how": how}, ends_at(url), [*directions(a, b, mode), stop()])
 
 
 @template("map", "navigate", "Show the places of the category {category} that are nearest to the {place}.")
@@ -227,7 +233,7 @@ def _show_near(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         category = rng.choice(sorted(KINDS))
         url = f"{MAP}/nearby?category={category}&near={quote_plus(p['name'])}"
-        yield Made({"place": p["name"], "category": category}, ends_at(url), [*_nearby(p, category), stop()])
+        yield Made({"place": p["name"], "category": category}, ends_at(url), [*nearby(p, category), stop()])
 
 
 @template("map", "navigate", "List the places of the category {category} in {town}, the best rated first.")

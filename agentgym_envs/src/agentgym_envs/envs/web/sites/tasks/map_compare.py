@@ -9,7 +9,7 @@ from agentgym_envs.envs.web.sites.map.data import ME
 from agentgym_envs.envs.web.sites.site import day
 from agentgym_envs.envs.web.sites.tasks import answer
 from agentgym_envs.envs.web.sites.tasks.map import MAP, PLACES
-from agentgym_envs.envs.web.sites.tasks.map_change import NEW, _saved
+from agentgym_envs.envs.web.sites.tasks.map_change import NEW, saved
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, ends_at, template, visits
 from agentgym_envs.envs.web.steps import Step, choose, click, stop
 
@@ -17,11 +17,12 @@ PAGE = 15  # places of a list's page
 MOST = 6  # places that a task compares by opening each
 
 
-def _listed(town: str, category: str) -> list[Step]:
+def listed_places(town: str, category: str) -> list[Step]:
+    """Lists a town's places of a category."""
     return [click("Towns"), click(town), choose("Category", category), click("Apply", "button")]
 
 
-def _groups(world: World, rng: random.Random) -> Iterator[list[Any]]:
+def place_groups(world: World, rng: random.Random) -> Iterator[list[Any]]:
     """Yields a town's places of a category, where they can be compared, in the order of the list."""
     sql = "SELECT town_id, category FROM places GROUP BY 1, 2 HAVING count(*) BETWEEN 2 AND ?"
     for town, category in world.mixed(rng, "map", sql, MOST):
@@ -32,9 +33,9 @@ def _details(world: World, found: Sequence[Any]) -> list[dict[str, str]]:
     return [{r["label"]: r["value"] for r in world.rows("map", "SELECT * FROM details WHERE place_id = ?", p["id"])} for p in found]
 
 
-def _with_detail(world: World, rng: random.Random, there: bool) -> Iterator[tuple[dict[str, str], list[Any], Any]]:
+def with_detail(world: World, rng: random.Random, there: bool) -> Iterator[tuple[dict[str, str], list[Any], Any]]:
     """Yields a property with the places of a group and the only one that has it, or none if it is to be missing."""
-    for found in _groups(world, rng):
+    for found in place_groups(world, rng):
         details = _details(world, found)
         labels = sorted({label for d in details for label in d if not all(d.get(label, "").isdigit() for d in details)})
         if not labels:
@@ -51,9 +52,9 @@ def _with_detail(world: World, rng: random.Random, there: bool) -> Iterator[tupl
 
 @template("map", "find", "For which {category} in {town} does the map say “{label}: {value}”?")
 def _which(world: World, rng: random.Random) -> Iterator[Made]:
-    for values, found, p in _with_detail(world, rng, there=True):
+    for values, found, p in with_detail(world, rng, there=True):
         names = [o["name"] for o in found]
-        steps = [*_listed(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), stop(p["name"])]
+        steps = [*listed_places(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), stop(p["name"])]
         yield Made(values, answer.name(p["name"], answer.PLACES), steps)
 
 
@@ -61,29 +62,29 @@ def _which(world: World, rng: random.Random) -> Iterator[Made]:
     "map", "unachievable", "What is the telephone number of the {category} in {town} for which the map says “{label}: {value}”?"
 )
 def _no_such(world: World, rng: random.Random) -> Iterator[Made]:
-    for values, found, _ in _with_detail(world, rng, there=False):
-        steps = [*_listed(found[0]["town"], found[0]["category"]), *visits([p["name"] for p in found]), stop("N/A")]
+    for values, found, _ in with_detail(world, rng, there=False):
+        steps = [*listed_places(found[0]["town"], found[0]["category"]), *visits([p["name"] for p in found]), stop("N/A")]
         yield Made(values, answer.nothing("The town has no such place."), steps)
 
 
 @template("map", "change", "Save the {category} in {town} for which the map says “{label}: {value}” to my list “Want to go”.")
 def _save_which(world: World, rng: random.Random) -> Iterator[Made]:
     kept = {r[0] for r in world.rows("map", f"SELECT place_id FROM saved WHERE person_id = {ME}")}
-    for values, found, p in _with_detail(world, rng, there=True):
+    for values, found, p in with_detail(world, rng, there=True):
         names = [o["name"] for o in found]
         if p["id"] not in kept:
             steps = [
-                *_listed(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), choose("List", "Want to go"),
+                *listed_places(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), choose("List", "Want to go"),
                 click("Save place", "button"), stop(),
             ]  # fmt: skip
-            yield Made(values, becomes("map", _saved(p), "Want to go|"), steps)
+            yield Made(values, becomes("map", saved(p), "Want to go|"), steps)
 
 
 COUNTED = {"hotel": ("Number of rooms", "rooms"), "school": ("Pupils", "pupils"), "fuel": ("Charging points", "charging points")}
 
 
 def _extreme(world: World, rng: random.Random, kind: str = "") -> Iterator[tuple[dict[str, str], list[Any], Any]]:
-    for found in _groups(world, rng):
+    for found in place_groups(world, rng):
         label, noun = COUNTED.get(found[0]["category"], ("", ""))
         numbers = [int(d[label]) for d in _details(world, found) if d.get(label, "").isdigit()]
         what, best = rng.choice((("most", max), ("fewest", min)))
@@ -95,7 +96,7 @@ def _extreme(world: World, rng: random.Random, kind: str = "") -> Iterator[tuple
 @template("map", "find", "Which {category} in {town} has the {what}?")
 def _most(world: World, rng: random.Random) -> Iterator[Made]:
     for values, found, p in _extreme(world, rng):
-        steps = [*_listed(p["town"], p["category"]), *visits([o["name"] for o in found]), stop(p["name"])]
+        steps = [*listed_places(p["town"], p["category"]), *visits([o["name"] for o in found]), stop(p["name"])]
         yield Made(values, answer.name(p["name"], answer.PLACES), steps)
 
 
@@ -104,20 +105,25 @@ def _home(world: World, rng: random.Random) -> Iterator[Made]:
     for values, found, p in _extreme(world, rng):
         names = [o["name"] for o in found if o is not p] + [p["name"]]
         if p["id"] != world.value("map", f"SELECT home_id FROM people WHERE id = {ME}"):
-            steps = [*_listed(p["town"], p["category"]), *visits(names), click("Make this my starting point", "button"), stop()]
+            steps = [
+                *listed_places(p["town"], p["category"]),
+                *visits(names),
+                click("Make this my starting point", "button"),
+                stop(),
+            ]
             yield Made(values, becomes("map", f"SELECT home_id FROM people WHERE id = {ME}", p["id"]), steps)
 
 
 @template("map", "find", "Which {category} in {town} does {author} recommend for this: “{tip}”?")
 def _recommended(world: World, rng: random.Random) -> Iterator[Made]:
-    for found in _groups(world, rng):
+    for found in place_groups(world, rng):
         sql = f"SELECT * FROM reviews WHERE tip <> '' AND place_id IN ({','.join(str(p['id']) for p in found)}) ORDER BY id"
         tips = world.rows("map", sql)
         unique = [r for r in tips if sum((o["author"], o["tip"]) == (r["author"], r["tip"]) for o in tips) == 1]
         if len(found) > 1 and unique:
             r, names = rng.choice(unique), [p["name"] for p in found]
             p = next(p for p in found if p["id"] == r["place_id"])
-            steps = [*_listed(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), stop(p["name"])]
+            steps = [*listed_places(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), stop(p["name"])]
             values = {"category": p["category"], "town": p["town"], "author": r["author"], "tip": r["tip"]}
             yield Made(values, answer.name(p["name"], answer.PLACES), steps)
 
@@ -178,14 +184,14 @@ def _town(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("map", "navigate", "Open the page of the {category} in {town} that has the best rating.")
 def _open_best(world: World, rng: random.Random) -> Iterator[Made]:
-    for found in _groups(world, rng):
+    for found in place_groups(world, rng):
         ratings = [p["rating"] for p in found]
         if ratings.count(max(ratings)) == 1:
             p = found[ratings.index(max(ratings))]
             yield Made(
                 {"category": p["category"], "town": p["town"]},
                 ends_at(f"{MAP}/place/{p['id']}"),
-                [*_listed(p["town"], p["category"]), click(p["name"]), stop()],
+                [*listed_places(p["town"], p["category"]), click(p["name"]), stop()],
             )
 
 
@@ -204,17 +210,17 @@ def _resolve(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("map", "change", "Save the two places of the category {category} in {town} with the best ratings to my list “Favorites”.")
 def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
-    for found in _groups(world, rng):
+    for found in place_groups(world, rng):
         best = sorted(found, key=lambda p: -float(p["rating"]))
         fresh = world.rows("map", PLACES + NEW + f" AND p.id IN ({best[0]['id']}, {best[1]['id']})")
         if len(best) > 2 and best[1]["rating"] > best[2]["rating"] and len(fresh) == 2:
             saves = [s for p in best[:2] for s in (click(p["name"]), choose("List", "Favorites"), click("Save place", "button"))]
             steps = [
-                *_listed(found[0]["town"], found[0]["category"]),
+                *listed_places(found[0]["town"], found[0]["category"]),
                 *saves[:3],
-                *_listed(found[0]["town"], found[0]["category"]),
+                *listed_places(found[0]["town"], found[0]["category"]),
                 *saves[3:],
                 stop(),
             ]
             values = {"category": found[0]["category"], "town": found[0]["town"]}
-            yield Made(values, becomes("map", _saved(*best[:2]), "Favorites|\nFavorites|"), steps)
+            yield Made(values, becomes("map", saved(*best[:2]), "Favorites|\nFavorites|"), steps)

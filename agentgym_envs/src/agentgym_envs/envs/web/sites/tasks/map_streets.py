@@ -12,15 +12,15 @@ from agentgym_envs.envs.web.sites.tasks import answer
 from agentgym_envs.envs.web.sites.tasks.map import (
     MAP,
     PLACES,
-    _ask,
-    _directions,
-    _nearby,
-    _nearest,
-    _pairs,
-    _place,
-    _route,
+    ask,
+    directions,
+    nearby,
+    nearest,
+    open_place,
+    pairs,
+    route_between,
 )
-from agentgym_envs.envs.web.sites.tasks.map_change import NEW, _saved
+from agentgym_envs.envs.web.sites.tasks.map_change import NEW, saved
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import choose, click, fill, search, stop
 
@@ -31,16 +31,16 @@ MINE = "author = 'Ida Brandt'"
 STREETS = "SELECT s.name AS street, t.name AS town FROM streets s JOIN towns t ON t.id = town_id WHERE off_id IS NULL"
 
 
-_ask(
+ask(
     "What does {author} recommend in the review of the {place}?",
     "SELECT r.author, r.tip, p.name AS place, p.name FROM reviews r JOIN places p ON p.id = place_id WHERE tip <> ''",
     lambda r: r["tip"],
     partial(answer.name, among="map:SELECT DISTINCT tip FROM reviews"),
-    _place,
+    open_place,
 )
 
 
-_ask(
+ask(
     "What is the speed limit on {street} in {town}? Answer like 60 km/h.",
     f"SELECT f.*, speed FROM ({STREETS}) f JOIN streets s ON s.name = f.street JOIN towns t ON t.id = town_id AND t.name = f.town",
     lambda s: s["speed"],
@@ -64,13 +64,13 @@ def _wordings(told: str) -> tuple[str, str, str]:
     "By the directions on foot from the {from_} to the {to}, what does one do at the end of {street}? Answer like: Turn left onto Candle Lane.",
 )
 def _turn(world: World, rng: random.Random) -> Iterator[Made]:
-    for a, b in _pairs(world, rng, near=True):
-        route = _route(world, a, b, "foot")
+    for a, b in pairs(world, rng, near=True):
+        route = route_between(world, a, b, "foot")
         if route and len(route.legs) == 3 and len({leg.road for leg in route.legs}) == 3:
             told = [what for what, _ in instructions(world.database("map"), route)][2]
             values = {"from_": a["name"], "to": b["name"], "street": route.legs[1].road}
             if told.startswith("Turn"):
-                yield Made(values, answer.name(told, TURNS, *_wordings(told)), [*_directions(a, b, "foot"), stop(told)])
+                yield Made(values, answer.name(told, TURNS, *_wordings(told)), [*directions(a, b, "foot"), stop(told)])
 
 
 @template(
@@ -82,11 +82,11 @@ def _between(world: World, rng: random.Random) -> Iterator[Made]:
     towns = world.rows("map", "SELECT name, 12 * id - 7 AS node_id FROM towns")
     while True:
         a, b = rng.sample(towns, 2)
-        if route := _route(world, a, b, "bike"):
+        if route := route_between(world, a, b, "bike"):
             yield Made(
                 {"from_": a["name"], "to": b["name"]},
                 answer.number(route.km),
-                [*_directions(a, b, "bike"), stop(f"{route.km} km")],
+                [*directions(a, b, "bike"), stop(f"{route.km} km")],
             )
 
 
@@ -98,9 +98,9 @@ def _between(world: World, rng: random.Random) -> Iterator[Made]:
 def _within(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         category, km = rng.choice([c for c in sorted(KINDS) if c != p["category"]]), rng.choice((2, 5, 20))
-        count = sum(away <= km for away, _ in _nearest(world, p, category))
+        count = sum(away <= km for away, _ in nearest(world, p, category))
         if count > 2:
-            steps = [*_nearby(p, category), click(f"{km} km"), stop(count)]
+            steps = [*nearby(p, category), click(f"{km} km"), stop(count)]
             yield Made({"category": category, "km": km, "place": p["name"]}, answer.number(count), steps)
 
 
@@ -110,7 +110,14 @@ def _view(world: World, rng: random.Random) -> Iterator[Made]:
         nearer, layer = rng.choice((-2, -1, 1, 2)), rng.choice(("transport", "cycle"))
         view = over(p["spot_x"], p["spot_y"], NEAR + nearer)._replace(layer=layer)
         zooms = [click("Zoom in" if nearer > 0 else "Zoom out", "button")] * abs(nearer)
-        steps = [*_place(p), click("Show on the map"), *zooms, click("Layers", "button"), click(LAYERS[layer], "button"), stop()]
+        steps = [
+            *open_place(p),
+            click("Show on the map"),
+            *zooms,
+            click("Layers", "button"),
+            click(LAYERS[layer], "button"),
+            stop(),
+        ]
         yield Made({"place": p["name"], "zoom": view.zoom, "layer": LAYERS[layer]}, ends_at(MAP + view.address), steps)
 
 
@@ -134,7 +141,7 @@ def _add_note(world: World, rng: random.Random) -> Iterator[Made]:
             ("The entrance is round the corner", "There are steps here", "The house number is wrong", "This has a new owner")
         )
         there = f"abs(x - {p['spot_x']}) < 0.02 AND abs(y - {p['spot_y']}) < 0.02"
-        steps = [*_place(p), click("Add a note here"), fill("Note text", text), click("Publish note", "button"), stop()]
+        steps = [*open_place(p), click("Add a note here"), fill("Note text", text), click("Publish note", "button"), stop()]
         yield Made(
             {"place": p["name"], "text": text}, becomes("map", f"SELECT body FROM notes WHERE {MINE} AND {there}", text), steps
         )
@@ -160,7 +167,7 @@ def _review(world: World, rng: random.Random) -> Iterator[Made]:
             ((5, "Worth every minute"), (4, "Good, but hard to find"), (3, "Neither good nor bad"), (2, "Too loud for me"))
         )
         sql = f"SELECT stars || '|' || body FROM reviews WHERE {MINE} AND place_id = {p['id']}"
-        steps = [*_place(p), choose("Stars", str(stars)), fill("Review", text), click("Publish review", "button"), stop()]
+        steps = [*open_place(p), choose("Stars", str(stars)), fill("Review", text), click("Publish review", "button"), stop()]
         yield Made({"place": p["name"], "stars": stars, "text": text}, becomes("map", sql, f"{stars}|{text}"), steps)
 
 
@@ -173,7 +180,7 @@ def _cuisine(world: World, rng: random.Random) -> Iterator[Made]:
             click("Towns"), click(p["town"]), choose("Category", "restaurant"), click("Apply", "button"), click(p["name"]),
             choose("List", "Favorites"), click("Save place", "button"), stop(),
         ]  # fmt: skip
-        yield Made({"town": p["town"], "cuisine": p["cuisine"]}, becomes("map", _saved(p), "Favorites|"), steps)
+        yield Made({"town": p["town"], "cuisine": p["cuisine"]}, becomes("map", saved(p), "Favorites|"), steps)
 
 
 @template("map", "unachievable", "What is the surface of {street} in {town}?")

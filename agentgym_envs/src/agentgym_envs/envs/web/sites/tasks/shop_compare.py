@@ -71,7 +71,7 @@ def _rated(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made(values, answer.amount(money(p["price"])), steps)
 
 
-def _reviewed(world: World, rng: random.Random, condition: str) -> Iterator[tuple[Any, list[Step]]]:
+def reviewed_products(world: World, rng: random.Random, condition: str) -> Iterator[tuple[Any, list[Step]]]:
     """Yields reviews that fit a condition as the only one among their type of product, with a plan that reads until it is found."""
     sql = (
         "SELECT r.*, p.name, p.kind, c.name AS category, department, p.reviews, count(*) OVER (PARTITION BY p.kind, {by}) AS alike FROM reviews r"
@@ -91,19 +91,19 @@ def _reviewed(world: World, rng: random.Random, condition: str) -> Iterator[tupl
 
 @template("shop", "find", "Which product of the type {kind} was bought as a present for {friend}, according to a review?")
 def _present(world: World, rng: random.Random) -> Iterator[Made]:
-    for r, steps in _reviewed(world, rng, "whom: whom LIKE 'my %'"):
+    for r, steps in reviewed_products(world, rng, "whom: whom LIKE 'my %'"):
         values = {"kind": r["kind"], "friend": r["whom"].replace("my ", "somebody's ", 1)}
         yield Made(values, answer.name(r["name"], answer.PRODUCTS), [*steps, stop(r["name"])])
 
 
 @template("shop", "find", "Which product of the type {kind} did somebody give {stars} of 5 stars after {owned} of use?")
 def _after_use(world: World, rng: random.Random) -> Iterator[Made]:
-    for r, steps in _reviewed(world, rng, "owned, r.rating: owned <> ''"):
+    for r, steps in reviewed_products(world, rng, "owned, r.rating: owned <> ''"):
         values = {"kind": r["kind"], "stars": r["rating"], "owned": r["owned"]}
         yield Made(values, answer.name(r["name"], answer.PRODUCTS), [*steps, stop(r["name"])])
 
 
-def _dated(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]:
+def dated_orders(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]:
     """Yields the orders that are the only ones of their day, with a plan that opens the page of the list where they are."""
     orders = _orders(world)
     for place in rng.sample(range(len(orders)), len(orders)):
@@ -113,7 +113,7 @@ def _dated(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]
 
 @template("shop", "find", "What is the total of the order that I placed on {day}?")
 def _order_of_day(world: World, rng: random.Random) -> Iterator[Made]:
-    for o, steps in _dated(world, rng):
+    for o, steps in dated_orders(world, rng):
         yield Made({"day": day(o["placed"])}, answer.amount(money(o["total"])), [*steps, stop(money(o["total"]))])
 
 
@@ -135,7 +135,7 @@ def _wish_from_order(world: World, rng: random.Random) -> Iterator[Made]:
     wished = world.value("shop", f"SELECT group_concat(product_id) FROM ({WISHED})")
     held = [int(key) for key in (wished or "").split(",") if key]
     sql = "SELECT p.id, p.name, i.price FROM order_items i JOIN products p ON p.id = product_id WHERE order_id = ? AND enabled = 1"
-    for o, steps in _dated(world, rng):
+    for o, steps in dated_orders(world, rng):
         items = world.rows("shop", sql, o["id"])
         what, best = rng.choice((("cheapest", min), ("most expensive", max)))
         p = only(items, "price", best) if len(items) > 1 else None
