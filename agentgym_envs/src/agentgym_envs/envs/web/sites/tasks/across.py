@@ -11,7 +11,7 @@ from agentgym_envs.envs.web.sites.forum.feed import NOW
 from agentgym_envs.envs.web.sites.shop.data import ME as CUSTOMER
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, day, money
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.admin import _order
+from agentgym_envs.envs.web.sites.tasks.admin import open_order
 from agentgym_envs.envs.web.sites.tasks.admin_compare import brands_in_stock
 from agentgym_envs.envs.web.sites.tasks.code_compare import singled_projects as _code_projects
 from agentgym_envs.envs.web.sites.tasks.forum import posted, shuffled_names, submit_post
@@ -89,7 +89,7 @@ def _redirect(world: World, rng: random.Random) -> Iterator[Made]:
     orders = world.mixed(rng, "shop", "SELECT * FROM orders WHERE status = 'Processing'")
     for (p, steps), o in zip(_best(world, rng), orders, strict=False):
         plan = [
-            goto(MAP), *steps, goto(ADMIN), *_order(o["id"]), fill("Street", p["address"]), fill("City", p["town"]), click("Save", "button"), stop(),
+            goto(MAP), *steps, goto(ADMIN), *open_order(o["id"]), fill("Street", p["address"]), fill("City", p["town"]), click("Save", "button"), stop(),
         ]  # fmt: skip
         check = becomes("shop", f"SELECT street, city FROM orders WHERE id = {o['id']}", f"{p['address']} | {p['town']}")
         yield Made({"order": o["id"], "category": p["category"], "town": p["town"]}, check, plan)

@@ -8,7 +8,7 @@ from typing import Any
 from agentgym_envs.envs.web.sites.shop.admin import GROUPS
 from agentgym_envs.envs.web.sites.site import money
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.admin import ADMIN, _menu
+from agentgym_envs.envs.web.sites.tasks.admin import ADMIN, open_menu
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, ends_at, only, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, stop
 
@@ -27,7 +27,7 @@ def _months(world: World, rng: random.Random) -> list[tuple[str, str]]:
 
 def _orders(begin: str, end: str, status: str = "") -> list[Step]:
     chosen = [choose("Status", status)] if status else []
-    return [*_menu("Sales", "Orders"), *chosen, fill("From", begin), fill("To", end), click("Filter", "button")]
+    return [*open_menu("Sales", "Orders"), *chosen, fill("From", begin), fill("To", end), click("Filter", "button")]
 
 
 def _descending(column: str) -> list[Step]:
@@ -43,7 +43,7 @@ def brands_in_stock(world: World, rng: random.Random) -> Iterator[tuple[Any, lis
         )
         if len(found) > 2:
             filters = [choose("Category", pair["category"]), fill("Name", pair["brand"]), click("Filter", "button")]
-            yield pair, found, [*_menu("Catalog", "Products"), *filters]
+            yield pair, found, [*open_menu("Catalog", "Products"), *filters]
 
 
 @template("admin", "find", "Which product by {brand} in the category {category} has the {what} in stock?")
@@ -64,7 +64,7 @@ def _longest(world: World, rng: random.Random) -> Iterator[Made]:
         if found[0]["joined"] != found[1]["joined"]:
             sort = _descending("Since") if order else [click("Since")]
             steps = [
-                *_menu("Customers", "All customers"),
+                *open_menu("Customers", "All customers"),
                 choose("City", city),
                 click("Filter", "button"),
                 *sort,
@@ -105,7 +105,7 @@ def _how_many(world: World, rng: random.Random) -> Iterator[Made]:
 def _reviews(status: str, stars: int, newest: bool) -> list[Step]:
     sort = _descending("Written") if newest else [click("Written")]
     return [
-        *_menu("Marketing", "Reviews"),
+        *open_menu("Marketing", "Reviews"),
         choose("Status", status),
         choose("Rating", str(stars)),
         click("Filter", "button"),
@@ -141,7 +141,7 @@ def _list_low(world: World, rng: random.Random) -> Iterator[Made]:
             (("most expensive", "-price", "Price"), ("best rated", "-rating", "Rating"), ("cheapest", "price", "Price"))
         )
         sort = _descending(column) if key[0] == "-" else [click(column)]
-        steps = [*_menu("Catalog", "Low stock"), choose("Category", c["name"]), click("Filter", "button"), *sort, stop()]
+        steps = [*open_menu("Catalog", "Low stock"), choose("Category", c["name"]), click("Filter", "button"), *sort, stop()]
         yield Made(
             {"category": c["name"], "order": words}, ends_at(f"{ADMIN}/products?sort={key}&category={c['id']}&stock=low"), steps
         )
@@ -155,7 +155,7 @@ def _raise(world: World, rng: random.Random) -> Iterator[Made]:
         if p["price"] > found[1]["price"]:
             cents = p["price"] + 100 * dollars
             steps = [
-                *_menu("Catalog", "Products"), choose("Category", c["name"]), click("Filter", "button"), *_descending("Price"), click(p["name"]),
+                *open_menu("Catalog", "Products"), choose("Category", c["name"]), click("Filter", "button"), *_descending("Price"), click(p["name"]),
                 fill("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop(),
             ]  # fmt: skip
             check = becomes("shop", f"SELECT price FROM products WHERE id = {p['id']}", cents)
@@ -186,7 +186,7 @@ def _move(world: World, rng: random.Random) -> Iterator[Made]:
     for r in world.mixed(rng, "shop", sql):
         other = rng.choice([g for g in GROUPS if g != r["grp"]])
         steps = [
-            *_menu("Customers", "All customers"), choose("Group", r["grp"]), choose("City", r["city"]), click("Filter", "button"),
+            *open_menu("Customers", "All customers"), choose("Group", r["grp"]), choose("City", r["city"]), click("Filter", "button"),
             click("Select all on this page", "checkbox"), choose("Actions", f"Move to the group {other}"), click("Submit", "button"), stop(),
         ]  # fmt: skip
         check = becomes("shop", f"SELECT DISTINCT grp FROM customers WHERE id IN ({r['ids']})", other)
@@ -202,7 +202,7 @@ def _mass_reviews(world: World, rng: random.Random) -> Iterator[Made]:
     for r in world.mixed(rng, "shop", sql):
         what, wanted = rng.choice((("Approve", "approved"), ("Reject", "rejected")))
         steps = [
-            *_menu("Marketing", "Pending reviews"), choose("Rating", str(r["stars"])), fill("Product", r["brand"]), click("Filter", "button"),
+            *open_menu("Marketing", "Pending reviews"), choose("Rating", str(r["stars"])), fill("Product", r["brand"]), click("Filter", "button"),
             click("Select all on this page", "checkbox"), choose("Actions", what), click("Submit", "button"), stop(),
         ]  # fmt: skip
         check = becomes("shop", f"SELECT DISTINCT status FROM reviews WHERE id IN ({r['ids']})", wanted)
@@ -216,7 +216,7 @@ def _no_order(world: World, rng: random.Random) -> Iterator[Made]:
         text = rng.choice(days)
         if not world.value("shop", "SELECT count(*) FROM orders WHERE customer_id = ? AND placed = ?", c["id"], text):
             steps = [
-                *_menu("Sales", "Orders"), fill("Customer", c["name"]), fill("From", text), fill("To", text), click("Filter", "button"), stop("N/A"),
+                *open_menu("Sales", "Orders"), fill("Customer", c["name"]), fill("From", text), fill("To", text), click("Filter", "button"), stop("N/A"),
             ]  # fmt: skip
             yield Made({"customer": c["name"], "day": text}, answer.nothing("There is no such order."), steps)
 

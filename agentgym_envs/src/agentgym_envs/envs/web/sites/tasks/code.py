@@ -54,6 +54,7 @@ def open_issue(issue: Any) -> list[Step]:
 
 
 def _found(issue: Any) -> list[Step]:
+    """Opens a project by its name."""
     tab = "Merge requests" if issue["merge"] else "Issues"
     state = [choose("State", "All")] if issue["state"] != "open" else []
     return [*open_tab(issue["project"], tab), *state, fill("Title", issue["title"]), click("Filter", "button")]
@@ -74,6 +75,7 @@ asks(
 
 
 def _readme(world: World, rng: random.Random, pattern: str) -> Iterator[Made]:
+    """Opens a page of a project's sidebar."""
     for r in world.mixed(rng, "code", FIRST.format("README.md")):
         found = re.search(pattern, r["content"])
         assert found is not None
@@ -82,11 +84,13 @@ def _readme(world: World, rng: random.Random, pattern: str) -> Iterator[Made]:
 
 @template("code", "find", "Which port does {project} use by default?")
 def _port(world: World, rng: random.Random) -> Iterator[Made]:
+    """Opens a file of the shown project, folder by folder."""
     yield from _readme(world, rng, r"default port is (\d+)")
 
 
 @template("code", "find", "Which version of {project} should one download, according to its README?")
 def _version(world: World, rng: random.Random) -> Iterator[Made]:
+    """Opens an issue or a merge request by its title."""
     yield from _readme(world, rng, r"Download version (\S+),")
 
 

@@ -64,6 +64,7 @@ def unfolded(names: str) -> list[Step]:
 
 
 def _figure_of_person(intent: str, table: str, figure: str, above: int) -> None:
+    """Opens a post by its title."""
     each(
         "forum",
         "find",
@@ -96,6 +97,7 @@ asks(
 
 @template("forum", "find", "Who wrote the best comment, by points, on the post “{title}”?")
 def _best_comment(world: World, rng: random.Random) -> Iterator[Made]:
+    """Opens a community."""
     for p in world.mixed(rng, "forum", POSTS + "comments > 2"):
         found = world.rows(
             "forum",
@@ -110,6 +112,7 @@ def _best_comment(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "find", "How many members does c/{community} have? Answer with the number.")
 def _members(world: World, rng: random.Random) -> Iterator[Made]:
+    """Expands the comments of these people."""
     for name in shuffled_names(rng):
         count = world.value(
             "forum", "SELECT count(*) FROM subscriptions JOIN communities ON id = community_id WHERE name = ?", name
@@ -137,6 +140,7 @@ _figure_of_person("How many comments has {person} written in all? Answer with th
 
 
 def _ranked(world: World, rng: random.Random, order: str, key: str, label: str) -> Iterator[Made]:
+    """Returns the names of all communities in random order."""
     for name in shuffled_names(rng):
         found = world.rows("forum", RANKED + order, name)
         if found[0][key] != found[1][key]:

@@ -64,6 +64,7 @@ def nearby(place: Any, category: str) -> list[Step]:
 
 
 def _coordinates(place: Any) -> str:
+    """Opens a place by its name."""
     return f"{44 + place['y'] / 111:.4f}, {-72 + place['x'] / 80:.4f}"
 
 
@@ -95,6 +96,7 @@ ask(
 
 
 def _trip(world: World, rng: random.Random, mode: str, what: str, near: bool = False) -> Iterator[Made]:
+    """Yields two places at a time, of one town if ``near`` and of two otherwise."""
     for a, b in pairs(world, rng, near):
         if route := route_between(world, a, b, mode):
             text = f"{route.km} km" if what == "km" else told(route.minutes)
@@ -119,6 +121,7 @@ for _intent, _mode, _what, _near_by in TRIPS:
     "Which road does one leave first, going by car from the {from_} to the {to}? Name the first road of the directions.",
 )
 def _first(world: World, rng: random.Random) -> Iterator[Made]:
+    """Returns the fastest way between two places or towns."""
     for a, b in pairs(world, rng):
         if route := route_between(world, a, b, "car"):
             road = route.legs[0].road
@@ -131,6 +134,7 @@ def _first(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("map", "find", "Which is farther by car from the {from_}: the {first} or the {second}?")
 def _farther(world: World, rng: random.Random) -> Iterator[Made]:
+    """Asks for directions."""
     for a, b in pairs(world, rng):
         c = rng.choice(world.rows("map", PLACES + "town_id NOT IN (?, ?)", a["town_id"], b["town_id"]))
         to_b, to_c = route_between(world, a, b, "car"), route_between(world, a, c, "car")
@@ -144,6 +148,7 @@ def _farther(world: World, rng: random.Random) -> Iterator[Made]:
     "map", "find", "How much faster is the car than the bike from the {from_} to the {to}? Answer with the number of minutes."
 )
 def _faster(world: World, rng: random.Random) -> Iterator[Made]:
+    """Returns the places of a category with their distances from a place, the nearest first."""
     for a, b in pairs(world, rng):
         car, bike = route_between(world, a, b, "car"), route_between(world, a, b, "bike")
         if car and bike:
@@ -163,6 +168,7 @@ def closest(world: World, rng: random.Random) -> Iterator[tuple[Any, str, list[t
 
 @template("map", "find", "Which {category} is nearest to the {place}, as the crow flies?")
 def _near(world: World, rng: random.Random) -> Iterator[Made]:
+    """Lists the places of a category that are nearest to a place."""
     for p, category, found in closest(world, rng):
         name = found[0][1]["name"]
         yield Made({"place": p["name"], "category": category}, answer.name(name, answer.PLACES), [*nearby(p, category), stop(name)])
@@ -170,6 +176,7 @@ def _near(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("map", "find", "What is the telephone number of the second nearest {category} to the {place}, as the crow flies?")
 def _second(world: World, rng: random.Random) -> Iterator[Made]:
+    """Yields places with a category whose three nearest places differ in their distances."""
     for p, category, found in closest(world, rng):
         other = found[1][1]
         yield Made(
@@ -198,6 +205,7 @@ def best_rated(world: World, rng: random.Random) -> Iterator[tuple[str, str, Any
 
 @template("map", "find", "Which {category} in {town} has the best rating?")
 def _best_rated(world: World, rng: random.Random) -> Iterator[Made]:
+    """Yields a town's best rated place of a category, with a plan that lists it first."""
     for town, category, best, steps in best_rated(world, rng):
         yield Made({"town": town, "category": category}, answer.name(best["name"], answer.PLACES), [*steps, stop(best["name"])])
 

@@ -23,6 +23,7 @@ NEW = f"p.id NOT IN (SELECT place_id FROM saved WHERE person_id = {ME})"
 
 @template("map", "change", "Save the {place} to my list “{list}”.")
 def _save(world: World, rng: random.Random) -> Iterator[Made]:
+    """Returns the query for the lists and notes with which places are saved."""
     for p in world.mixed(rng, "map", PLACES + NEW):
         kept = rng.choice(("Want to go", "Favorites", "Avoid"))
         steps = [*open_place(p), choose("List", kept), click("Save place", "button"), stop()]

@@ -30,6 +30,7 @@ def place_groups(world: World, rng: random.Random) -> Iterator[list[Any]]:
 
 
 def _details(world: World, found: Sequence[Any]) -> list[dict[str, str]]:
+    """Lists a town's places of a category."""
     return [{r["label"]: r["value"] for r in world.rows("map", "SELECT * FROM details WHERE place_id = ?", p["id"])} for p in found]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.site import day, money
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.shop import PRODUCTS, _orders
+from agentgym_envs.envs.web.sites.tasks.shop import PRODUCTS, my_orders
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, only, template, visits
 from agentgym_envs.envs.web.steps import Step, choose, click, stop
 
@@ -105,7 +105,7 @@ def _after_use(world: World, rng: random.Random) -> Iterator[Made]:
 
 def dated_orders(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]:
     """Yields the orders that are the only ones of their day, with a plan that opens the page of the list where they are."""
-    orders = _orders(world)
+    orders = my_orders(world)
     for place in rng.sample(range(len(orders)), len(orders)):
         if sum(o["placed"] == orders[place]["placed"] for o in orders) == 1:
             yield orders[place], [click("My account"), click("My orders"), *[click("Next page")] * (place // 10)]
@@ -119,7 +119,7 @@ def _order_of_day(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("shop", "find", "Which of my orders from {begin} to {end} has the highest total? Answer with its number.")
 def _highest(world: World, rng: random.Random) -> Iterator[Made]:
-    orders = _orders(world)
+    orders = my_orders(world)
     while True:
         last, first = sorted(rng.sample(range(len(orders)), 2))
         if 2 < first - last < 15:
