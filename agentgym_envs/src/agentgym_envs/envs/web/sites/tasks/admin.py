@@ -24,11 +24,13 @@ def open_menu(title: str, text: str) -> list[Step]:
     return [click(title, "button"), click(text)]
 
 
-def _customer(name: str) -> list[Step]:
+def open_customer(name: str) -> list[Step]:
+    """Opens a customer by the name."""
     return [search(name), click(name)]
 
 
-def _product(product: Any) -> list[Step]:
+def open_product(product: Any) -> list[Step]:
+    """Opens a product by its SKU."""
     return [search(product["sku"]), click(product["name"])]
 
 
@@ -55,28 +57,28 @@ asks(
         CUSTOMERS + "orders > 1",
         "orders",
         answer.number,
-        lambda c: [*_customer(c["name"])],
+        lambda c: [*open_customer(c["name"])],
     ),
     (
         "What do all orders of the customer {customer} amount to?",
         CUSTOMERS + "orders > 1",
         lambda c: money(c["total"]),
         answer.amount,
-        lambda c: [*_customer(c["name"])],
+        lambda c: [*open_customer(c["name"])],
     ),
     (
         "What is the telephone number of the customer {customer}?",
         CUSTOMERS + "1",
         "phone",
         answer.codes,
-        lambda c: [*_customer(c["name"])],
+        lambda c: [*open_customer(c["name"])],
     ),
     (
         "When did {customer} become a customer? Answer like Jun 2, 2026.",
         CUSTOMERS + "1",
         "joined",
         answer.day,
-        lambda c: [*_customer(c["name"])],
+        lambda c: [*open_customer(c["name"])],
     ),
     ("Who placed order #{order}?", ORDERS + "o.id > 1020", "name", answer.customer, lambda o: [*open_order(o["id"])]),
 )

@@ -7,7 +7,7 @@ from datetime import timedelta
 from agentgym_envs.envs.web.sites.shop.admin import GROUPS
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, money
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.admin import ADMIN, CUSTOMERS, ORDERS, _customer, _product, open_menu, open_order
+from agentgym_envs.envs.web.sites.tasks.admin import ADMIN, CUSTOMERS, ORDERS, open_customer, open_menu, open_order, open_product
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, becomes, each, each_of, template
 from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 
@@ -16,7 +16,7 @@ from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 def _price(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", "SELECT * FROM products"):
         cents = p["price"] + rng.choice((-200, 150, 300, 1000))
-        steps = [*_product(p), fill("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop()]
+        steps = [*open_product(p), fill("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop()]
         values = {"product": p["name"], "price": f"{cents / 100:.2f}"}
         yield Made(values, becomes("shop", f"SELECT price FROM products WHERE id = {p['id']}", cents), steps)
 
@@ -25,7 +25,7 @@ def _price(world: World, rng: random.Random) -> Iterator[Made]:
 def _arrived(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", "SELECT * FROM products"):
         count = rng.randint(2, 30) * 5
-        steps = [*_product(p), fill("Stock", p["stock"] + count), click("Save", "button"), stop()]
+        steps = [*open_product(p), fill("Stock", p["stock"] + count), click("Save", "button"), stop()]
         yield Made(
             {"product": p["name"], "count": count},
             becomes("shop", f"SELECT stock FROM products WHERE id = {p['id']}", p["stock"] + count),
@@ -40,7 +40,7 @@ each(
     "shop",
     "SELECT *, name AS product FROM products",
     check=lambda p: becomes("shop", f"SELECT enabled FROM products WHERE id = {p['id']}", 0),
-    steps=lambda p: [*_product(p), click("Shown in the shop", "checkbox"), click("Save", "button"), stop()],
+    steps=lambda p: [*open_product(p), click("Shown in the shop", "checkbox"), click("Save", "button"), stop()],
 )
 
 
@@ -80,7 +80,7 @@ def _note(world: World, rng: random.Random) -> Iterator[Made]:
 def _regroup(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", CUSTOMERS + "1"):
         group = rng.choice([g for g in GROUPS if g != c["grp"]])
-        steps = [*_customer(c["name"]), choose("Group", group), click("Save", "button"), stop()]
+        steps = [*open_customer(c["name"]), choose("Group", group), click("Save", "button"), stop()]
         yield Made(
             {"customer": c["name"], "group": group},
             becomes("shop", f"SELECT grp FROM customers WHERE id = {c['id']}", group),
@@ -148,7 +148,7 @@ def _restock(world: World, rng: random.Random) -> Iterator[Made]:
         if found[0]["price"] < found[1]["price"]:
             steps = [
                 goto(ORIGINS["shop"]), click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), click("Apply", "button"),
-                goto(ADMIN), *_product(found[0]), fill("Stock", count), click("Save", "button"), stop(),
+                goto(ADMIN), *open_product(found[0]), fill("Stock", count), click("Save", "button"), stop(),
             ]  # fmt: skip
             yield Made(
                 {"category": c["name"], "count": count},
@@ -300,7 +300,7 @@ each_of(
             f"{round(100 * float(o['extra']))} | {o['after']}",
         ),
         lambda o: [
-            *_product(o),
+            *open_product(o),
             fill(f"Extra for {o['value']} ($)", o["extra"]),
             click("Save", "button"),
             stop(),

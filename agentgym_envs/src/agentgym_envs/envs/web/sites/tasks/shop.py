@@ -16,7 +16,8 @@ PRODUCTS = "SELECT p.*, p.name AS product, c.name AS category FROM products p JO
 MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 
 
-def _open(product: Any) -> list[Step]:
+def open_product(product: Any) -> list[Step]:
+    """Opens a product by its name."""
     return [search(product["name"]), click(product["name"])]
 
 
@@ -25,34 +26,36 @@ def my_orders(world: World, extra: str = "") -> list[Any]:
     return world.rows("shop", f"SELECT * FROM orders WHERE customer_id = {ME} {extra} ORDER BY placed DESC, id DESC")
 
 
-def _open_order(world: World, order: Any) -> list[Step]:
+def open_my_order(world: World, order: Any) -> list[Step]:
+    """Opens one of my orders from their list."""
     place = [o["id"] for o in my_orders(world)].index(order["id"]) // 10
     return [click("My account"), click("My orders"), *[click("Next page")] * place, click(f"Order #{order['id']}")]
 
 
-def _last_order() -> str:
+def last_order() -> str:
+    """Returns the query for my newest order."""
     return f"(SELECT max(id) FROM orders WHERE customer_id = {ME})"
 
 
 asks(
     "shop",
     "shop",
-    ("How much does the {product} cost?", PRODUCTS + "1", lambda p: money(p["price"]), answer.amount, _open),
-    ("What is the SKU of the {product}?", PRODUCTS + "1", "sku", answer.codes, _open),
-    ("How many pieces of the {product} are in stock?", PRODUCTS + "stock > 20", "stock", answer.number, _open),
+    ("How much does the {product} cost?", PRODUCTS + "1", lambda p: money(p["price"]), answer.amount, open_product),
+    ("What is the SKU of the {product}?", PRODUCTS + "1", "sku", answer.codes, open_product),
+    ("How many pieces of the {product} are in stock?", PRODUCTS + "stock > 20", "stock", answer.number, open_product),
 )
 
 
 @template("shop", "find", "What did I pay in all for my order #{order}?")
 def _paid(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(my_orders(world), 11):
-        yield Made({"order": o["id"]}, answer.amount(money(o["total"])), [*_open_order(world, o), stop(money(o["total"]))])
+        yield Made({"order": o["id"]}, answer.amount(money(o["total"])), [*open_my_order(world, o), stop(money(o["total"]))])
 
 
 @template("shop", "find", "What is the tracking number of my order #{order}?")
 def _tracking(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(my_orders(world, "AND tracking <> ''"), 11):
-        yield Made({"order": o["id"]}, answer.codes(o["tracking"]), [*_open_order(world, o), stop(o["tracking"])])
+        yield Made({"order": o["id"]}, answer.codes(o["tracking"]), [*open_my_order(world, o), stop(o["tracking"])])
 
 
 @template("shop", "find", "How much money did I spend on orders that I placed in {month}, cancelled and returned ones left out?")
@@ -110,7 +113,7 @@ asks(
         " WHERE p.reviews BETWEEN 3 AND 8 AND status = 'approved' GROUP BY p.id, r.title HAVING count(*) = 1",
         "author",
         answer.customer,
-        _open,
+        open_product,
     ),
     (
         "How many products by {brand} are there in the category {category}? Answer with the number.",
@@ -128,7 +131,9 @@ def _heavier(world: World, rng: random.Random) -> Iterator[Made]:
         if a["weight"] != b["weight"] and a["category_id"] == b["category_id"]:
             best = max(a, b, key=lambda p: int(p["weight"]))["name"]
             yield Made(
-                {"first": a["name"], "second": b["name"]}, answer.name(best, answer.PRODUCTS), [*_open(a), *_open(b), stop(best)]
+                {"first": a["name"], "second": b["name"]},
+                answer.name(best, answer.PRODUCTS),
+                [*open_product(a), *open_product(b), stop(best)],
             )
 
 
@@ -136,7 +141,7 @@ def _heavier(world: World, rng: random.Random) -> Iterator[Made]:
 def _pieces(world: World, rng: random.Random) -> Iterator[Made]:
     sql = "SELECT o.*, sum(quantity) AS n FROM orders o JOIN order_items ON order_id = o.id WHERE customer_id = ? GROUP BY o.id HAVING n > 2"
     for o in world.mixed(rng, "shop", sql, ME):
-        yield Made({"order": o["id"]}, answer.number(o["n"]), [*_open_order(world, o), stop(o["n"])])
+        yield Made({"order": o["id"]}, answer.number(o["n"]), [*open_my_order(world, o), stop(o["n"])])
 
 
 @template("shop", "find", "Which of the products in my order #{order} cost the most per piece?")
@@ -149,7 +154,9 @@ def _dearest_item(world: World, rng: random.Random) -> Iterator[Made]:
         )
         if len(items) > 1 and items[0]["price"] > items[1]["price"]:
             yield Made(
-                {"order": o["id"]}, answer.name(items[0]["name"], answer.PRODUCTS), [*_open_order(world, o), stop(items[0]["name"])]
+                {"order": o["id"]},
+                answer.name(items[0]["name"], answer.PRODUCTS),
+                [*open_my_order(world, o), stop(items[0]["name"])],
             )
 
 
@@ -196,4 +203,4 @@ def _order_page(world: World, rng: random.Random) -> Iterator[Made]:
         " GROUP BY p.id HAVING count(*) = 1"
     )
     for r in world.mixed(rng, "shop", sql):
-        yield Made({"product": r["name"]}, ends_at(f"{SHOP}/orders/{r['id']}"), [*_open_order(world, r), stop()])
+        yield Made({"product": r["name"]}, ends_at(f"{SHOP}/orders/{r['id']}"), [*open_my_order(world, r), stop()])

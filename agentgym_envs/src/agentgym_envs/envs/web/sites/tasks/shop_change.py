@@ -10,7 +10,7 @@ from agentgym_envs.envs.web.sites.shop.catalogue import COLOURS
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.site import ORIGINS, money
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.shop import PRODUCTS, SHOP, _last_order, _open, _open_order, my_orders
+from agentgym_envs.envs.web.sites.tasks.shop import PRODUCTS, SHOP, last_order, my_orders, open_my_order, open_product
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, becomes, each, ends_at, template
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
@@ -26,7 +26,7 @@ CART = f"SELECT product_id || ' x ' || quantity FROM cart WHERE customer_id = {M
 def _add(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", READY + "stock > 10"):
         count = rng.randint(2, 6)
-        steps = [*_open(p), fill("Quantity", count), click("Add to cart", "button"), stop()]
+        steps = [*open_product(p), fill("Quantity", count), click("Add to cart", "button"), stop()]
         yield Made({"product": p["name"], "count": count}, becomes("shop", CART, f"{p['id']} x {count}"), steps)
 
 
@@ -34,7 +34,7 @@ def _add(world: World, rng: random.Random) -> Iterator[Made]:
 def _add_two(world: World, rng: random.Random) -> Iterator[Made]:
     for a, b in pairwise(world.mixed(rng, "shop", READY + "stock > 0")):
         wanted = "\n".join(f"{n} x 1" for n in sorted((a["id"], b["id"])))
-        steps = [*_open(a), click("Add to cart", "button"), *_open(b), click("Add to cart", "button"), stop()]
+        steps = [*open_product(a), click("Add to cart", "button"), *open_product(b), click("Add to cart", "button"), stop()]
         yield Made({"first": a["name"], "second": b["name"]}, becomes("shop", CART, wanted), steps)
 
 
@@ -60,7 +60,7 @@ each(
     "shop",
     PRODUCTS + f"p.id NOT IN (SELECT product_id FROM wishlist WHERE customer_id = {ME})",
     check=lambda p: becomes("shop", f"SELECT count(*) FROM wishlist WHERE customer_id = {ME} AND product_id = {p['id']}", 1),
-    steps=lambda p: [*_open(p), click("Add to wish list", "button"), stop()],
+    steps=lambda p: [*open_product(p), click("Add to wish list", "button"), stop()],
 )
 
 
@@ -72,7 +72,7 @@ DELIVERY = {"standard": "standard shipping", "express": "express shipping", "pic
 
 BOUGHT = (
     f"SELECT shipping || ' ' || payment || ' ' || group_concat(product_id || ' x ' || quantity) FROM orders o JOIN order_items i ON i.order_id = o.id"
-    f" WHERE o.id = {_last_order()} AND placed = '2026-06-15'"
+    f" WHERE o.id = {last_order()} AND placed = '2026-06-15'"
 )
 
 
@@ -84,7 +84,7 @@ def _check_out(shipping: str, payment: str) -> list[Step]:
 def _buy(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", READY + "stock > 0"):
         shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
-        steps = [*_open(p), click("Add to cart", "button"), *_check_out(shipping, payment), stop()]
+        steps = [*open_product(p), click("Add to cart", "button"), *_check_out(shipping, payment), stop()]
         values = {"product": p["name"], "shipping": DELIVERY[shipping], "payment": payment.lower()}
         yield Made(values, becomes("shop", BOUGHT, f"{shipping} {payment} {p['id']} x 1"), steps)
 
@@ -95,7 +95,7 @@ def _again(world: World, rng: random.Random) -> Iterator[Made]:
         shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
         sql = "SELECT group_concat(id || ' x ' || quantity) FROM (SELECT p.id, quantity FROM order_items JOIN products p ON p.id = product_id WHERE order_id = ? ORDER BY p.name)"
         items = world.value("shop", sql, o["id"])
-        steps = [*_open_order(world, o), click("Order again", "button"), *_check_out(shipping, payment), stop()]
+        steps = [*open_my_order(world, o), click("Order again", "button"), *_check_out(shipping, payment), stop()]
         values = {"order": o["id"], "shipping": DELIVERY[shipping], "payment": payment.lower()}
         yield Made(values, becomes("shop", BOUGHT, f"{shipping} {payment} {items}"), steps)
 
@@ -132,7 +132,7 @@ def _review(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", PRODUCTS + "1"):
         stars, (title, body) = rng.randint(2, 5), rng.choice(WORDS)
         steps = [
-            *_open(p), choose("Rating", f"{stars} stars"), fill("Title", title), fill("Your review", body), click("Send review", "button"), stop(),
+            *open_product(p), choose("Rating", f"{stars} stars"), fill("Title", title), fill("Your review", body), click("Send review", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT rating || '|' || title || '|' || body FROM reviews WHERE customer_id = {ME} AND product_id = {p['id']}"
         yield Made(
@@ -188,7 +188,7 @@ def _ship(world: World, rng: random.Random) -> Iterator[Made]:
             f"HP{rng.randint(10**8, 10**9 - 1)}",
         )
         steps = [
-            *_open(p), click("Add to cart", "button"), *_check_out(shipping, payment), goto(ORIGINS["admin"]), click(f"Order #{last}"),
+            *open_product(p), click("Add to cart", "button"), *_check_out(shipping, payment), goto(ORIGINS["admin"]), click(f"Order #{last}"),
             choose("Status", "Shipped"), fill("Tracking number", number), click("Save", "button"), stop(),
         ]  # fmt: skip
         sql = BOUGHT.replace("SELECT shipping", "SELECT status || ' ' || tracking || ' ' || shipping")
@@ -230,7 +230,7 @@ asks(
         + "whom <> '' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.whom = r.whom)",
         "author",
         answer.customer,
-        _open,
+        open_product,
     ),
 )
 
@@ -255,7 +255,7 @@ asks(
         OPTIONS + "o.extra > 0",
         lambda o: money(o["cost"]),
         answer.amount,
-        lambda o: [*_open(o), _choose(o)],
+        lambda o: [*open_product(o), _choose(o)],
     ),
     (
         "Which customer gave the {product} {stars} stars after {owned} of use?",
@@ -263,7 +263,7 @@ asks(
         + "r.rating > 1 AND owned <> '' AND same > 1 AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.rating = r.rating AND o.owned = r.owned)",
         "author",
         answer.customer,
-        lambda r: [*_open(r), click(f"{r['stars']} stars {r['same']}")],
+        lambda r: [*open_product(r), click(f"{r['stars']} stars {r['same']}")],
     ),
 )
 
@@ -295,7 +295,7 @@ each(
     check=lambda o: becomes(
         "shop", CART.replace("quantity", "quantity || ' ' || options"), f"{o['product_id']} x 3 {o['option']}: {o['value']}"
     ),
-    steps=lambda o: [*_open(o), _choose(o), fill("Quantity", 3), click("Add to cart", "button"), stop()],
+    steps=lambda o: [*open_product(o), _choose(o), fill("Quantity", 3), click("Add to cart", "button"), stop()],
 )
 
 
@@ -307,7 +307,7 @@ def _buy_options(world: World, rng: random.Random) -> Iterator[Made]:
     for o in world.mixed(rng, "shop", sql + "stock > 0 AND options = 2 AND own = 0 AND o.chosen = 0"):
         shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
         steps = [
-            *_open(o), click(o["colour"], "radio"), _choose(o), click("Add to cart", "button"), *_check_out(shipping, payment), stop(),
+            *open_product(o), click(o["colour"], "radio"), _choose(o), click("Add to cart", "button"), *_check_out(shipping, payment), stop(),
         ]  # fmt: skip
         texts = [f"Color: {o['colour']}", f"{o['option']}: {o['value']}"][:: 1 if o["first"] else -1]
         values = {"product": o["product"], "colour": o["colour"].lower(), "option": o["option"], "value": o["value"]}
@@ -324,5 +324,5 @@ def _no_colour(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made(
             {"product": p["name"], "colour": colour},
             answer.nothing("The product does not come in this color."),
-            [*_open(p), stop("N/A")],
+            [*open_product(p), stop("N/A")],
         )
