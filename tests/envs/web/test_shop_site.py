@@ -382,3 +382,17 @@ def test_a_box_selects_all_rows_and_deleting_is_confirmed_in_the_browser(env):
     assert "DIALOG: confirm: Delete 10 selected? (accepted)" in seen
     assert "10 reviews deleted." in seen
     assert "273 reviews" in seen
+
+
+@pytest.mark.browser
+def test_a_calendar_fills_in_a_date(env):
+    env.reset(options={"task_id": "admin-33-0"})
+    env.step("goto [http://admin.shop.test/orders]")
+    assert "button 'June 3, 2026'" not in env._text
+    assert "button 'June 3, 2026'" in act(env, "click", "button", "Calendar for From")
+    assert "button 'May 31, 2026'" in act(env, "click", "button", "Previous month")
+    assert "button 'May 31, 2026'" not in act(env, "click", "button", "May 4, 2026")
+    assert find(env._text, "2026-05-04", role="StaticText")
+    assert "URL: http://admin.shop.test/orders?status=&customer=&from=2026-05-04&to=" in act(env, "click", "button", "Filter")
+    assert "button 'June 3, 2026'" in act(env, "click", "button", "Calendar for To")
+    assert "button 'June 3, 2026'" not in env.step("press [Escape]")[0]

@@ -3,7 +3,7 @@
 import io
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,8 +28,13 @@ from agentgym_envs.envs.web.sites.site import DATABASE, HOSTS, ORIGINS, Site, op
 
 SITES: Mapping[str, Site] = {m.SITE.name: m.SITE for m in (shop, admin, forum, code, map_site)}
 CREATE: Mapping[str, Callable[[], Flask]] = {m.SITE.name: m.create_app for m in (shop, admin, forum, code, map_site)}
-FILL = {"shop": fill_shop, "forum": fill_forum, "code": fill_code, "map": fill_map}
-PACKED = ("forum", "code", "map")  # read from files; the shop's would be as large, and its data is filled faster
+FILL: Mapping[str, Callable[[sqlite3.Connection], None]] = {
+    "shop": fill_shop,
+    "forum": fill_forum,
+    "code": fill_code,
+    "map": fill_map,
+}
+PACKED: Sequence[str] = ("forum", "code", "map")  # read from files; the shop's would be as large, and its data is filled faster
 
 
 @cache

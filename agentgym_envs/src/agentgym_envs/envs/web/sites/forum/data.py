@@ -139,5 +139,4 @@ def _furnish(db: sqlite3.Connection, posts: Sequence[Post]) -> None:
         homes = [r["name"] for r in db.execute(sql, (person["id"],))]
         bio = _unseen(seen, lambda homes=homes: biography(rng, rng.choice(homes)))  # type: ignore[misc]
         db.execute("UPDATE people SET bio = ? WHERE id = ?", (bio, person["id"]))
-    for post in sorted(rng.sample(range(1, len(posts) + 1), 9)):
-        add(db, "saved", (ME, post, 0))
+    add(db, "saved", *[(ME, key, 0) for key in sorted(rng.sample(range(1, len(posts) + 1), 9))])

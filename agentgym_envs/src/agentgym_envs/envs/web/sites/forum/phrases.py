@@ -1,4 +1,4 @@
-"""Tables of the forum: what answers what, flairs, rules of communities, words of dates."""
+"""Tables of the forum: what answers what, flairs, rules of communities."""
 
 SPOTS = (
     "the cellar",
@@ -29,8 +29,6 @@ RULE_POOL = (
     "Be kind to beginners.", "One question for each post.", "Search before you ask.", "No advertising.", "Choose a flair for your post.", "Name your sources.",
     "No politics.", "Titles say what it is about.", "Write so that others can follow.", "Sell and buy elsewhere.",
 )  # fmt: skip
-MONTHS = ("January", "February", "March", "April", "May", "July", "August", "September", "October", "November")
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 FLAIRS = (
     "Experience",
     "Discussion",
