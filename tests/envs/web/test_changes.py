@@ -150,6 +150,14 @@ def test_differences_between_databases(shelves, sql, wanted):
         db.execute("SELECT * FROM before.book")
 
 
+def test_the_columns_of_a_grid_count_only_where_a_task_is_about_them():
+    chosen = {"shop": {"grids": {"added": [{"staff_id": 1, "grid": "orders", "columns": "id"}]}}}
+    other = {"shop": {"grids": {"added": [{"staff_id": 1, "grid": "orders", "columns": "total"}]}}}
+    assert side_effects(chosen, {}) == []
+    assert side_effects(chosen, chosen) == []
+    assert side_effects(chosen, other) == ["shop.grids: added"] == side_effects({}, other)
+
+
 def test_changes_are_compared_without_order_and_blanks():
     one, two = ({"shop": {"cart": {"added": rows}}} for rows in ([{"a": "X y"}, {"a": 2}], [{"a": 2}, {"a": " x  y"}]))
     assert side_effects(one, two) == []

@@ -5,8 +5,8 @@ A task states all changes that it wants, by database and table::
     {"forum": {"votes": {"added": [{"person_id": 1, "post_id": 7, "comment_id": 0, "vote": 1}]},
                "posts": {"changed": [{"id": 7, "to": {"score": 13}}]}}}
 
-Any other difference is a side effect, in any table: the sites write nothing when somebody only reads. A task that changes nothing
-wants none.
+Any other difference is a side effect, in any table but the ``HARMLESS`` ones: the sites write nothing when somebody only reads.
+A task that changes nothing wants none.
 """
 
 import json
@@ -19,8 +19,10 @@ Rows = list[dict[str, Any]]
 Changes = dict[str, dict[str, Rows]]
 """By table: rows that were ``added``, rows that were ``removed``, and keys with the columns that ``changed``."""
 
-FREE: Mapping[str, frozenset[str]] = {"commits": frozenset(("sha", "message")), "notes": frozenset("xy")}
-"""Columns of added rows that are not compared: an agent may word a commit's message and set a note some meters away."""
+FREE: Mapping[str, frozenset[str]] = {"commits": frozenset(("sha", "message")), "notes": frozenset("xy"), "wiki_edits": frozenset(("message",))}
+"""Columns of added rows that are not compared: an agent may word the message of a commit or an edit and set a note some meters away."""
+HARMLESS = frozenset(("shop.grids",))
+"""Tables that may differ unless a task is about them: which columns of the admin's grids somebody looks at."""
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 
 
@@ -97,7 +99,7 @@ def side_effects(found: Mapping[str, Changes], wanted: Mapping[str, Changes]) ->
                 for kind in ("added", "changed", "removed")
                 if _sorted(here.get(table, {}).get(kind, [])) != _sorted(there.get(table, {}).get(kind, []))
             )
-            if kinds:
+            if kinds and (table in there or f"{name}.{table}" not in HARMLESS):
                 told.append(f"{name}.{table}: {', '.join(kinds)}")
     return told
 
