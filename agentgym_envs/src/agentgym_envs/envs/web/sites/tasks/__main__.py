@@ -24,8 +24,8 @@ from agentgym_envs.envs.web.sites.tasks.template import TEMPLATES, Made, Templat
 from agentgym_envs.errors import TaskError
 
 MODULES = (
-    "shop", "shop_change", "shop_compare", "admin", "admin_change", "admin_compare", "forum", "forum_change", "forum_compare", "code", "code_change", "code_history",
-    "code_compare", "map", "map_change", "map_streets", "map_compare", "across",
+    "shop", "shop_change", "shop_compare", "admin", "admin_change", "admin_compare", "admin_pages", "forum", "forum_change", "forum_compare", "code", "code_change", "code_history",
+    "code_compare", "code_build", "map", "map_change", "map_streets", "map_compare", "across",
 )  # fmt: skip
 """The templates, in the order of their numbers."""
 for _module in MODULES:

@@ -16,7 +16,7 @@ ORDERS = "SELECT o.*, c.name, c.phone FROM orders o JOIN customers c ON c.id = c
 STATUSES = ("Delivered", "Returned", "Cancelled", "Shipped", "Processing")
 
 
-def _months(world: World, rng: random.Random) -> list[tuple[str, str]]:
+def months(world: World, rng: random.Random) -> list[tuple[str, str]]:
     """Returns the first and the last days of the months with orders, in random order."""
     found = []
     for (text,) in world.mixed(rng, "shop", "SELECT DISTINCT substr(placed, 1, 7) FROM orders WHERE placed < '2026-06'"):
@@ -25,12 +25,14 @@ def _months(world: World, rng: random.Random) -> list[tuple[str, str]]:
     return found
 
 
-def _orders(begin: str, end: str, status: str = "") -> list[Step]:
+def filtered_orders(begin: str, end: str, status: str = "") -> list[Step]:
+    """Lists the orders of some days."""
     chosen = [choose("Status", status)] if status else []
     return [*open_menu("Sales", "Orders"), *chosen, fill("From", begin), fill("To", end), click("Filter", "button")]
 
 
-def _descending(column: str) -> list[Step]:
+def descending(column: str) -> list[Step]:
+    """Sorts a grid, the greatest value first."""
     return [click(column), click(f"{column} ↑")]
 
 
@@ -51,7 +53,7 @@ def _stock(world: World, rng: random.Random) -> Iterator[Made]:
     for pair, found, steps in brands_in_stock(world, rng):
         what, best = rng.choice((("most pieces", max), ("fewest pieces, but at least one,", min)))
         if p := only(found, "stock", best):
-            sort = _descending("Stock") if best is max else [click("Stock")]
+            sort = descending("Stock") if best is max else [click("Stock")]
             values = {"brand": pair["brand"], "category": pair["category"], "what": what}
             yield Made(values, answer.name(p["name"], answer.PRODUCTS), [*steps, *sort, stop(p["name"])])
 
@@ -62,7 +64,7 @@ def _longest(world: World, rng: random.Random) -> Iterator[Made]:
         what, order = rng.choice((("longest", ""), ("shortest time", "DESC")))
         found = world.rows("shop", f"SELECT * FROM customers WHERE city = ? ORDER BY joined {order}", city)
         if found[0]["joined"] != found[1]["joined"]:
-            sort = _descending("Since") if order else [click("Since")]
+            sort = descending("Since") if order else [click("Since")]
             steps = [
                 *open_menu("Customers", "All customers"),
                 choose("City", city),
@@ -74,10 +76,10 @@ def _longest(world: World, rng: random.Random) -> Iterator[Made]:
 
 
 def _largest(world: World, rng: random.Random) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
-    for begin, end in _months(world, rng):
+    for begin, end in months(world, rng):
         found = world.rows("shop", ORDERS + "placed BETWEEN ? AND ? ORDER BY total DESC", begin, end)
         if len(found) > 3 and found[0]["total"] > found[1]["total"]:
-            yield found[0], {"begin": begin, "end": end}, [*_orders(begin, end), *_descending("Total")]
+            yield found[0], {"begin": begin, "end": end}, [*filtered_orders(begin, end), *descending("Total")]
 
 
 @template("admin", "find", "Who placed the order with the highest total from {begin} to {end}?")
@@ -94,16 +96,16 @@ def _whose_phone(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("admin", "find", "How many orders that were placed from {begin} to {end} are {status} now? Answer with the number.")
 def _how_many(world: World, rng: random.Random) -> Iterator[Made]:
-    for begin, end in _months(world, rng):
+    for begin, end in months(world, rng):
         status = rng.choice(STATUSES[:3])
         count = world.value("shop", "SELECT count(*) FROM orders WHERE status = ? AND placed BETWEEN ? AND ?", status, begin, end)
         if count:
             values = {"begin": begin, "end": end, "status": status.lower()}
-            yield Made(values, answer.number(count), [*_orders(begin, end, status), stop(count)])
+            yield Made(values, answer.number(count), [*filtered_orders(begin, end, status), stop(count)])
 
 
 def _reviews(status: str, stars: int, newest: bool) -> list[Step]:
-    sort = _descending("Written") if newest else [click("Written")]
+    sort = descending("Written") if newest else [click("Written")]
     return [
         *open_menu("Marketing", "Reviews"),
         choose("Status", status),
@@ -140,7 +142,7 @@ def _list_low(world: World, rng: random.Random) -> Iterator[Made]:
         words, key, column = rng.choice(
             (("most expensive", "-price", "Price"), ("best rated", "-rating", "Rating"), ("cheapest", "price", "Price"))
         )
-        sort = _descending(column) if key[0] == "-" else [click(column)]
+        sort = descending(column) if key[0] == "-" else [click(column)]
         steps = [*open_menu("Catalog", "Low stock"), choose("Category", c["name"]), click("Filter", "button"), *sort, stop()]
         yield Made(
             {"category": c["name"], "order": words}, ends_at(f"{ADMIN}/products?sort={key}&category={c['id']}&stock=low"), steps
@@ -155,7 +157,7 @@ def _raise(world: World, rng: random.Random) -> Iterator[Made]:
         if p["price"] > found[1]["price"]:
             cents = p["price"] + 100 * dollars
             steps = [
-                *open_menu("Catalog", "Products"), choose("Category", c["name"]), click("Filter", "button"), *_descending("Price"), click(p["name"]),
+                *open_menu("Catalog", "Products"), choose("Category", c["name"]), click("Filter", "button"), *descending("Price"), click(p["name"]),
                 fill("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop(),
             ]  # fmt: skip
             check = becomes("shop", f"SELECT price FROM products WHERE id = {p['id']}", cents)
@@ -168,12 +170,12 @@ def _raise(world: World, rng: random.Random) -> Iterator[Made]:
     "Of the delivered orders from {begin} to {end}, the one with the highest total has come back. Mark it as returned.",
 )
 def _returned(world: World, rng: random.Random) -> Iterator[Made]:
-    for begin, end in _months(world, rng):
+    for begin, end in months(world, rng):
         found = world.rows("shop", ORDERS + "status = 'Delivered' AND placed BETWEEN ? AND ? ORDER BY total DESC", begin, end)
         if len(found) > 2 and found[0]["total"] > found[1]["total"]:
             key = found[0]["id"]
             steps = [
-                *_orders(begin, end, "Delivered"), *_descending("Total"), click(f"Order #{key}"), choose("Status", "Returned"), click("Save", "button"), stop(),
+                *filtered_orders(begin, end, "Delivered"), *descending("Total"), click(f"Order #{key}"), choose("Status", "Returned"), click("Save", "button"), stop(),
             ]  # fmt: skip
             yield Made(
                 {"begin": begin, "end": end}, becomes("shop", f"SELECT status FROM orders WHERE id = {key}", "Returned"), steps
@@ -224,9 +226,9 @@ def _no_order(world: World, rng: random.Random) -> Iterator[Made]:
 @template("admin", "find", "By how much do the delivered orders from {begin} to {end} exceed the returned ones, in dollars?")
 def _exceed(world: World, rng: random.Random) -> Iterator[Made]:
     sql = "SELECT coalesce(sum(total), 0) FROM orders WHERE status = ? AND placed BETWEEN ? AND ?"
-    for begin, end in _months(world, rng):
+    for begin, end in months(world, rng):
         good, bad = (world.value("shop", sql, status, begin, end) for status in ("Delivered", "Returned"))
         if bad and good > bad:
             text = money(good - bad)
-            steps = [*_orders(begin, end, "Delivered"), choose("Status", "Returned"), click("Filter", "button"), stop(text)]
+            steps = [*filtered_orders(begin, end, "Delivered"), choose("Status", "Returned"), click("Filter", "button"), stop(text)]
             yield Made({"begin": begin, "end": end}, answer.amount(text), steps)

@@ -138,7 +138,8 @@ def _star(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made(values, becomes("code", sql, 1), [*steps, click(p["name"]), click("Star", "button"), stop()])
 
 
-def _mine() -> list[Step]:
+def my_projects() -> list[Step]:
+    """Lists my own projects."""
     return [click("Mika Sorel’s menu", "button"), click("Profile"), click("See what others see")]
 
 
@@ -157,7 +158,7 @@ def _most_labelled(world: World, rng: random.Random) -> Iterator[Made]:
             best = found[counts.index(max(counts))]["name"]
             look = [choose("State", state.capitalize()), choose("Label", label), click("Filter", "button"), back(), back(), back()]
             steps = [step for r in found for step in (click(r["name"]), click("Issues"), *look)][:-3]
-            yield Made({"state": state, "label": label}, answer.name(best, ALL), [*_mine(), *steps, stop(best)])
+            yield Made({"state": state, "label": label}, answer.name(best, ALL), [*my_projects(), *steps, stop(best)])
 
 
 @template("code", "navigate", f"Show the last commit on the branch main of {THE}.")
@@ -196,7 +197,7 @@ def _close(world: World, rng: random.Random) -> Iterator[Made]:
         found = world.rows("code", sql, project, label)
         if len(found) > 1 and found[0]["opened"] != found[1]["opened"]:
             steps = [
-                *_mine(), click(project), click("Issues"), choose("Label", label), choose("Sort by", "Oldest"), click("Filter", "button"),
+                *my_projects(), click(project), click("Issues"), choose("Label", label), choose("Sort by", "Oldest"), click("Filter", "button"),
                 click(found[0]["title"]), click("Close issue", "button"), stop(),
             ]  # fmt: skip
             check = becomes("code", f"SELECT state FROM issues WHERE id = {found[0]['id']}", "closed")
