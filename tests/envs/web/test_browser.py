@@ -307,7 +307,7 @@ def test_a_browser_that_does_not_start_is_one_line(alone, make, tmp_path, script
             env.reset(seed=1)
         said = rf"{re.escape(name)} does not start \({reason}\): run it by hand, or name another with browser="
         assert re.fullmatch(said, str(error.value))
-        assert error.value.__suppress_context__
+        assert error.value.__context__ is None
     assert running() == drivers
 
 
