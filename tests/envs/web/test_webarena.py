@@ -19,7 +19,7 @@ from agentgym_envs.envs.web.webarena.public import to_local, to_public
 from agentgym_envs.errors import ArgumentError, TaskError, UnknownName
 
 pytestmark = pytest.mark.timeout(180)
-PRODUCT = "Ember & Oak 10-inch Skillet"
+PRODUCT = "Bluebell 10-inch Skillet"
 
 
 def spec(number, sites, start, intent, *kinds, state=None, **checks):
@@ -115,7 +115,7 @@ def test_what_is_not_saved_does_not_count_and_what_is_shown_stays(make, monkeypa
     env.step(f"type [{find(text, role='searchbox').id}] [lamp] [0]")
     text, *_, info = env.step("stop []")
     assert info["success"], text
-    assert text.startswith("Tab 0 (current): Ember & Oak 10-inch Skillet – Harbor Supply | Tab 1: \n")
+    assert text.startswith(f"Tab 0 (current): {PRODUCT} – Harbor Supply | Tab 1: \n")
     assert info["blocked"] == {}
     assert find(text, role="searchbox").text == "lamp"
     assert info["url"].endswith("/product/7")
