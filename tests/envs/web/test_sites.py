@@ -325,6 +325,6 @@ def test_the_readme_counts_what_there_is(snapshots):
         "map": {"towns": "towns", "places": "places"},
     }
     for tables, nouns in counts.items():
-        for table, noun in nouns.items():
-            count = snapshots[tables].execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            assert re.search(rf"\b{count:,}\s{noun}", README), (table, count)
+        for name, noun in nouns.items():
+            count = snapshots[tables].execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+            assert re.search(rf"\b{count:,}\s{noun}", README), (name, count)

@@ -19,7 +19,11 @@ Rows = list[dict[str, Any]]
 Changes = dict[str, dict[str, Rows]]
 """By table: rows that were ``added``, rows that were ``removed``, and keys with the columns that ``changed``."""
 
-FREE: Mapping[str, frozenset[str]] = {"commits": frozenset(("sha", "message")), "notes": frozenset("xy"), "wiki_edits": frozenset(("message",))}
+FREE: Mapping[str, frozenset[str]] = {
+    "commits": frozenset(("sha", "message")),
+    "notes": frozenset("xy"),
+    "wiki_edits": frozenset(("message",)),
+}
 """Columns of added rows that are not compared: an agent may word the message of a commit or an edit and set a note some meters away."""
 HARMLESS = frozenset(("shop.grids",))
 """Tables that may differ unless a task is about them: which columns of the admin's grids somebody looks at."""
