@@ -34,16 +34,19 @@ from rich.console import Console
 from transformers import AutoTokenizer, PreTrainedModel
 
 from agentgym_train import config as configuration
-from agentgym_train import evaluate, report, scratch, streams
-from agentgym_train.batching import pack
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group
 from agentgym_train.engine.logps import token_logps
+from agentgym_train.evaluation import evaluate
 from agentgym_train.files import write_whole
-from agentgym_train.lanes import make_lanes
-from agentgym_train.models import load_model
+from agentgym_train.learning import streams
+from agentgym_train.models import scratch
+from agentgym_train.models.loading import load_model
+from agentgym_train.reporting import report
+from agentgym_train.rollout.environments import make_lanes
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
-from agentgym_train.types import Group
 
 HERE = Path(__file__).parent
 TRAINING = ("success", "turns", "invalid", "entropy", "grad_norm")  # of the steps between two evaluations

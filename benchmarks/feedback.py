@@ -21,8 +21,8 @@ from agentgym_envs import pool
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.feedback import record
 from agentgym_train import config as configuration
-from agentgym_train import episodes
 from agentgym_train.config import Config
+from agentgym_train.evaluation import episodes
 from agentgym_train.files import write_whole
 
 HERE = Path(__file__).parent

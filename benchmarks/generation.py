@@ -20,7 +20,7 @@ from rich.progress import track
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_train.generators.hf import METHODS, HFGenerator, Method
-from agentgym_train.probe import ask
+from agentgym_train.generators.probe import ask
 from agentgym_train.protocols import Sampling
 
 ROWS, OBSERVATION, ACTION = 16, 48, 8  # episodes, tokens an observation, tokens an action

@@ -10,10 +10,11 @@ from typing import Any
 import torch
 
 from agentgym_envs import pool
-from agentgym_train import evaluate, plugins
+from agentgym_train import plugins
 from agentgym_train.config import Config
-from agentgym_train.models import device, load_tokenizer
-from agentgym_train.types import Trajectory
+from agentgym_train.data.types import Trajectory
+from agentgym_train.evaluation import evaluate
+from agentgym_train.models.loading import device, load_tokenizer
 
 CHUNK = 200  # episodes at a time
 

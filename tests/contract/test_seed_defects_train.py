@@ -21,15 +21,18 @@ from trainers import make
 
 from agentgym_envs.plugins import discover, distribution
 from agentgym_envs.pool import EnvPool
-from agentgym_train import checkpoint, critic, metrics, plugins, scratch
+from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
-from agentgym_train.batching import pack
 from agentgym_train.curricula.scaling_inter import ScalingInter
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group, Status, Turn
+from agentgym_train.engine import checkpoint, critic
+from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import Forward
-from agentgym_train.models import load_model
+from agentgym_train.models import scratch
+from agentgym_train.models.loading import load_model
+from agentgym_train.reporting import metrics
 from agentgym_train.rollout.collector import Start
-from agentgym_train.types import Group, Status, Turn
-from agentgym_train.world import World
 
 pytestmark = pytest.mark.slow
 OURS = [name for name, found in discover(plugins.ALGORITHM.group).items() if distribution(found) == plugins.OURS]

@@ -11,13 +11,13 @@ import one_step
 import processes
 import torch
 
-from agentgym_train import critic
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.batching import pack
 from agentgym_train.config import Config, CriticConfig, EngineConfig, EnvConfig, ModelConfig, RunConfig
-from agentgym_train.models import load_model
-from agentgym_train.streams import fill
-from agentgym_train.update import update
+from agentgym_train.data.batching import pack
+from agentgym_train.engine import critic
+from agentgym_train.learning.streams import fill
+from agentgym_train.learning.update import update
+from agentgym_train.models.loading import load_model
 
 PLAYED = PPO(gamma=0.9, lam=0.8, value_clip=0.3)
 LR = 3e-3  # the critic's, ten times that of the policy

@@ -14,7 +14,7 @@ import torch
 
 from agentgym_envs.pool import Result
 from agentgym_envs.tasks import stable_hash
-from agentgym_train.batching import pack
+from agentgym_train.data.batching import pack
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.generators.hf import HFGenerator
 from agentgym_train.protocols import Sampling

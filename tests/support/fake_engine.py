@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from agentgym_train import checkpoint
-from agentgym_train.world import World
+from agentgym_train.engine import checkpoint
+from agentgym_train.engine.distributed import World
 
 STATE = checkpoint.State(
     step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}}

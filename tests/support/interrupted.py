@@ -17,9 +17,9 @@ import torch
 
 from agentgym_train import config as configuration
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.lanes import make_lanes
-from agentgym_train.models import load_tokenizer
+from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.rollout.collector import Collector
+from agentgym_train.rollout.environments import make_lanes
 from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
 

@@ -18,7 +18,7 @@ import torch
 from interrupted import KILLS, kill_at
 from scoring import RULES
 
-from agentgym_train.models import load_tokenizer
+from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.reward import comparisons
 from agentgym_train.reward import config as configuration
 from agentgym_train.reward.trainer import RewardTrainer

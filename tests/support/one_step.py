@@ -11,12 +11,12 @@ import processes
 import torch
 
 from agentgym_train.algorithms.grpo import GRPO
-from agentgym_train.batching import pack
 from agentgym_train.config import EngineConfig
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.models import load_model
-from agentgym_train.types import Group, Trajectory, Turn
-from agentgym_train.update import update
+from agentgym_train.learning.update import update
+from agentgym_train.models.loading import load_model
 
 GROUPS = 8
 SHARES = (range(6), range(6, 8))  # of two processes: the second has fewer micro-batches, and in the first of two parts none

@@ -12,7 +12,7 @@ from pathlib import Path
 import small_run
 from interrupted import play
 
-from agentgym_train import checkpoint
+from agentgym_train.engine import checkpoint
 
 
 def write(home, name, model, case, steps):

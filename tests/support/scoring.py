@@ -5,8 +5,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from agentgym_envs.pool import Description
 from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
+from agentgym_train.engine.distributed import World
 from agentgym_train.protocols import Stage
-from agentgym_train.world import World
 
 RULES = "Find the lamp."
 

@@ -3,8 +3,8 @@
 import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
-from agentgym_train import scratch
-from agentgym_train.rollout.chat import Chat
+from agentgym_train.models import scratch
+from agentgym_train.models.chat import Chat
 
 # Written here in the manner of ChatML: a separator follows each message's end.
 CHATML = (

@@ -4,8 +4,8 @@ import small_run
 import tiny
 
 from agentgym_train import config as configuration
-from agentgym_train.lanes import make_lanes
-from agentgym_train.models import load_tokenizer
+from agentgym_train.models.loading import load_tokenizer
+from agentgym_train.rollout.environments import make_lanes
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.trainer import Trainer

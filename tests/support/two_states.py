@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import torch
 
-from agentgym_train.batching import pack
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import token_logps, token_values
-from agentgym_train.streams import fill
-from agentgym_train.types import Group, Trajectory, Turn
-from agentgym_train.world import World
+from agentgym_train.learning.streams import fill
 
 STATES = (4, 5)  # token ids that show the state; actions are 0 to 3
 BEST = {4: 1, 5: 2}

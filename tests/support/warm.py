@@ -150,7 +150,8 @@ if __name__ == "__main__":
     from tqdm import tqdm
     from transformers import AutoModelForCausalLM
 
-    from agentgym_train import cli, scratch, trainer  # noqa: F401
+    from agentgym_train import cli, trainer  # noqa: F401
+    from agentgym_train.models import scratch  # noqa: F401
     from agentgym_train.run import work  # noqa: F401
 
     load()

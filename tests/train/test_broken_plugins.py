@@ -9,8 +9,10 @@ from typer.testing import CliRunner
 
 from agentgym_envs import plugins as discovery
 from agentgym_envs.errors import BrokenPlugin
-from agentgym_train import cli, curricula, plugins
+from agentgym_train import cli, plugins
+from agentgym_train.curricula import answers
 from agentgym_train.errors import ConfigError
+from agentgym_train.run import rehearsal
 
 HEAD = """
 from dataclasses import dataclass, field
@@ -140,7 +142,7 @@ def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_c
             def load_state_dict(self, state): self.turns = state["turns"]
         """
     )
-    curricula.rehearse({"name": "acme"}, steps=3)
+    rehearsal.rehearse({"name": "acme"}, steps=3)
     result = CliRunner().invoke(cli.app, ["config", "show", str(small_run.write(tmp_path)), "--set", ACME])
     assert tomllib.loads(result.output)["curriculum"] == {"name": "acme", "start": 4, "names": ["a", "b"]}
 
@@ -150,10 +152,10 @@ def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
     install(f"import numpy\n@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return numpy.{kind}(5)")
     made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
     if kind == "int64":
-        assert type(curricula.turns(made, 0)) is int
+        assert type(answers.turns(made, 0)) is int
     else:
         with pytest.raises(BrokenPlugin, match="acme-tools"):
-            curricula.turns(made, 0)
+            answers.turns(made, 0)
 
 
 def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(install, tmp_path, monkeypatch, capfd):
@@ -172,5 +174,5 @@ def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
 def test_an_error_of_ours_is_not_blamed_on_a_plugin(install):
     install("@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return 5")
     with pytest.raises(AttributeError) as caught:
-        curricula.turns(None, 0)
+        answers.turns(None, 0)
     assert plugins.culprit(caught.value) is None

@@ -150,7 +150,7 @@ def test_a_folder_of_another_configuration(tmp_path):
 
 
 def test_a_checkpoint_of_another_model(tmp_path):
-    from agentgym_train import checkpoint
+    from agentgym_train.engine import checkpoint
     from agentgym_train.errors import CheckpointError
 
     shapes = {"architecture": "Qwen2ForCausalLM", "parameters": {"w": [2, 2]}}

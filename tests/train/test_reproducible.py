@@ -10,7 +10,9 @@ import torch
 from rich.console import Console
 
 from agentgym_train import config as configuration
-from agentgym_train import evaluate, report, scratch
+from agentgym_train.evaluation import evaluate
+from agentgym_train.models import scratch
+from agentgym_train.reporting import report
 from agentgym_train.run import prepare, work
 
 

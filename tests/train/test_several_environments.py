@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 from agentgym_envs.evaluate import record
 from agentgym_envs.pool import Description
-from agentgym_train import cli, metrics
+from agentgym_train import cli
 from agentgym_train import config as configuration
+from agentgym_train.data.types import Failure
 from agentgym_train.errors import ConfigError, FaultBudgetError
-from agentgym_train.lanes import make_lanes
-from agentgym_train.types import Failure
+from agentgym_train.reporting import metrics
+from agentgym_train.rollout.environments import make_lanes
 
 MAZE = {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
 COUNT = {

@@ -15,12 +15,14 @@ from trainers import make
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
-from agentgym_train import checkpoint, evaluate, metrics
-from agentgym_train.batching import pack
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Failure
+from agentgym_train.engine import checkpoint
+from agentgym_train.engine.distributed import World
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
+from agentgym_train.evaluation import evaluate
+from agentgym_train.reporting import metrics
 from agentgym_train.run import prepare
-from agentgym_train.types import Failure
-from agentgym_train.world import World
 
 pytestmark = pytest.mark.slow
 

@@ -41,7 +41,8 @@ def run(
 ) -> None:
     """Trains a policy, or a reward model where the file has comparisons; run again, it goes on from the newest checkpoint."""
     check_launcher(os.environ)
-    from agentgym_train import checkpoint, report
+    from agentgym_train.engine import checkpoint
+    from agentgym_train.reporting import report
     from agentgym_train.run.prepare import prepare
 
     config = load(config_file, set_ or [])

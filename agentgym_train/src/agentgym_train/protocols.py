@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from agentgym_envs.pool import Description
-from agentgym_train.batching import Batch
 from agentgym_train.config import Config
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Failure, Group, Trajectory
+from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import Forward
-from agentgym_train.rollout.chat import Chat
-from agentgym_train.types import Failure, Group, Trajectory
-from agentgym_train.world import World
+from agentgym_train.models.chat import Chat
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class Scorer(Protocol):
     """Changes what episodes earn before anything learns from them. Scores and successes stay the environment's."""
 
     def score(self, groups: Sequence[Group]) -> list[Group]:
-        """Returns this process's groups of a step with other rewards of their turns, as new objects (see ``scorers.rewarded``).
+        """Returns this process's groups of a step with other rewards of their turns, as new objects (see ``rewards.rewarded``).
 
         The same groups get the same rewards, whenever they are scored. What it raises stops the run: there is no reward by default.
         """

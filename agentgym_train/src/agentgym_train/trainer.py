@@ -12,21 +12,25 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_train import checkpoint, critic, metrics, plugins, scorers, streams
-from agentgym_train.batching import pack
+from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Failure, Group
+from agentgym_train.engine import checkpoint, critic
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
-from agentgym_train.lanes import Lane
-from agentgym_train.metrics import MetricsFile
-from agentgym_train.models import load_model
-from agentgym_train.probe import check_logps
-from agentgym_train.probe import length as probe_length
+from agentgym_train.generators.probe import check_logps
+from agentgym_train.generators.probe import length as probe_length
+from agentgym_train.learning import streams
+from agentgym_train.learning.update import NotFiniteError, update
+from agentgym_train.models.loading import load_model
 from agentgym_train.protocols import Generator
+from agentgym_train.reporting import metrics
+from agentgym_train.reporting.metrics import MetricsFile
 from agentgym_train.rollout.build import sampling
-from agentgym_train.types import Failure, Group
-from agentgym_train.update import NotFiniteError, update
+from agentgym_train.rollout.environments import Lane
+from agentgym_train.scorers import rewards
 
 Log = Callable[[dict[str, Any], list[Group]], None]
 Evaluate = Callable[[int], object]
@@ -85,7 +89,7 @@ class Trainer:
     @property
     def needs(self) -> set[str]:
         """Names of the streams that are filled: what the algorithm needs, and what is watched beside a learned score."""
-        return {*self.algorithm.needs, *scorers.watched(self.config.scorer)}
+        return {*self.algorithm.needs, *rewards.watched(self.config.scorer)}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.

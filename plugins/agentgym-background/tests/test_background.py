@@ -9,11 +9,12 @@ from agentgym_background import BackgroundGenerator
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_train import config as configuration
-from agentgym_train import metrics, scratch
 from agentgym_train.errors import ModelError
-from agentgym_train.lanes import make_lanes
-from agentgym_train.probe import ask
+from agentgym_train.generators.probe import ask
+from agentgym_train.models import scratch
 from agentgym_train.protocols import Sampling
+from agentgym_train.reporting import metrics
+from agentgym_train.rollout.environments import make_lanes
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.testing import check_generator

@@ -1,11 +1,11 @@
 import pytest
 
 from agentgym_train import plugins
-from agentgym_train.batching import pack
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.engine.distributed import World
 from agentgym_train.errors import ConfigError
 from agentgym_train.testing import check_algorithm
-from agentgym_train.types import Group, Trajectory, Turn
-from agentgym_train.world import World
 
 
 def trajectory(*rewards):

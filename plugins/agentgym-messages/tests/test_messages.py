@@ -9,12 +9,12 @@ from transformers import AutoTokenizer
 
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.engine.distributed import World
 from agentgym_train.errors import ConfigError
+from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Stage
-from agentgym_train.rollout.chat import Chat
 from agentgym_train.run.prepare import check_group_size
 from agentgym_train.testing import check_source
-from agentgym_train.world import World
 
 TALKS = [
     [("user", "Here: lamp"), ("assistant", "take lamp")],

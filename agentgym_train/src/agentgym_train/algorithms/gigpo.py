@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import torch
 
-from agentgym_train.advantages import group_centred, returns_to_go
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
-from agentgym_train.batching import Batch
-from agentgym_train.limits import NonNegative, Share
-from agentgym_train.types import Group
-from agentgym_train.world import World
+from agentgym_train.config.constraints import NonNegative, Share
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
+from agentgym_train.learning.advantages import group_centred, returns_to_go
 
 
 @dataclass(frozen=True, kw_only=True)

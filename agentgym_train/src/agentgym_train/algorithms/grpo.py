@@ -11,11 +11,11 @@ Its relatives are options:
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentgym_train.advantages import group_centred
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
-from agentgym_train.batching import Batch
-from agentgym_train.types import Group
-from agentgym_train.world import World
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
+from agentgym_train.learning.advantages import group_centred
 
 
 @dataclass(frozen=True, kw_only=True)

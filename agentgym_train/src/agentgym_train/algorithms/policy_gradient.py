@@ -9,12 +9,12 @@ from typing import ClassVar, Literal
 
 from torch import Tensor
 
-from agentgym_train.batching import Batch
+from agentgym_train.config.constraints import Count, NonNegative, Share
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import Forward
-from agentgym_train.limits import Count, NonNegative, Share
-from agentgym_train.losses import Estimator, cispo_surrogate, clipped_surrogate, divergence, log_ratios, token_weights
-from agentgym_train.types import Group
-from agentgym_train.world import World
+from agentgym_train.learning.losses import Estimator, cispo_surrogate, clipped_surrogate, divergence, log_ratios, token_weights
 
 
 @dataclass(frozen=True, kw_only=True)

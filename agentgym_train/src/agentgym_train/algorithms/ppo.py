@@ -14,14 +14,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from agentgym_train.advantages import gae, whitened
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
-from agentgym_train.batching import Batch
+from agentgym_train.config.constraints import NonNegative, Share
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import Forward
-from agentgym_train.limits import NonNegative, Share
-from agentgym_train.losses import clipped_value_loss, token_weights
-from agentgym_train.types import Group
-from agentgym_train.world import World
+from agentgym_train.learning.advantages import gae, whitened
+from agentgym_train.learning.losses import clipped_value_loss, token_weights
 
 
 @dataclass(frozen=True, kw_only=True)

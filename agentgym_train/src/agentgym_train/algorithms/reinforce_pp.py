@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentgym_train.advantages import returns_to_go, whitened
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
-from agentgym_train.batching import Batch
-from agentgym_train.types import Group
-from agentgym_train.world import World
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
+from agentgym_train.learning.advantages import returns_to_go, whitened
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from agentgym_train.batching import Batch
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import Forward
-from agentgym_train.types import Group
-from agentgym_train.world import World
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from agentgym_train.limits import Count, Counts, Share
+from agentgym_train.config.constraints import Count, Counts, Share
 
 
 @dataclass(kw_only=True)

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from agentgym_train import curricula, plugins
+from agentgym_train import plugins
+from agentgym_train.curricula import answers
 from agentgym_train.protocols import Curriculum
 
 
@@ -29,11 +30,11 @@ class Composed:
 
     def horizon(self, step: int) -> int:
         """Returns the horizon of the first part."""
-        return curricula.turns(self.made[0], step)
+        return answers.turns(self.made[0], step)
 
     def difficulties(self, step: int) -> tuple[int, int] | None:
         """Returns the range of the first part that has one at this step."""
-        ranges = (curricula.difficulties(part, step) for part in self.made)
+        ranges = (answers.difficulties(part, step) for part in self.made)
         return next((bounds for bounds in ranges if bounds is not None), None)
 
     def observe(self, metrics: Mapping[str, float]) -> None:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from agentgym_train.config.constraints import Count
 from agentgym_train.curricula.stateless import Stateless
-from agentgym_train.limits import Count
 
 
 @dataclass(frozen=True, kw_only=True)

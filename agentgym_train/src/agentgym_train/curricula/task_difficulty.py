@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agentgym_train.config.constraints import Count
 from agentgym_train.curricula.stateless import Stateless
 from agentgym_train.errors import ConfigError
-from agentgym_train.limits import Count
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,14 +25,14 @@ from deepspeed.utils import logger as deepspeed_log
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from agentgym_train.batching import Batch
 from agentgym_train.config import EngineConfig
+from agentgym_train.data.batching import Batch
+from agentgym_train.engine.distributed import World
+from agentgym_train.engine.head import Valued
 from agentgym_train.engine.logps import Forward, episode_scores, token_logps, token_values
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.errors import ConfigError
-from agentgym_train.models import Valued
-from agentgym_train.world import World
 
 COLLECTIVE_TIMEOUT = timedelta(hours=2)  # ranks wait in collectives for the slowest rollout
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from agentgym_train.batching import Batch
+from agentgym_train.data.batching import Batch
 
 MATTERS = 0.05  # of the most probable token's probability: less probable tokens get no entropy bonus
 

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 
-from agentgym_train import probe
-from agentgym_train.batching import Batch
+from agentgym_train.data.batching import Batch
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.errors import ModelError
+from agentgym_train.generators import probe
 from agentgym_train.generators.memory import Memory
 from agentgym_train.generators.no_cache import NoCache
 from agentgym_train.generators.padded_cache import PaddedCache

@@ -6,7 +6,7 @@ Shapes: P pairs.
 import torch
 from torch import Tensor
 
-from agentgym_train.losses import bradley_terry
+from agentgym_train.learning.losses import bradley_terry
 
 BINS = 10  # of confidence, from one half to one
 

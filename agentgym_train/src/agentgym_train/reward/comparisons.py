@@ -11,10 +11,10 @@ from transformers import PreTrainedTokenizerBase
 from agentgym_envs.feedback import record
 from agentgym_envs.lines import Row
 from agentgym_envs.tasks import stable_hash
+from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
+from agentgym_train.models.chat import Template
 from agentgym_train.reward.config import RewardConfig
-from agentgym_train.rollout.chat import Template
-from agentgym_train.types import Group, Trajectory, Turn
 
 log = logging.getLogger(__name__)
 PREFERENCES = {"a": 1.0, "b": 0.0, "tie": 0.5}

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from agentgym_train import config, tables
-from agentgym_train.config import Config, Settings, build
-from agentgym_train.limits import Count, Name, Whole
+from agentgym_train import config
+from agentgym_train.config import Config, Settings, build, tables
+from agentgym_train.config.constraints import Count, Name, Whole
 
 
 @dataclass(frozen=True, kw_only=True)

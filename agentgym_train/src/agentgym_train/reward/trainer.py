@@ -13,17 +13,18 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_train import checkpoint, metrics
-from agentgym_train.batching import Batch, pack
+from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.sampler import Deck
+from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.errors import TrainingError
-from agentgym_train.losses import bradley_terry
-from agentgym_train.models import load_reward_model
+from agentgym_train.learning.losses import bradley_terry
+from agentgym_train.learning.streams import in_step
+from agentgym_train.models.loading import load_reward_model
+from agentgym_train.reporting import metrics
 from agentgym_train.reward.calibration import summary
 from agentgym_train.reward.comparisons import Pair, Split
 from agentgym_train.reward.config import RewardConfig
-from agentgym_train.sources.deck import Deck
-from agentgym_train.streams import in_step
 
 Judged = tuple[Tensor, Tensor]
 """Margins and preferences, each of shape (P,): see :func:`agentgym_train.reward.calibration.summary`."""

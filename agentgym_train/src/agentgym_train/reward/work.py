@@ -12,9 +12,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from agentgym_train import checkpoint, metrics, plugins, report
 from agentgym_train import config as configuration
-from agentgym_train.models import load_tokenizer
+from agentgym_train import plugins
+from agentgym_train.engine import checkpoint
+from agentgym_train.models.loading import load_tokenizer
+from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.reward.trainer import RewardTrainer

@@ -4,8 +4,8 @@ from typing import Any
 
 from agentgym_envs.pool import EnvPool
 from agentgym_train.config import Config
+from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sampling
-from agentgym_train.rollout.chat import Chat
 from agentgym_train.rollout.collector import Collector
 
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
 from agentgym_envs.pool import EnvPool, Result
 from agentgym_envs.tasks import stable_hash
+from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
+from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
-from agentgym_train.rollout.chat import Chat
-from agentgym_train.types import Failure, Group, Status, Trajectory, Turn
 
 log = logging.getLogger(__name__)
 ALONE = ("",)  # the agents of an environment with one

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from agentgym_train import checkpoint, metrics
 from agentgym_train import config as configuration
 from agentgym_train.config import Settings
+from agentgym_train.engine import checkpoint
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import write_whole, writing
+from agentgym_train.reporting import metrics
 from agentgym_train.reward import config as reward
 
 CHANGEABLE = frozenset(

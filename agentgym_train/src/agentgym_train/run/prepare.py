@@ -10,14 +10,19 @@ from transformers.utils import logging as transformers_logging
 from agentgym_envs import pool, registry
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
-from agentgym_train import checkpoint, curricula, evaluate, plugins, report, tasks
+from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, ModelError
+from agentgym_train.evaluation import evaluate
 from agentgym_train.files import Lock, publish, writing
-from agentgym_train.models import load_shape, load_tokenizer, use_threads
+from agentgym_train.models.chat import Chat
+from agentgym_train.models.loading import load_shape, load_tokenizer, use_threads
+from agentgym_train.reporting import report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
-from agentgym_train.rollout.chat import Chat
+from agentgym_train.rollout import tasks
+from agentgym_train.run import rehearsal
 from agentgym_train.run.folder import check_progress, claim_folder, recognise
 
 POOL_KEYWORDS = {"max_episode_steps", "num_envs", "workers", "timeout", "start_timeout", "action_format", "render_mode"}
@@ -65,7 +70,7 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
 
 def make_init(config: Config, folder: Path, display: report.Display) -> None:
     """Makes the small model, of random play in every environment."""
-    from agentgym_train import scratch
+    from agentgym_train.models import scratch
 
     use_threads(config.run.threads)
     draft = folder / ".init-draft"
@@ -130,7 +135,7 @@ def check_one(config: Config, *, several: bool) -> tuple[Description, Descriptio
 
 def check_env(config: Config) -> tuple[Description, Description]:
     """Refuses what cannot work in one environment; returns what it is, for training and as held out."""
-    curricula.rehearse(config.curriculum, config.run.steps)
+    rehearsal.rehearse(config.curriculum, config.run.steps)
     if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
             f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
@@ -139,7 +144,7 @@ def check_env(config: Config) -> tuple[Description, Description]:
     check_group_size(config)
     check_keywords(config)
     training, held_out = describe(config)
-    curricula.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
+    rehearsal.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
     for table in config.scorer:
         plugins.make(plugins.SCORER, table).check(config, training)

@@ -7,19 +7,22 @@ import torch
 from rich.console import Console
 from transformers.utils import logging as transformers_logging
 
-from agentgym_train import checkpoint, evaluate, metrics, plugins, report
 from agentgym_train import config as configuration
+from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config
+from agentgym_train.data.types import Group, Trajectory
+from agentgym_train.engine import checkpoint
 from agentgym_train.errors import CheckpointError, TrainingError
+from agentgym_train.evaluation import evaluate
+from agentgym_train.evaluation.held_out import HeldOut, add_baselines
 from agentgym_train.files import Lock, writing
-from agentgym_train.lanes import make_lanes
-from agentgym_train.models import device, load_tokenizer, use_threads
+from agentgym_train.models.loading import device, load_tokenizer, use_threads
+from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
-from agentgym_train.run.held_out import HeldOut, add_baselines
+from agentgym_train.rollout.environments import make_lanes
 from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
-from agentgym_train.types import Group, Trajectory
 
 SHOWN = 6  # trajectories in the readable file
 SAMPLES = 2  # a step, for trackers

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from agentgym_envs.pool import Description
 from agentgym_train.config import Config
-from agentgym_train.limits import NonNegative
+from agentgym_train.config.constraints import NonNegative
+from agentgym_train.data.types import Group
 from agentgym_train.protocols import Stage
-from agentgym_train.scorers import rewarded
-from agentgym_train.types import Group
+from agentgym_train.scorers.rewards import rewarded
 
 
 @dataclass(frozen=True, kw_only=True)

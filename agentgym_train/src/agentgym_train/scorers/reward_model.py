@@ -16,13 +16,13 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTok
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.config.constraints import Name, NonNegative, Positive
+from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.errors import ConfigError, ModelError, TrainingError
-from agentgym_train.limits import Name, NonNegative, Positive
-from agentgym_train.models import device
+from agentgym_train.models.chat import Template
+from agentgym_train.models.loading import device
 from agentgym_train.protocols import Stage
-from agentgym_train.rollout.chat import Template
-from agentgym_train.scorers import rewarded
-from agentgym_train.types import Group, Trajectory
+from agentgym_train.scorers.rewards import rewarded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class RewardModel:
     limit: NonNegative = 0.0
     """Scores beyond ± this count as this, before ``weight``; 0: no limit."""
     learned: ClassVar[bool] = True
-    """See ``scorers.watched``."""
+    """See ``rewards.watched``."""
 
     def check(self, config: Config, training: Description) -> None:
         """Refuses what is no reward model, or cannot read an episode of the run's length.

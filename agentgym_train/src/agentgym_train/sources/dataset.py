@@ -16,13 +16,13 @@ from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
 from agentgym_envs.wrappers import FORMATS, Format, FormatError
 from agentgym_train.config import Config
+from agentgym_train.config.constraints import Name, Share
+from agentgym_train.data.sampler import Deck
+from agentgym_train.data.types import Failure, Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
-from agentgym_train.limits import Name, Share
+from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Stage
-from agentgym_train.rollout.chat import Chat
-from agentgym_train.sources.deck import Deck
 from agentgym_train.sources.rollout import check_agent
-from agentgym_train.types import Failure, Group, Trajectory, Turn
 
 log = logging.getLogger(__name__)
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 from agentgym_envs.pool import Description
 from agentgym_train.config import Config
-from agentgym_train.limits import Share
+from agentgym_train.config.constraints import Share
+from agentgym_train.data.types import Group
 from agentgym_train.protocols import Stage
 from agentgym_train.sources.rollout import RolloutSource, check_agent
-from agentgym_train.types import Group
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agentgym_envs.pool import Description
-from agentgym_train import plugins, tasks
+from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.config.constraints import Positive
+from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
-from agentgym_train.limits import Positive
 from agentgym_train.protocols import Source, SourcePlugin, Stage
-from agentgym_train.types import Failure, Group
+from agentgym_train.rollout import tasks
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.pool import Description
-from agentgym_train import tasks
 from agentgym_train.config import Config
+from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Stage
+from agentgym_train.rollout import tasks
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
-from agentgym_train.types import Failure, Group
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,12 @@ from transformers import PreTrainedTokenizerBase
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config
+from agentgym_train.config.constraints import Name
+from agentgym_train.data.types import Group
 from agentgym_train.errors import ConfigError
-from agentgym_train.limits import Name
-from agentgym_train.models import device, load_shape, load_tokenizer
+from agentgym_train.models.loading import device, load_shape, load_tokenizer
 from agentgym_train.protocols import Generator, Stage
 from agentgym_train.sources.rollout import RolloutSource
-from agentgym_train.types import Group
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from agentgym_train import plugins
-from agentgym_train.batching import Batch, pack
+from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import Forward
 from agentgym_train.protocols import Algorithm
 from agentgym_train.testing.failures import Fail, failing, told
-from agentgym_train.types import Group, Trajectory, Turn
-from agentgym_train.world import World
 
 PLAYS = 4  # collections
 

@@ -9,10 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, ConformanceError
-from agentgym_train import curricula, plugins
-from agentgym_train.metrics import failed, means, totals
+from agentgym_train import plugins
+from agentgym_train.curricula import answers
+from agentgym_train.engine.distributed import World
 from agentgym_train.protocols import Curriculum
-from agentgym_train.world import World
+from agentgym_train.reporting.metrics import failed, means, totals
 
 PLAYS = 8  # sequences of metrics
 CUTS = 4  # interruptions of each
@@ -97,9 +98,9 @@ def _answer(curriculum: Curriculum, step: int, *, last: int) -> Answer:
 
 def _ask(curriculum: Curriculum, step: int) -> Answer:
     with _told(curriculum, "horizon", step):
-        horizon = curricula.turns(curriculum, step)
+        horizon = answers.turns(curriculum, step)
     with _told(curriculum, "difficulties", step):
-        return horizon, curricula.difficulties(curriculum, step)
+        return horizon, answers.difficulties(curriculum, step)
 
 
 def _state(curriculum: Curriculum, step: int) -> str:

@@ -15,9 +15,10 @@ from torch import Tensor
 from transformers import PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_envs.tasks import stable_hash
-from agentgym_train import plugins, probe
+from agentgym_train import plugins
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
+from agentgym_train.generators import probe
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
 from agentgym_train.testing.failures import Fail, failing, told
 

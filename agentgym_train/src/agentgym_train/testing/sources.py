@@ -4,9 +4,9 @@ from collections.abc import Callable
 from contextlib import closing
 
 from agentgym_envs.errors import ConformanceError
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
 from agentgym_train.protocols import Source
-from agentgym_train.types import Group
-from agentgym_train.world import World
 
 PROCESSES = (1, 2, 3)
 

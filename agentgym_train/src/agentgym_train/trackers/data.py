@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from agentgym_envs.errors import MissingExtra
-from agentgym_train import report
-from agentgym_train.types import Trajectory
+from agentgym_train.data.types import Trajectory
+from agentgym_train.reporting import report
 
 SAMPLES = "samples"
 """What episodes are logged under; ``episodes`` is a metric."""

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentgym_train import report
+from agentgym_train.data.types import Trajectory
 from agentgym_train.files import writing
+from agentgym_train.reporting import report
 from agentgym_train.trackers.data import SAMPLES, flat, require
-from agentgym_train.types import Trajectory
 
 
 @dataclass(frozen=True, kw_only=True)

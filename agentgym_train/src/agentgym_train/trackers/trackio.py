@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentgym_train.config.constraints import Name
+from agentgym_train.data.types import Trajectory
 from agentgym_train.errors import ConfigError
 from agentgym_train.files import write_whole
-from agentgym_train.limits import Name
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
-from agentgym_train.types import Trajectory
 
 KEPT = "trackio.json"
 """The file in the run folder that says which run goes on, after which step."""

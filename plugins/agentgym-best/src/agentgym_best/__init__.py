@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import torch
 
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
-from agentgym_train.batching import Batch
-from agentgym_train.limits import NonNegative
-from agentgym_train.types import Group
-from agentgym_train.world import World
+from agentgym_train.config.constraints import NonNegative
+from agentgym_train.data.batching import Batch
+from agentgym_train.data.types import Group
+from agentgym_train.engine.distributed import World
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from agentgym_train.config.constraints import Count, Whole
 from agentgym_train.curricula.stateless import Stateless
-from agentgym_train.limits import Count, Whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from agentgym_envs.pool import Description
 from agentgym_train.config import Config
+from agentgym_train.config.constraints import Name
+from agentgym_train.data.types import Failure, Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
-from agentgym_train.limits import Name
+from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Stage
-from agentgym_train.rollout.chat import Chat
-from agentgym_train.types import Failure, Group, Trajectory, Turn
 
 Exchange = tuple[str, str]
 """What the user says, and what the assistant answers."""

@@ -1,0 +1,40 @@
+"""The engines of a run: the policy's, and that of its critic where an algorithm asks for one."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, Literal
+
+from transformers import PreTrainedModel
+
+from agentgym_train.config import Config
+from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.head import Valued
+from agentgym_train.models.loading import load_model
+
+Kind = Literal["model", "head"]
+
+
+def kind(config: Config, needs: Collection[str]) -> Kind | None:
+    """Returns what the critic of an algorithm with such needs is, or None."""
+    return config.critic.kind if "value" in needs else None
+
+
+def engines(config: Config, policy: PreTrainedModel, model_path: str, critic: Kind | None, *, universal: bool) -> list[Engine]:
+    """Returns the policy's engine, and that of a critic which is a model of its own.
+
+    Args:
+        config: the run.
+        policy: the initial policy.
+        model_path: where it is from; a critic starts from the same weights.
+        critic: see :func:`kind`.
+        universal: see :class:`Engine`.
+    """
+    lr = config.critic.lr or config.engine.lr
+    options: dict[str, Any] = {"dtype": config.model.dtype, "temperature": config.rollout.temperature, "universal": universal}
+    if critic == "head":
+        return [Engine(Valued(policy), config.engine, head_lr=lr, **options)]
+    made = [Engine(policy, config.engine, **options)]
+    if critic == "model":
+        model = Valued(load_model(model_path, config.model.dtype), trunk=True)
+        made.append(Engine(model, replace(config.engine, lr=lr), name="critic", **options))
+    return made

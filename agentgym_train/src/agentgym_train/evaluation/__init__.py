@@ -1,0 +1,1 @@
+"""Evaluation: held-out tasks, played with the sampled policy."""

@@ -1,0 +1,1 @@
+"""Learning: streams, advantages, losses and the update."""

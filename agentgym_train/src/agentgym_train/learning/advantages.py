@@ -1,0 +1,98 @@
+"""Advantages: pure functions of rewards and returns. Shapes: B trajectories, T tokens, G groups."""
+
+import torch
+from torch import Tensor
+
+from agentgym_train.engine.distributed import World
+
+
+def group_centred(return_B: Tensor, group_B: Tensor, *, normalise: bool = True, eps: float = 1e-6) -> Tensor:
+    """Returns R − mean within each group, divided by (std + eps) as in GRPO (Shao et al., 2024), or not as in Dr.GRPO.
+
+    Args:
+        return_B: float, returns.
+        group_B: int, group numbers.
+        normalise: divide by the standard deviation.
+        eps: keeps small spreads from exploding.
+
+    Returns:
+        float, shape (B,); exactly 0 where all returns of a group are equal.
+    """
+    groups, member_B = torch.unique(group_B, return_inverse=True)
+    count_G = torch.zeros(len(groups)).index_add(0, member_B, torch.ones_like(return_B))
+    mean_G = torch.zeros(len(groups)).index_add(0, member_B, return_B) / count_G
+    centred_B = return_B - mean_G[member_B]
+    variance_G = torch.zeros(len(groups)).index_add(0, member_B, centred_B**2) / (count_G - 1).clamp(min=1)
+    # Rounding of the mean must not look like a signal: a group of equal returns gives exactly zero.
+    low_G = torch.full((len(groups),), torch.inf).scatter_reduce(0, member_B, return_B, "amin")
+    high_G = torch.full((len(groups),), -torch.inf).scatter_reduce(0, member_B, return_B, "amax")
+    advantage_B = centred_B / (variance_G.sqrt()[member_B] + eps) if normalise else centred_B
+    return torch.where((low_G == high_G)[member_B], torch.zeros_like(advantage_B), advantage_B)
+
+
+def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
+    """Returns R − mean of the other returns of its group (RLOO, Ahmadian et al., 2024); 0 for one that is alone.
+
+    Args:
+        return_B: float, returns.
+        group_B: int, group numbers.
+    """
+    _, member_B, count_G = torch.unique(group_B, return_inverse=True, return_counts=True)
+    count_B = count_G[member_B]
+    centred_B: Tensor = group_centred(return_B, group_B, normalise=False) * count_B / (count_B - 1).clamp(min=1)
+    return centred_B
+
+
+def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
+    """Returns the sum of the rewards from each token on, a later turn's discounted by ``gamma`` for every turn between.
+
+    Args:
+        reward_BT: float.
+        turn_BT: int, the turn of each token, never falling.
+        gamma: discount a turn.
+    """
+    out_BT, following_B = torch.zeros_like(reward_BT), torch.zeros(len(reward_BT))
+    for t in reversed(range(reward_BT.shape[1])):
+        between_B = (turn_BT[:, t + 1] - turn_BT[:, t]).clamp(min=0) if t + 1 < reward_BT.shape[1] else torch.zeros(1)
+        following_B = reward_BT[:, t] + gamma**between_B * following_B
+        out_BT[:, t] = following_B
+    return out_BT
+
+
+def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *, gamma: float, lam: float) -> Tensor:
+    """Generalized advantage estimation (Schulman et al., 2016) over the steps of each trajectory.
+
+    Tokens that are no steps are no states: what follows a step is the next step, and rewards between the two are the earlier
+    one's. Nothing follows the last step, however the episode ended.
+
+    Args:
+        reward_BT: float.
+        value_BT: float, what a critic expects from before each step on.
+        turn_BT: int, the turn of each token, never falling.
+        step_BT: bool, the steps.
+        gamma: discount a turn; 1 between steps of a turn.
+        lam: decay a step: 1 for returns less values, 0 for errors of one step.
+
+    Returns:
+        float, shape (B, T); 0 where there is no step.
+    """
+    out_BT = torch.zeros_like(reward_BT)
+    reward_B, ahead_B, turn_B = torch.zeros(len(reward_BT)), torch.zeros(len(reward_BT)), turn_BT.amax(1, keepdim=True)[:, 0]
+    for t in reversed(range(reward_BT.shape[1])):
+        step_B, reward_B = step_BT[:, t], reward_B + reward_BT[:, t]
+        here_B = reward_B + gamma ** (turn_B - turn_BT[:, t]) * ahead_B - value_BT[:, t]
+        out_BT[:, t] = here_B.where(step_B, 0.0)
+        ahead_B = (value_BT[:, t] + lam * here_B).where(step_B, ahead_B)
+        reward_B, turn_B = reward_B.where(~step_B, 0.0), turn_BT[:, t].where(step_B, turn_B)
+    return out_BT
+
+
+def whitened(value_BT: Tensor, action_BT: Tensor, world: World, *, eps: float = 1e-8) -> Tensor:
+    """Returns (x − mean) / (std + eps) over the action tokens of all processes; 0 elsewhere, and where all are equal."""
+    count, total, square = world.total(
+        int(action_BT.sum()), float(value_BT[action_BT].sum()), float((value_BT[action_BT].double() ** 2).sum())
+    )
+    mean = total / max(count, 1)
+    variance = max(square / max(count, 1) - mean**2, 0.0)
+    spread = variance**0.5 if variance > 1e-12 * max(1.0, mean**2) else torch.inf
+    return ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0)

@@ -1,0 +1,112 @@
+"""The update: one collection of all processes, split into mini-batches, each of which is an optimizer step.
+
+Shapes: B trajectories, T tokens.
+"""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from agentgym_train.config import EngineConfig
+from agentgym_train.data.batching import Batch
+from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.learning.streams import in_step
+from agentgym_train.protocols import Algorithm
+
+
+class NotFiniteError(ArithmeticError):
+    """A loss or gradient is infinite or no number, on any of the processes. All of them raise it.
+
+    Args:
+        what: was not finite.
+        episodes: of this process, by their place in the collection, that are to blame.
+    """
+
+    def __init__(self, what: str, episodes: list[int]):
+        super().__init__(f"the {what} is not finite")
+        self.what, self.episodes = what, sorted(episodes)
+
+
+def update(
+    engine: Engine, algorithm: Algorithm, batch: Batch, *, groups: int, config: EngineConfig, critic: Engine | None = None
+) -> dict[str, float]:
+    """Takes the optimizer steps of one collection. All processes call it, also those that collected nothing.
+
+    Args:
+        engine: the policy.
+        algorithm: gives the loss.
+        batch: what this process collected, with credit.
+        groups: groups of all processes: they are split into ``config.minibatches`` parts; a part without weight is skipped.
+        config: how to split.
+        critic: a model of its own, which learns from the same loss.
+
+    Returns:
+        The loss, over the algorithm's weight, and what the algorithm logs, over the action tokens of all processes, or over the
+        weight where it is one of ``per_weight``; the mean
+        ``grad_norm`` before clipping, ``critic_grad_norm`` with a critic, the learning rate ``lr`` of the last step, and the number
+        of ``updates``.
+
+    Raises:
+        NotFiniteError: a loss or gradient is not finite.
+    """
+    sums: dict[str, float] = {}
+    learners = {"": engine} if critic is None else {"": engine, "critic_": critic}
+    norms: dict[str, list[float]] = {name: [] for name in learners}
+    tokens = weights = 0.0
+    for mini in batch.mini_batches(config.minibatches, groups):
+        weight, mini_tokens = engine.world.total(algorithm.weight(mini), mini.action_tokens)
+        if not weight:
+            continue
+        weights, tokens = weights + weight, tokens + mini_tokens
+        blamed: list[int] = []
+        for micro in in_step(mini, engine.world, config.micro_batch_tokens, whole_groups=algorithm.whole_groups):
+            _add(sums, _accumulate(engine, critic, algorithm, micro.to(engine.device), weight, blamed))
+        if any(engine.world.total(len(blamed))):
+            raise NotFiniteError("loss", blamed)
+        for name, learner in learners.items():
+            norms[name].append(learner.step())
+            if not math.isfinite(norms[name][-1]):
+                raise NotFiniteError("gradient" if learner is engine else "critic's gradient", mini.episode_B.tolist())
+    totals = zip(sums, engine.world.total(*sums.values()), strict=True)
+    by_weight = {"loss", *getattr(algorithm, "per_weight", ())}
+    means = {name: value / (weights if name in by_weight else max(tokens, 1.0)) for name, value in totals}
+    means |= {f"{name}grad_norm": sum(each) / max(len(each), 1) for name, each in norms.items()}
+    return means | {"lr": engine.lr, "updates": float(len(norms[""]))}
+
+
+def _accumulate(
+    engine: Engine, critic: Engine | None, algorithm: Algorithm, micro: Batch, weight: float, blamed: list[int]
+) -> dict[str, Tensor]:
+    """Adds a micro-batch's gradients and notes the episodes that spoil them; returns sums over its action tokens.
+
+    A critic of its own has a graph of its own: the loss sees a copy of its values, and the copy's gradient goes on from there.
+    """
+    forward = engine.forward(micro, bonus="entropy" in algorithm.needs)
+    live_BT = critic.values(micro) if critic else None
+    if live_BT is not None:
+        forward = forward._replace(value_BT=live_BT.detach().requires_grad_())
+    watched = [stream_BT for stream_BT in (forward.logp_BT, forward.value_BT) if stream_BT is not None]
+    for stream_BT in watched:
+        stream_BT.retain_grad()
+    loss, extra = algorithm.loss(forward, micro)
+    # DeepSpeed averages gradients over processes; what is wanted is their sum.
+    engine.backward(loss * engine.world.size / weight)
+    gradients = [stream_BT.grad for stream_BT in watched if stream_BT.grad is not None]
+    assert len(gradients) == len(watched)
+    if critic and live_BT is not None:
+        critic.backward((live_BT * gradients[-1]).sum())
+    logp_BT = forward.logp_BT.detach().where(micro.action_BT, 0.0)
+    fine_B = torch.stack([stream_BT.isfinite().all(1) for stream_BT in (logp_BT, *gradients)]).all(0)
+    if not fine_B.all() or not loss.isfinite():
+        suspects_B = micro.episode_B[~fine_B if not fine_B.all() else slice(None)]
+        blamed += suspects_B[suspects_B >= 0].tolist()
+    entropy = forward.entropy_BT.where(micro.action_BT, 0.0).sum()
+    drift = (logp_BT - micro.logp_BT).abs().where(micro.action_BT, 0.0).sum()
+    return {"loss": loss, "entropy": entropy, "logp_drift": drift, **extra}
+
+
+def _add(sums: dict[str, float], more: Mapping[str, Tensor]) -> None:
+    for key, value in more.items():
+        sums[key] = sums.get(key, 0.0) + float(value.detach())

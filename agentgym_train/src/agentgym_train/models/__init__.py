@@ -1,0 +1,1 @@
+"""Models: loading them, making a small one, and chat templates as tokens."""

@@ -1,0 +1,106 @@
+"""Loading policies, reward models and tokenizers, and where they run."""
+
+import torch
+from torch import nn
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from agentgym_train.config import ModelConfig
+from agentgym_train.errors import ModelError
+
+
+def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedModel:
+    """Loads a causal LM in a precision, without dropout: what is trained must be what was sampled from.
+
+    Args:
+        path: a folder or hub name.
+        dtype: "float32" or "bfloat16".
+        last_layers: learn in so many of the last layers alone; 0: in the whole model.
+    """
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
+    if last_layers:
+        _learn_last(model, last_layers)
+    return model
+
+
+def load_reward_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, *, seed: int) -> PreTrainedModel:
+    """Loads the trunk of a causal LM with a head of one number, read at the last token; a reward model with the head that it has.
+
+    Args:
+        config: which model, in which precision, and how much of it is to learn besides the head.
+        tokenizer: its padding token becomes the model's; without one, the token that ends texts becomes both's.
+        seed: of a new head.
+    """
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_pretrained(
+            config.path, num_labels=1, dtype=getattr(torch, config.dtype)
+        ).eval()
+    model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
+    if config.last_layers:
+        _learn_last(model, config.last_layers)
+        for name, weight in model.named_parameters():
+            weight.requires_grad_(weight.requires_grad or not name.startswith(f"{model.base_model_prefix}."))
+    return model
+
+
+def load_shape(path: str, *, key: str = "model.path") -> PretrainedConfig:
+    """Loads what a model says of itself.
+
+    Args:
+        path: a folder or hub name.
+        key: of the configuration, which says so.
+
+    Raises:
+        ModelError: there is no model.
+    """
+    try:
+        return AutoConfig.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{key}={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+
+
+def load_tokenizer(path: str, *, key: str = "model.path") -> PreTrainedTokenizerBase:
+    """Loads a tokenizer.
+
+    Args:
+        path: a folder or hub name.
+        key: of the configuration, which says so.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        return AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{key}={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
+
+
+def _learn_last(model: PreTrainedModel, layers: int) -> None:
+    """Freezes everything but the last layers: embeddings, norms and heads outside of them too."""
+    count = model.config.get_text_config().num_hidden_layers
+    stack = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == count)
+    model.requires_grad_(False)
+    for layer in stack[-layers:]:
+        layer.requires_grad_(True)
+
+
+def use_threads(count: int) -> None:
+    """Sets how many CPU threads compute in this process; 0 leaves torch's choice."""
+    if count:
+        torch.set_num_threads(count)
+
+
+def device() -> torch.device:
+    """Returns where this process's models run: its accelerator, or the CPU where there is none, whatever torch was built for."""
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    return accelerator or torch.device("cpu")

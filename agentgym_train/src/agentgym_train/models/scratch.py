@@ -1,0 +1,159 @@
+"""A small policy from nothing: a tokenizer and a Qwen2-architecture model, language-modelled on random play.
+
+Random play uses no expert and no reward: it shows what observations look like and which words actions are made of. The
+chat template is minimal and leaves the system message out: a model of this size cannot read rules, and every token costs.
+"""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import count, cycle
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosine_schedule_with_warmup
+
+from agentgym_envs import baselines
+from agentgym_envs.pool import describe
+from agentgym_train.config import EnvConfig, ScratchConfig
+from agentgym_train.files import writing
+from agentgym_train.models.chat import Chat, Message
+
+SPECIAL = ("<|pad|>", "<|user|>", "<|assistant|>", "<|end|>")
+TEMPLATE = (
+    "{% for message in messages %}"
+    "{% if message['role'] == 'user' %}<|user|>{{ message['content'] }}"
+    "{% elif message['role'] == 'assistant' %}<|assistant|>{{ message['content'] }}<|end|>"
+    "{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+ROLES = ("user", "assistant")
+Progress = Callable[[str, int, int], None]
+
+
+def make(
+    folder: Path, envs: Sequence[EnvConfig], config: ScratchConfig, *, seed: int, max_context: int, progress: Progress
+) -> None:
+    """Writes tokenizer and model in Hugging Face format.
+
+    Args:
+        folder: where to.
+        envs: where random play happens, an equal share in each, and for each of its agents.
+        config: sizes.
+        seed: fixes play, initial weights and batches.
+        max_context: positions the model must have.
+        progress: called with a label, what is done and how much there is.
+
+    Raises:
+        EnvFailure: an environment raised, hung or died.
+    """
+    plays = [play for env in envs for play in _seated(env)]
+    share = replace(config, episodes=-(-config.episodes // len(plays)))
+    episodes = [e for env in plays for e in random_play(env, share, seed=seed, progress=progress)]
+    tokenizer = train_tokenizer([m["content"] for episode in episodes for m in episode], config.vocab)
+    torch.manual_seed(seed)
+    model = Qwen2ForCausalLM(
+        Qwen2Config(
+            vocab_size=len(tokenizer),
+            hidden_size=config.hidden,
+            intermediate_size=4 * config.hidden,
+            num_hidden_layers=config.layers,
+            num_attention_heads=config.heads,
+            num_key_value_heads=config.heads,
+            max_position_embeddings=max_context,
+            tie_word_embeddings=True,
+            initializer_range=config.hidden**-0.5,  # the usual 0.02 is for wide models: a narrow one then learns slowly
+            bos_token_id=None,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+    language_model(model, tokenizer, episodes, config, seed=seed, max_context=max_context, progress=progress)
+    with writing(folder):
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+def _seated(env: EnvConfig) -> list[EnvConfig]:
+    """Returns an environment once for each of its agents, the others played by the environment: a transcript is one agent's."""
+    agents = describe(env.id, action_format=env.action_format, timeout=env.timeout, **env.kwargs).several
+    return [replace(env, kwargs=env.kwargs | {"seats": agent}) for agent in agents] or [env]
+
+
+def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: Progress) -> list[list[Message]]:
+    """Returns episodes of uniformly random admissible actions as chat messages.
+
+    Raises:
+        EnvFailure: an environment raised, hung or died.
+    """
+    done, label = count(1), f"random play, {env.name}"
+    episodes = baselines.random_episodes(
+        env.id,
+        config.episodes,
+        seed=seed,
+        turns=config.turns,
+        action_format=env.action_format,
+        workers=env.workers or None,
+        timeout=env.timeout,
+        on_episode=lambda: progress(label, next(done), config.episodes),
+        kwargs=env.kwargs,
+    )
+    return [[{"role": role, "content": text} for role, text in zip(cycle(ROLES), texts, strict=False)] for texts in episodes]
+
+
+def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
+    """Trains a byte-level BPE tokenizer, which can encode any text, on the words of random play.
+
+    It is a ``Qwen2Tokenizer`` because ``AutoTokenizer`` loads whatever lies beside a Qwen2 model as one.
+    """
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = Qwen2Tokenizer().backend_tokenizer.pre_tokenizer
+    tokenizer.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(
+            vocab_size=vocab,
+            special_tokens=list(SPECIAL),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        ),
+    )
+    model = json.loads(tokenizer.to_str())["model"]
+    merges = [tuple(m) for m in model["merges"]]
+    pad, user, assistant, end = SPECIAL
+    fast = Qwen2Tokenizer(vocab=model["vocab"], merges=merges, unk_token=None, bos_token=None, eos_token=end, pad_token=pad)
+    fast.add_special_tokens({"additional_special_tokens": [user, assistant]})
+    fast.chat_template = TEMPLATE
+    return fast
+
+
+def language_model(
+    model: Qwen2ForCausalLM,
+    tokenizer: Qwen2Tokenizer,
+    episodes: list[list[Message]],
+    config: ScratchConfig,
+    *,
+    seed: int,
+    max_context: int,
+    progress: Progress,
+) -> None:
+    """Trains next-token prediction on whole episodes, observations and actions alike."""
+    chat = Chat(tokenizer)
+    rows = [tokenizer(chat.render(e), add_special_tokens=False)["input_ids"][:max_context] for e in episodes]
+    rng = random.Random(seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=0.01)
+    schedule = get_cosine_schedule_with_warmup(optimizer, config.steps // 10, config.steps)
+    model.train()
+    for step in range(config.steps):
+        picked = [torch.tensor(row) for row in rng.sample(rows, min(config.batch, len(rows)))]
+        id_BT = torch.nn.utils.rnn.pad_sequence(picked, batch_first=True, padding_value=0)
+        length_B = torch.tensor([len(row) for row in picked])
+        mask_BT = (torch.arange(id_BT.shape[1])[None] < length_B[:, None]).long()
+        loss = model(input_ids=id_BT, attention_mask=mask_BT, labels=id_BT.masked_fill(mask_BT == 0, -100)).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        progress("language modelling", step + 1, config.steps)

@@ -1,0 +1,1 @@
+"""Reporting: metrics, tables, learning curves and readable episodes."""

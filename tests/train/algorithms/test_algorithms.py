@@ -1,0 +1,237 @@
+"""Each algorithm's credit and loss on trajectories that fit on a sheet of paper."""
+
+import math
+
+import pytest
+import tiny
+import torch
+
+from agentgym_train.algorithms.dpo import DPO
+from agentgym_train.algorithms.gigpo import GiGPO
+from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.reinforce_pp import ReinforcePP
+from agentgym_train.algorithms.rloo import RLOO
+from agentgym_train.algorithms.sft import SFT
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.engine.distributed import World
+from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.errors import ConfigError
+from agentgym_train.scorers.rewards import rewarded
+
+ALL = [GRPO, RLOO, ReinforcePP, GiGPO]
+
+
+def trajectory(*turns):
+    """Turns are (observation, reward); each has two prompt tokens and three sampled ones."""
+    return Trajectory("t", 0, [Turn(seen, [5, 6], [7, 8, 3], [-1.0, -0.5, -0.1], reward=r) for seen, r in turns])
+
+
+GROUPS = [
+    Group(0, [trajectory(("a", 0.0), ("b", 1.0)), trajectory(("a", 0.0), ("c", 0.0))]),
+    Group(4, [trajectory(("a", 1.0)), trajectory(("a", 0.0), ("a", 1.0))]),
+]
+
+
+def credited(algorithm, groups=GROUPS, **streams):
+    return algorithm.credit(pack(groups).with_streams(**streams), groups, World())
+
+
+def by_turn(batch):
+    """The advantages of each trajectory's turns, which are the same on each of a turn's tokens."""
+    advantage = batch.streams["advantage"]
+    assert not advantage[~batch.action_BT].any()
+    found = []
+    for row, action in enumerate(batch.action_BT):
+        values = advantage[row, action].reshape(-1, 3)
+        assert (values == values[:, :1]).all()
+        found.append(values[:, 0].tolist())
+    return found
+
+
+HIGH = 1 / math.sqrt(2)
+
+
+def test_grpo():
+    assert by_turn(credited(GRPO()))[:2] == [pytest.approx([HIGH] * 2, abs=1e-4), pytest.approx([-HIGH] * 2, abs=1e-4)]
+    assert by_turn(credited(GRPO()))[2:] == [[0], [0, 0]], "both succeeded: nothing to learn without a discount"
+    assert by_turn(credited(GRPO(normalise=False)))[:2] == [[0.5] * 2, [-0.5] * 2]
+
+
+def test_a_discount_prefers_the_faster_success():
+    assert by_turn(credited(GRPO(gamma=0.9)))[2:] == [
+        pytest.approx([HIGH], abs=1e-4),
+        pytest.approx([-HIGH] * 2, abs=1e-4),
+    ]
+
+
+def test_rloo():
+    three = [Group(0, [trajectory(("a", r)) for r in (1.0, 0.0, 0.5)])]
+    assert by_turn(credited(RLOO(), three)) == [pytest.approx([x]) for x in (0.75, -0.75, 0.0)]
+
+
+def test_reinforce_plus_plus():
+    """Returns to go at γ = 1/2, three tokens each: ½ 1 | 0 0 | 1 | ½ 1; their mean is 4/7, the variance 3.5/7 − 16/49."""
+    spread = math.sqrt(3.5 / 7 - (4 / 7) ** 2)
+    expected = [[0.5, 1.0], [0.0, 0.0], [1.0], [0.5, 1.0]]
+    got = by_turn(credited(ReinforcePP(gamma=0.5)))
+    assert got == [pytest.approx([(x - 4 / 7) / spread for x in row], abs=1e-5) for row in expected]
+
+
+def test_gigpo():
+    """In group 0 two turns saw "a": one led to 1 a turn later, one to nothing. In group 4 three did: 1, ½ and 1."""
+    got = by_turn(credited(GiGPO(gamma=0.5, normalise=False, step_coef=2.0)))
+    mean = 2.5 / 3
+    assert got == [
+        pytest.approx([0.25 + 2 * 0.25, 0.25]),  # discounted returns ½ and 0; "b" was seen once
+        pytest.approx([-0.25 - 2 * 0.25, -0.25]),
+        pytest.approx([0.25 + 2 * (1 - mean)]),
+        pytest.approx([-0.25 + 2 * (0.5 - mean), -0.25 + 2 * (1 - mean)]),
+    ]
+
+
+def test_gigpo_of_nothing():
+    empty = [Group(0, [])]
+    assert credited(GiGPO(), empty).action_tokens == 0
+
+
+@pytest.mark.parametrize("algorithm", [GRPO(gamma=0.5), RLOO(gamma=0.5), ReinforcePP(gamma=0.5), GiGPO(gamma=0.5)])
+def test_a_divergence_in_the_reward_lowers_what_went_far(algorithm):
+    """The second of two equal trajectories left the reference behind by two nats at one token."""
+    groups = [Group(0, [trajectory(("a", 1.0)), trajectory(("a", 1.0))])]
+    batch = pack(groups)
+    reference = batch.logp_BT.clone()
+    reference[1, 2] -= 2.0
+    options = {"kl_coef": 0.25, "kl_in": "reward", "kl_estimator": "k1", "gamma": 0.5}
+    got = credited(type(algorithm)(**options), groups, reference=reference).streams["advantage"]
+    assert got[0, 2] > 0 > got[1, 2]
+    assert credited(algorithm, groups).streams["advantage"].abs().max() == 0
+
+
+def test_what_is_needed():
+    assert GRPO().needs == frozenset()
+    assert GRPO(kl_coef=0.1, entropy_coef=0.1, importance_cap=2.0).needs == {"reference", "entropy", "old"}
+
+
+@pytest.mark.parametrize(("normaliser", "weight"), [("token", 21.0), ("sequence", 4.0), ("constant", 400.0)])
+def test_what_the_loss_is_divided_by(normaliser, weight):
+    algorithm = GRPO(normaliser=normaliser, constant=100)
+    batch = credited(algorithm)
+    assert algorithm.weight(batch) == weight
+    # On-policy every ratio is 1, and a token's loss is its advantage: ±HIGH on six tokens each.
+    loss, _ = algorithm.loss(Forward(batch.logp_BT, batch.logp_BT), batch)
+    assert loss.item() == pytest.approx(0.0, abs=1e-5)
+    first, _ = algorithm.loss(Forward(batch.take([0]).logp_BT, batch.take([0]).logp_BT), batch.take([0]))
+    assert first.item() == pytest.approx(-HIGH * (1 if normaliser == "sequence" else 6), abs=1e-3)
+    assert algorithm.weight(batch.idle()) == 0
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_gradients_flow_through_action_tokens_alone(cls):
+    algorithm = cls(kl_coef=0.1, entropy_coef=0.01, gamma=0.5)
+    batch = pack(GROUPS)
+    batch = algorithm.credit(batch.with_streams(reference=batch.logp_BT - 0.3), GROUPS, World())
+    logp, bonus = (torch.randn(batch.id_BT.shape, requires_grad=True) for _ in range(2))
+    loss, sums = algorithm.loss(Forward(logp, logp, bonus), batch)
+    loss.backward()
+    assert logp.grad[~batch.action_BT].abs().sum() == 0
+    assert (logp.grad[batch.action_BT] != 0).any()
+    assert bonus.grad[batch.action_BT].tolist() == pytest.approx([-0.01] * 21)
+    assert not bonus.grad[~batch.action_BT].any()
+    assert sums.keys() == {"clip_fraction", "ratio", "advantage_size", "kl"}
+    torch.testing.assert_close(sums["advantage_size"], batch.streams["advantage"].abs().sum())
+
+
+def test_truncated_importance_sampling():
+    """The sampler thought a token e² times less likely than the trainer does, and another e times more."""
+    groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-3.0, -1.0])])])]
+    batch = pack(groups).with_streams(old=torch.tensor([[0.0, -1.0, -2.0]]), advantage=torch.ones(1, 3))
+    algorithm = GRPO(importance_cap=1.5)
+    loss, sums = algorithm.loss(Forward(batch.streams["old"], batch.logp_BT), batch)
+    assert loss.item() == pytest.approx(-(1.5 + math.exp(-1)))
+    assert sums["ratio"].item() == pytest.approx(2.0), "ratios are against the trainer's own"
+
+
+def test_gspo_clips_whole_trajectories():
+    """Token ratios e^0.5 and e^−0.1 make e^0.2 on both: outside of a clip at 0.1, where alone the second is inside."""
+    groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-1.0, -1.0])])])]
+    batch = pack(groups).with_streams(advantage=torch.ones(1, 3))
+    logp = torch.tensor([[0.0, -0.5, -1.1]], requires_grad=True)
+    algorithm = GRPO(ratio="sequence", normaliser="sequence", clip_high=0.1)
+    loss, sums = algorithm.loss(Forward(logp, logp), batch)
+    assert loss.item() == pytest.approx(-1.1)
+    assert sums["clip_fraction"] == 2
+    loss.backward()
+    assert not logp.grad.any()
+
+
+def test_sft_is_the_models_own_cross_entropy():
+    """Transformers computes it too, from labels."""
+    model = tiny.model()
+    batch = pack(GROUPS)
+    labels = batch.id_BT.masked_fill(~batch.action_BT, -100)
+    with torch.no_grad():
+        theirs = model(input_ids=batch.id_BT, attention_mask=batch.valid_BT.long(), labels=labels).loss
+        ours, _ = SFT().loss(token_logps(model, batch, 1.0), batch)
+    assert ours.item() / SFT().weight(batch) == pytest.approx(theirs.item(), rel=1e-5)
+
+
+def test_sft_looks_at_no_rewards():
+    others = rewarded(GROUPS, lambda t: [2.5 * place - turn.reward for place, turn in enumerate(t.turns)])
+    assert not torch.equal(pack(others).return_B(), pack(GROUPS).return_B())
+    logp = torch.linspace(-3.0, -0.5, 40).reshape(4, 10)
+    seen = []
+    for groups in (GROUPS, others):
+        batch, own = credited(SFT(), groups), logp.clone().requires_grad_()
+        loss, _ = SFT().loss(Forward(own, own), batch)
+        loss.backward()
+        seen.append([loss.detach(), own.grad, torch.tensor(SFT().weight(batch)), *batch.streams.values()])
+    torch.testing.assert_close(*seen, rtol=0, atol=0)
+
+
+def test_dpo_by_hand():
+    """Log-ratios to the reference: +0.5 a token on the better's three, −0.2 on the worse's six."""
+    groups = [Group(2, [trajectory(("a", 1.0)), trajectory(("a", 0.0), ("b", 0.0))]), Group(5, [])]
+    batch = pack(groups)
+    reference = batch.logp_BT.clone()
+    reference[0] -= 0.5
+    reference[1] += 0.2
+    algorithm = DPO(beta=0.3)
+    batch = algorithm.credit(batch.with_streams(reference=reference), groups, World())
+    logp = batch.logp_BT.clone().requires_grad_()
+    loss, sums = algorithm.loss(Forward(logp, logp), batch)
+    loss.backward()
+    margin = 3 * 0.5 + 6 * 0.2
+    assert loss.item() == pytest.approx(math.log(1 + math.exp(-0.3 * margin)))
+    slope = 0.3 / (1 + math.exp(0.3 * margin))
+    assert logp.grad[0, batch.action_BT[0]].tolist() == pytest.approx([-slope] * 3)
+    assert logp.grad[1, batch.action_BT[1]].tolist() == pytest.approx([slope] * 6)
+    assert not logp.grad[~batch.action_BT].any()
+    assert sums["pairs_right"] == 1
+    assert (algorithm.weight(batch), algorithm.weight(batch.idle())) == (1, 0)
+    assert algorithm.per_weight == {"pairs_right"}
+    assert [len(m.group_B) for m in batch.micro_batches(1, whole_groups=True)] == [2], "a pair stays together"
+    idle = batch.idle()
+    zero, _ = algorithm.loss(Forward(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)
+    zero.backward()
+    assert zero == 0
+
+
+def test_dpo_takes_the_larger_return_for_the_better_and_learns_nothing_from_ties_and_single_episodes():
+    ties = Group(0, [trajectory(("a", 1.0)), trajectory(("a", 0.5), ("b", 0.5))])
+    late = Group(1, [trajectory(("a", 0.5)), trajectory(("a", 0.5), ("b", 0.25))])
+    groups = [ties, late, Group(2, [trajectory(("a", 1.0))]), Group(3, [])]
+    batch = pack(groups)
+    batch = DPO().credit(batch.with_streams(reference=batch.logp_BT - 0.5), groups, World())
+    assert batch.streams["side"][:, 0].tolist() == [0, 0, -1, 1, 0]
+    assert DPO().weight(batch) == 1
+    logp = batch.logp_BT.clone().requires_grad_()
+    loss, _ = DPO().loss(Forward(logp, logp), batch)
+    loss.backward()
+    assert loss.item() == pytest.approx(math.log(1 + math.exp(-0.1 * (6 - 3) * 0.5)))
+    assert logp.grad.abs().sum(1).bool().tolist() == [False, False, True, True, False]
+
+
+def test_dpo_refuses_what_is_larger_than_a_pair():
+    with pytest.raises(ConfigError, match=r"learns from pairs, and a group of task 't' has 3 episodes: set env\.group_size=2"):
+        credited(DPO(), [Group(0, [trajectory(("a", 1.0))] * 3)])

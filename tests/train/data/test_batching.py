@@ -1,0 +1,89 @@
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.engine.distributed import World
+from agentgym_train.learning import streams
+
+turns = st.builds(
+    lambda p, a, r, v: Turn("", p, a, [-0.5] * len(a), v, reward=r),
+    st.lists(st.integers(4, 99), max_size=6),
+    st.lists(st.integers(4, 99), min_size=1, max_size=4),
+    st.sampled_from([0.0, 0.25, 1.0]),
+    st.integers(0, 9),
+)
+groups = st.lists(st.lists(st.lists(turns, min_size=1, max_size=4), max_size=4), min_size=1, max_size=6).map(
+    lambda groups: [Group(number, [Trajectory("", 0, row) for row in rows]) for number, rows in enumerate(groups)]
+)
+"""A step's groups; some are empty, as if all of their episodes had failed."""
+
+
+def test_the_documented_example():
+    t = Trajectory("", 0, [Turn("", [1, 2, 3], [4, 5], [-1, -2], 7, reward=0.5), Turn("", [6, 7], [8], [-3], 8, reward=1.0)])
+    batch = pack([Group(0, [t])])
+    assert batch.id_BT.tolist() == [[1, 2, 3, 4, 5, 6, 7, 8]]
+    assert batch.action_BT.int().tolist() == [[0, 0, 0, 1, 1, 0, 0, 1]]
+    assert batch.turn_BT.tolist() == [[0, 0, 0, 0, 0, 1, 1, 1]]
+    assert batch.logp_BT.tolist() == [[0, 0, 0, -1, -2, 0, 0, -3]]
+    assert batch.reward_BT.tolist() == [[0, 0, 0, 0, 0.5, 0, 0, 1.0]]
+    assert batch.version_BT.tolist() == [[7] * 5 + [8] * 3]
+
+
+def test_a_stream_is_filled_in_the_batchs_order_and_at_action_tokens_alone():
+    lengths = [3, 9, 1, 5]
+    trajectories = [Trajectory("", 0, [Turn("", [7, 7], [n] * length, [-1.0] * length, 0)]) for n, length in enumerate(lengths, 4)]
+    batch = pack([Group(0, trajectories)])
+    filled = streams.fill(batch, {"value", "kl"}, {"value": lambda micro: micro.id_BT}, world=World(), max_tokens=16)
+    assert filled.streams["value"].tolist() == (batch.id_BT * batch.action_BT).tolist()
+    assert "kl" not in filled.streams, "nothing computes it"
+
+
+@given(groups)
+def test_the_reward_reaches_action_tokens_and_nothing_is_lost(groups):
+    batch = pack(groups)
+    everything = [t for g in groups for t in g.trajectories]
+    assert batch.reward_BT[~batch.action_BT].abs().sum() == 0
+    torch.testing.assert_close(batch.return_B(), torch.tensor([t.total_reward for t in everything]))
+    assert batch.action_tokens == sum(len(turn.action_ids) for t in everything for turn in t.turns)
+    for row, t in enumerate(everything):
+        ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
+        assert batch.id_BT[row, batch.valid_BT[row]].tolist() == ids
+        assert batch.action_BT.shape == batch.id_BT.shape
+
+
+@given(groups, st.integers(1, 60), st.integers(1, 4), st.integers(1, 3))
+def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, parts, processes):
+    key = lambda b: sorted(tuple(b.id_BT[r, b.valid_BT[r]].tolist()) for r in range(len(b.id_BT)))  # noqa: E731
+    whole = pack(groups)
+    minis = [pack(groups[rank::processes]).mini_batches(parts, len(groups)) for rank in range(processes)]
+    micros = [m for mine in minis for mini in mine for m in mini.micro_batches(bound)]
+    assert sorted(k for m in micros for k in key(m)) == key(whole)
+    for micro in micros:
+        assert micro.id_BT.numel() <= bound or len(micro.id_BT) == 1
+    for part, alone in enumerate(whole.mini_batches(parts, len(groups))):
+        together = [mine[part] for mine in minis]
+        assert sorted(k for b in together for k in key(b)) == key(alone), "a part is the same however many processes share it"
+        numbers = {n for b in together for n in b.group_B.tolist()}
+        assert all(part * len(groups) <= n * parts < (part + 1) * len(groups) for n in numbers)
+
+
+def test_a_process_with_one_group_shares_in_mini_batches():
+    """Two processes, one group each, two parts: each part is one process's, and empty on the other."""
+    made = [Group(n, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])]) for n in range(2)]
+    sizes = [[mini.action_tokens for mini in pack([group]).mini_batches(2, 2)] for group in made]
+    assert sizes == [[1, 0], [0, 1]]
+
+
+def test_rows_know_their_episode():
+    done, empty = Turn("", [1], [2], [-1.0]), Turn("", [1])
+    made = [Group(3, [Trajectory("a", 0, [done]), Trajectory("b", 0, [empty])]), Group(5, [Trajectory("c", 0, [done])])]
+    batch = pack(made)
+    assert (batch.group_B.tolist(), batch.episode_B.tolist()) == ([3, 5], [0, 2])
+
+
+def test_an_idle_batch_carries_no_loss():
+    idle = pack([Group(0, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])])]).idle()
+    assert idle.action_tokens == 0
+    assert idle.valid_BT.tolist() == [[True]]

@@ -1,0 +1,189 @@
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import tiny
+import torch
+
+from agentgym_train.engine.logps import token_logps
+from agentgym_train.errors import ModelError
+from agentgym_train.generators import hf, probe
+from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.protocols import Sample, Sampling
+
+SAMPLING = Sampling(temperature=0.7, max_new_tokens=100, stop_ids=frozenset(range(20)))
+IDS = range(300)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny.model()
+
+
+@pytest.fixture(scope="module")
+def generator(model):
+    return HFGenerator(model)
+
+
+def check(generator, model, dtype="float32"):
+    forward = partial(token_logps, model, temperature=SAMPLING.temperature)
+    length = probe.length(model.config)
+    probe.check_logps(generator, lambda batch: forward(batch), sampling=SAMPLING, ids=IDS, length=length, dtype=dtype)
+
+
+class Wrapped:
+    """A generator that does what another does, but for one fault."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def session(self, seeds, sampling):
+        self.now = self.inner.session(seeds, sampling)
+        return self
+
+    def submit(self, row, ids):
+        self.now.submit(row, ids)
+
+    def poll(self):
+        return self.now.poll()
+
+    def restart(self, row):
+        self.now.restart(row)
+
+    def finish(self, row):
+        self.now.finish(row)
+
+
+class IgnoresTemperature(Wrapped):
+    def session(self, seeds, sampling):
+        return super().session(seeds, replace(sampling, temperature=1.0))
+
+
+class LogpsOffByOne(Wrapped):
+    def poll(self):
+        return {r: replace(s, logps=[0.0, *s.logps[:-1]]) for r, s in super().poll().items()}
+
+
+class KeepsTheHistoryAfterRestart(Wrapped):
+    def restart(self, row):
+        pass
+
+
+class ForgetsTheLastTokenOfATurn(Wrapped):
+    """What a cache does that never takes the last sampled token in."""
+
+    def submit(self, row, ids):
+        self.now._history[row] = self.now._history[row][:-1]
+        self.now._memory.known[row] = len(self.now._history[row])
+        super().submit(row, ids)
+
+
+class AnswersForOneRow(Wrapped):
+    def poll(self):
+        return dict(list(super().poll().items())[:1])
+
+
+class AnswersForOneRowAgainAndAgain(Wrapped):
+    def poll(self):
+        self.first = getattr(self, "first", None) or dict(list(super().poll().items())[:1])
+        return self.first
+
+
+class SaysNothing(Wrapped):
+    def poll(self):
+        return {row: Sample([], [], 0) for row in super().poll()}
+
+
+class HasALogpTooMany(Wrapped):
+    def poll(self):
+        return {r: replace(s, logps=[*s.logps, 0.0]) for r, s in super().poll().items()}
+
+
+class NotesPrompts(Wrapped):
+    def submit(self, row, ids):
+        self.seen = [*getattr(self, "seen", []), *ids]
+        super().submit(row, ids)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
+def test_the_embedded_generator_passes_with_every_architecture(kind, dtype):
+    model = tiny.model(kind).eval().to(getattr(torch, dtype))
+    check(HFGenerator(model), model, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("fault", [IgnoresTemperature, LogpsOffByOne, KeepsTheHistoryAfterRestart, ForgetsTheLastTokenOfATurn])
+def test_a_generator_with_a_fault_is_refused(fault, dtype):
+    model = tiny.model().to(getattr(torch, dtype))
+    generator = HFGenerator(model)
+    check(Wrapped(generator), model, dtype)
+    with pytest.raises(ModelError, match=rf"in {dtype} they differ by \d+\.\d+ nats"):
+        check(fault(generator), model, dtype)
+
+
+@pytest.mark.parametrize(("kind", "method"), [("mistral", 0), ("gemma3_text", 0), ("mistral", 1), ("gemma3_text", 1), ("mpt", 1)])
+def test_a_cache_that_ignores_windows_or_counts_padding_is_refused(kind, method):
+    model = tiny.model(kind).eval()
+    generator = HFGenerator(model)
+    generator.method = hf.METHODS[method]
+    with pytest.raises(ModelError, match="off-policy"):
+        check(generator, model)
+
+
+def test_weights_that_were_not_loaded_are_noticed(generator, model):
+    other = tiny.model(seed=1)
+    with pytest.raises(ModelError, match="its weights"):
+        check(generator, other)
+    fresh = HFGenerator(tiny.model(seed=2))
+    fresh.load(other.named_parameters(), 1)
+    check(fresh, other)
+
+
+def test_dropout_in_the_training_forward_is_noticed():
+    model = tiny.model("gpt2")
+    generator = HFGenerator(tiny.model("gpt2"))
+    check(generator, model.eval())
+    with pytest.raises(ModelError, match="off-policy"):
+        check(generator, model.train())
+
+
+@pytest.mark.parametrize("fault", [AnswersForOneRow, AnswersForOneRowAgainAndAgain, SaysNothing, HasALogpTooMany])
+def test_samples_that_break_the_protocol_are_refused(fault, generator, model):
+    with pytest.raises(ModelError, match="1 to 4 tokens and a log-probability each"):
+        check(fault(generator), model)
+
+
+def test_prompts_hold_no_stop_tokens(generator, model):
+    notes = NotesPrompts(generator)
+    check(notes, model)
+    assert len(notes.seen) > 50
+    assert not SAMPLING.stop_ids & set(notes.seen)
+
+
+def test_the_conversation_is_ragged_and_long_enough_and_speaks_of_known_tokens(generator, model):
+    length = probe.length(tiny.model("mistral").config)
+    allowed = [i for i in IDS if i % 3 and i not in SAMPLING.stop_ids]
+    never = replace(SAMPLING, max_new_tokens=4, stop_ids=frozenset())
+    rows = probe.play(generator.session, never, ids=allowed, length=length)
+    lengths = [sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in row.turns) for row in rows]
+    assert [len(row.turns) for row in rows] == [1, 3, 3, 3, 3]
+    assert tiny.WINDOW + 8 < max(lengths) <= length
+    assert len({len(row.turns[0].prompt_ids) for row in rows[1:]}) > 1
+    assert {token for row in rows for turn in row.turns for token in turn.prompt_ids} <= set(allowed)
+
+
+@pytest.mark.parametrize(
+    ("config", "tokens"),
+    [
+        ({}, 48),
+        ({"sliding_window": 16}, 48),
+        ({"sliding_window": 100}, 200),
+        ({"sliding_window": 4096}, 256),
+        ({"sliding_window": 4096, "max_position_embeddings": 128}, 128),
+        ({"max_position_embeddings": 32}, 32),
+    ],
+)
+def test_its_length_exceeds_small_windows_and_stays_short(config, tokens):
+    shape = tiny.CONFIG_MAPPING["mistral"](**({"sliding_window": None, "max_position_embeddings": 4096} | config))
+    assert probe.length(shape) == tokens

@@ -1,0 +1,95 @@
+"""What a line of metrics.jsonl says of a step's episodes and of the machine."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import small_run
+import tiny
+
+from agentgym_envs.pool import Description
+from agentgym_train import config as configuration
+from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.engine.distributed import World
+from agentgym_train.reporting import metrics
+from agentgym_train.rollout.environments import Lane
+from agentgym_train.scorers.penalty import Penalty
+from agentgym_train.trainer import Trainer
+
+
+def turn(tokens, *, invalid=False):
+    return Turn("seen", [1, 2], [7] * tokens, [-1.0] * tokens, invalid=invalid)
+
+
+GROUPS = [
+    Group(0, [Trajectory("easy", 0, [turn(3), turn(5, invalid=True)], score=1.0, success=True), Trajectory("easy", 0, [turn(4)])]),
+    Group(1, [Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON), Trajectory("elsewhere", 1, [turn(0)], late=3)]),
+]
+LEVELS = {"easy": 1, "hard": 4, "elsewhere": 3}
+
+
+def test_means_by_hand():
+    means = metrics.means(metrics.totals(GROUPS, World(), LEVELS) | metrics.failed([]))
+    assert means == {
+        **{"episodes": 4, "tokens": 30, "action_tokens": 20, "turns": 1.25, "action_length": 4.0, "invalid": 0.2},
+        **{"success": 0.25, "score": 0.25, "return": 0.0, "truncated_horizon": 0.25, "truncated_context": 0.0, "mixed_groups": 0.0},
+        **{"env_failures": 0, "given_up": 0, "difficulty": 2.25, "late": 3},
+    }
+
+
+@pytest.mark.parametrize("levels", [None, {}, {"easy": 1, "hard": 4}])
+def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(levels):
+    assert "difficulty" not in metrics.means(metrics.totals(GROUPS, World(), levels) | metrics.failed([]))
+
+
+@pytest.mark.parametrize(("difficulties", "expected"), [([1, 4, 3], {"difficulty": 2.25}), (None, {})])
+def test_the_trainer_takes_difficulties_from_the_training_environment(tmp_path, difficulties, expected):
+    trainer = Trainer.__new__(Trainer)
+    training = Description("", [*LEVELS], difficulties, {}, text_env=True)
+    config = configuration.load(small_run.write(tmp_path))
+    trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
+    row = trainer.summarise(0, [GROUPS], [[]], given=[GROUPS])
+    assert {name: row[name] for name in row if name == "difficulty"} == expected
+
+
+def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
+    """A step in which no episode was good enough for its source is a step: with its tokens, its failures and its success of 0."""
+    paid = [Trajectory("easy", 0, [replace(turn(3), reward=reward)]) for reward in (1.0, 0.0)]
+    played = [*GROUPS, Group(2, paid)]
+    dropped = [Group(g.number, g.trajectories[2:], dropped=g.trajectories[:2]) for g in played]
+    halves = [Group(g.number, g.trajectories[:1], dropped=g.trajectories[1:]) for g in played]
+    everything, nothing, half = (metrics.totals(groups, World(), LEVELS) for groups in (played, dropped, halves))
+    assert everything == nothing == half
+    assert everything["mixed_groups"] == 1
+    costly = [Penalty(turn=0.5).build(None).score(groups) for groups in (played, halves)]
+    assert metrics.totals(costly[0], World()) == metrics.totals(costly[1], World()), "scorers see them too"
+    trainer = Trainer.__new__(Trainer)
+    config = configuration.load(small_run.write(tmp_path))
+    training = Description("", [*LEVELS], None, {}, text_env=True)
+    trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
+    assert trainer.summarise(0, [dropped], [[]], given=[dropped])["episodes"] == 6
+
+
+def test_rates_are_of_what_the_policy_played():
+    """A teacher's episodes count, and their tokens; their success is not the policy's. Alone, there is nothing else to tell."""
+    taught = [Group(2, [Trajectory("easy", 0, [turn(6)], score=1.0, success=True)], recorded=True)]
+    alone, mixed, only = (metrics.means(metrics.totals(g, World()) | metrics.failed([])) for g in (GROUPS, GROUPS + taught, taught))
+    assert mixed == alone | {"episodes": 5, "tokens": 38, "action_tokens": 26}
+    assert (only["success"], only["episodes"]) == (1.0, 1)
+    lost = metrics.means(metrics.totals([Group(0, []), *taught], World()) | metrics.failed([]))
+    assert "success" not in lost, "what the policy played has failed, and says nothing of it"
+    trainer, seen = Trainer.__new__(Trainer), []
+    trainer.lanes = [SimpleNamespace(name="one", curriculum=SimpleNamespace(observe=seen.append))]
+    trainer.observe({}, lost)
+    trainer.observe({}, mixed)
+    assert seen == [mixed], "nor is a curriculum shown it"
+
+
+def test_memory_is_the_peak_that_linux_tells():
+    held = b"x" * 50_000_000
+    told = metrics.memory()
+    del held
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
+    assert told["process"] == pytest.approx(peak / 2**20, rel=0.02)

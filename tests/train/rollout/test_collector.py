@@ -1,0 +1,196 @@
+import arrival
+import gymnasium
+import pytest
+import timed as timed_support
+import tiny
+from scripted import collect, play
+
+from agentgym_train.data.types import Status
+from agentgym_train.protocols import Sampling
+from agentgym_train.rollout.collector import Collector, Start, noise_seeds
+
+FAULTY = "faulty_envs:support/Faulty-v0"
+
+
+def test_an_episode_is_what_the_environment_says():
+    env = gymnasium.make("agentgym/Maze-v1", rooms=[4])
+    first, info = env.reset(seed=5)
+    plan = [*env.unwrapped.oracle()]
+    (group,), _, _, chat = collect("agentgym/Maze-v1", [Start(0, 5)] * 2, lambda row, turn: plan[turn], rooms=[4])
+    a, b = group.trajectories
+    assert [t.action for t in a.turns] == plan
+    assert a.turns[0].observation == first
+    assert (a.status, a.score, a.success, a.total_reward) == (Status.COMPLETED, 1.0, True, 1.0)
+    assert (a.task_id, a.seed) == (info["task_id"], 5)
+    assert [t.reward for t in a.turns] == [0.0] * (len(plan) - 1) + [1.0]
+    assert {t.version for t in a.turns} == {4}
+    assert [t.prompt_ids for t in a.turns] == [t.prompt_ids for t in b.turns]
+    ids = [i for t in a.turns for i in t.prompt_ids + t.action_ids]
+    full = chat.render(chat.messages([t.observation for t in a.turns], plan), prompt=False)
+    # The framework ends the last message only when another follows.
+    assert ids == chat.tokenizer(full, add_special_tokens=False)["input_ids"][: len(ids)]
+
+
+def test_the_horizon_is_a_truncation_and_counts_actions():
+    (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=3, length=5)
+    (t,) = group.trajectories
+    assert (t.status, len(t.turns), t.success) == (Status.TRUNCATED_HORIZON, 3, False)
+    (group,), _, generator, _ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=5, length=5)
+    assert group.trajectories[0].status is Status.COMPLETED, "solved with the last action: not a truncation"
+    assert generator.finished == [0], "a generator may forget the row"
+
+
+@pytest.mark.parametrize("max_turns", [3, 4])
+def test_without_a_key_success_is_a_return_above_zero_at_the_environments_own_end(max_turns):
+    (group,), *_ = collect("hash_env:support/Hash-v0", [Start(0, 3)], lambda row, turn: "go", max_turns=max_turns, length=4)
+    (t,) = group.trajectories
+    assert t.total_reward > 0
+    assert t.success is (max_turns == 4)
+
+
+def test_a_full_context_is_a_truncation_of_its_own():
+    (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_context=80, length=50, max_turns=50)
+    (t,) = group.trajectories
+    assert t.status is Status.TRUNCATED_CONTEXT
+    tokens = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
+    assert 40 < tokens <= 80
+
+
+def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_path):
+    def played(max_context, **fault):
+        said = "a longer action"
+        (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: said, max_context=max_context, length=5, **fault)
+        return group.trajectories[0].status, group.trajectories[0].turns
+
+    _, turns = played(10_000)
+    room = 8  # the script's max_new_tokens
+    needed = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns) - len(turns[-1].action_ids) + room
+    assert played(needed) == (Status.COMPLETED, turns)
+    assert played(needed - 1) == (Status.TRUNCATED_CONTEXT, turns[:4])
+    retried = played(needed, fault="raise", at=3, marker=str(tmp_path / "failed"))
+    assert retried == (Status.COMPLETED, turns), "what was said before the failure takes no room"
+
+
+@pytest.mark.parametrize("fault", ["raise", "hang", "die"])
+def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
+    starts = [Start(0, 1)] * 4
+    groups, collector, _, _ = collect(
+        FAULTY, starts, lambda row, turn: f"a{turn}", timeout=1.0, fault=fault, at=2, marker=str(tmp_path / "failed")
+    )
+    trajectories = groups[0].trajectories
+    assert len(collector.failures) >= 1
+    assert len(trajectories) == 4
+    for t in trajectories:
+        assert t.status is Status.COMPLETED
+        assert [turn.action for turn in t.turns] == [f"a{n}" for n in range(5)], "from the start, with nothing left of the failure"
+        assert t.total_reward == 1.0
+
+
+def test_an_environment_that_always_fails_never_reaches_the_loss():
+    groups, collector, _, _ = collect(
+        FAULTY, [Start(0, 1), Start(0, 1), Start(2, 2)], lambda row, turn: "ok", fault="raise", at=3, seeds=[1], retries=2
+    )
+    assert [(g.number, len(g.trajectories)) for g in groups] == [(0, 0), (2, 1)]
+    assert [(f.seed, f.turn, f.given_up) for f in collector.failures].count((1, 3, False)) == 4
+    assert [(f.seed, f.turn, f.given_up) for f in collector.failures].count((1, 3, True)) == 2
+    assert len(collector.failures) == 6
+    assert all("broken on purpose" in f.error for f in collector.failures)
+    assert groups[1].trajectories[0].success
+
+
+@pytest.mark.parametrize("fault", ["hang", "die"])
+def test_a_neighbour_of_a_dying_environment_loses_none_of_its_retries(fault):
+    """One worker holds both: every death of the one takes the other along, more often than an episode may fail."""
+    groups, collector, *_ = collect(
+        FAULTY, [Start(0, 1), Start(1, 2)], lambda row, turn: "ok", workers=1, timeout=0.5, retries=2, length=9,
+        fault=fault, at=2, seeds=[1],
+    )  # fmt: skip
+    assert [len(g.trajectories) for g in groups] == [0, 1]
+    assert groups[1].trajectories[0].success
+    assert {f.seed for f in collector.failures} == {1}
+    assert [f.given_up for f in collector.failures] == [False, False, True]
+
+
+def test_if_nothing_can_be_played_the_groups_are_empty():
+    groups, collector, *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "raise", retries=1)
+    assert [g.trajectories for g in groups] == [[]]
+    assert [f.given_up for f in collector.failures] == [False, True]
+
+
+def test_noise_is_the_episodes_own():
+    """Whatever else is played beside it, on however many processes, an episode has the same noise; no two have."""
+    starts = [Start(g, 7 + g) for g in range(4) for _ in range(3)]
+    seeds = noise_seeds(starts, "a")
+    assert len(set(seeds)) == 12
+    assert noise_seeds(starts[3:6], "a") == seeds[3:6]
+    assert not set(noise_seeds(starts, "b")) & set(seeds)
+    assert len(set(noise_seeds([Start(0, 7), Start(1, 7)], "a"))) == 2, "nor have groups that drew the same task"
+    _, _, generator, _ = collect(FAULTY, starts[:2], lambda row, turn: "ok")
+    assert generator.seeds == noise_seeds(starts[:2], "n")
+
+
+def test_ready_episodes_do_not_wait_for_slow_ones():
+    groups, _, generator, _ = collect(
+        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", batch_wait=0.05, delay=0.4, length=4
+    )
+    assert all(g.trajectories[0].success for g in groups)
+    first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
+    assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"
+
+
+def test_an_answer_that_is_waited_for_is_not_late():
+    groups, *_ = collect("faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", delay=0.05, length=2)
+    assert [g.trajectories[0].late for g in groups] == [0, 0]
+
+
+def test_rows_come_to_the_generator_in_their_order_whatever_the_order_of_the_answers():
+    starts = [Start(row, row) for row in range(9)]
+    _, _, generator, _ = play(arrival.Pool(order=1), starts, lambda row, turn: "x")
+    batches = [list(prompts) for prompts in generator.prompts]
+    assert len(batches[0]) == 9
+    assert batches == [sorted(batch) for batch in batches]
+
+
+def timed(seconds, *, turns=4, failing=()):
+    """Plays an episode a number in ``seconds``, those that a step of its environment takes; a sample takes one."""
+    clock, chat = timed_support.Clock(), tiny.chat(instructions="")
+    pool, generator = timed_support.TimedPool(clock, seconds, turns, failing), timed_support.TimedGenerator(clock)
+    collector = Collector(pool, generator, chat, max_context=1000, batch_wait=0.0)
+    starts = [Start(row, row) for row in range(len(seconds))]
+    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    groups = collector.collect(starts, max_turns=99, sampling=sampling, noise="n")
+    assert [[len(t.turns) for t in g.trajectories] for g in groups] == [[turns]] * len(seconds)
+    return groups, clock.now, {row: max(time for time, answered in pool.answered if answered == row) for row in range(len(seconds))}
+
+
+def test_environments_and_an_asynchronous_generator_work_at_the_same_time():
+    """While one row is sampled the environments of the others step: the generator is never idle until its last sample."""
+    assert timed([3.0] * 4)[1] == 4 * 4 + 3, "taking turns it would be 4 * (4 + 3)"
+    assert timed([2.5] * 4)[1] <= 4 * 4 + 3
+
+
+def test_an_asynchronous_generator_goes_on_without_a_slow_environment():
+    _, end, last = timed([50.0, 1.0, 1.0, 1.0])
+    assert all(last[row] <= 1 + 3 * 4 + 4 for row in (1, 2, 3)), "a second for each sample, and little more"
+    assert end == 4 * (1 + 50)
+
+
+def test_an_answer_is_late_once_however_many_batches_go_on_without_it():
+    """The fast episode is over before the slow one has answered its first action, with a failure or not."""
+    for failing in ((), (1,)):
+        groups, *_ = timed([0.5, 20.0], failing=failing)
+        assert [g.trajectories[0].late for g in groups] == [0, 1]
+
+
+def test_fast_environments_do_not_wait_for_a_busy_generator():
+    """An answer is taken in at the next sample at the latest, not when all that is asked for is sampled."""
+    *_, last = timed([0.5] * 8, turns=2)
+    assert max(last.values()) == 8 * 2 + 0.5
+    assert min(last.values()) == 8 + 2
+
+
+def test_named_tasks_are_played():
+    name = "rooms4-things1-test-3"
+    groups, *_ = collect("agentgym/Maze-v1", [Start(0, 0, name)], lambda row, turn: "look", max_turns=1, split="test")
+    assert groups[0].trajectories[0].task_id == name
+    assert groups[0].trajectories[0].turns[0].invalid

@@ -1,0 +1,80 @@
+"""The check for authors of sources: ours pass it, and it names every fault that is planted."""
+
+import itertools
+
+import pytest
+
+from agentgym_envs.errors import ConformanceError
+from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.testing import check_source
+
+
+class Sound:
+    """One episode a group, named by step and number. Correct until a subclass breaks it."""
+
+    failures = ()
+    made = itertools.count()
+
+    def __init__(self, world):
+        self.world, self.mine = world, range(world.rank, 5, world.size)
+
+    def next(self, step, horizon):
+        return [Group(n, [self.episode(step, n)]) for n in self.mine]
+
+    def episode(self, step, number):
+        return Trajectory(f"{step} {number}", number, [Turn("", [1], [2], [-1.0])])
+
+    def close(self):
+        pass
+
+
+class Everything(Sound):
+    def __init__(self, world):
+        super().__init__(world)
+        self.mine = range(5)
+
+
+class ByProcess(Sound):
+    def episode(self, step, number):
+        return Trajectory(f"{step} {number} {self.world.rank}", number)
+
+
+class ByTime(Sound):
+    def episode(self, step, number):
+        return Trajectory(f"{next(self.made)}", number)
+
+
+class Beyond(Sound):
+    def __init__(self, world):
+        super().__init__(world)
+        self.mine = range(world.rank + 3, 8, world.size)
+
+
+class Silent(Sound):
+    def episode(self, step, number):
+        return Trajectory("t", number, [Turn("", [1], [2, 3], [-1.0])])
+
+
+class Failed(Sound):
+    def episode(self, step, number):
+        return Trajectory("t", number, status=Status.ERROR_ENV)
+
+
+def test_a_sound_one_passes():
+    assert len(check_source(Sound, groups=5)) == 4
+
+
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (Everything, "at step 1 process 2 of 2 has a group of number 0, which is another's"),
+        (ByProcess, "at step 1 the groups are others with 2 processes"),
+        (ByTime, "at step 1 the groups are others"),
+        (Beyond, "number 5, which is another's, or not from 0 to 4"),
+        (Silent, "2 sampled tokens with 1 log-probabilities"),
+        (Failed, "an episode whose environment failed: 't'"),
+    ],
+)
+def test_a_planted_fault_is_named(cls, message):
+    with pytest.raises(ConformanceError, match=message):
+        check_source(cls, groups=5)
