@@ -442,7 +442,7 @@ def test_random_play_through_whole_episodes_never_raises_and_is_never_invalid(wo
 
 def test_threads_reset_at_once_and_nothing_is_printed_or_redirected(capsys):
     upstream("GoToObjDoor", 0)
-    assert "Sampling rejected" in capsys.readouterr().out, "a seed of which layouts are rejected"
+    assert "Sampling rejected" in capsys.readouterr().out, "the seed has rejected layouts"
     before, seen = sys.stdout, []
 
     def work():

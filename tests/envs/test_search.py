@@ -148,7 +148,7 @@ def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monke
     for attempt in range(12):
         with pytest.raises(ZeroDivisionError) as error:
             build(DOCS, f"attempt {attempt}", on_passage=lambda: 1 / 0)
-        caught.append(error)  # with its frames, and the writer in them
+        caught.append(error)  # the frames of the error hold the writer
     assert list((tmp_path / "search").iterdir()) == []
 
 
@@ -223,7 +223,7 @@ class Server(BaseHTTPRequestHandler):
 
     def do_POST(self):
         Server.seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        assert self.headers["Accept-Encoding"] == "identity"  # or a small answer could be a large one
+        assert self.headers["Accept-Encoding"] == "identity"  # else a small answer could decompress to a large one
         status, headers, pieces = Server.plan.pop(0) if len(Server.plan) > 1 else Server.plan[0]
         if status is None:  # ends the connection with a reset
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -233,7 +233,7 @@ class Server(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        with suppress(OSError):  # the other side has had enough
+        with suppress(OSError):  # the client has closed the connection
             for piece in pieces:
                 self.wfile.write(piece)
                 self.wfile.flush()
@@ -517,7 +517,7 @@ ROW = b'{"question": "q?", "answer": ["a"]}\n'
         ("a.jsonl", "\ufeff".encode("utf-16") + b"x", r"a\.jsonl:1 is not UTF-8"),
         ("a.jsonl", b"[" * 100_000, r"a\.jsonl:1 is JSON that cannot be read"),
         ("a.jsonl", b"9" * 5000, r"a\.jsonl:1 is JSON that cannot be read"),
-        ("a.jsonl", b"PAR1" + b"\x00" * 20 + b"PAR1", r"a\.jsonl:1 is parquet: write it as JSON lines"),
+        ("a.jsonl", b"PAR1" + b"\x00" * 20 + b"PAR1", r"a\.jsonl:1 is parquet; convert it to JSON lines"),
         ("a.jsonl.gz", gzip.compress(ROW * 9, mtime=0)[:-12], r"a\.jsonl\.gz:\d+ is damaged gzip"),
         ("a.json", b'[{"question": "q?", "answer": "a"}, {}]', r"a\.json: record 2 has no question"),
         ("a.json", b'[\n{"question": "q?"\n', r"a\.json:3 is not JSON"),
@@ -632,7 +632,7 @@ def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages()
         for before, after in zip(q.gold, q.gold[1:], strict=False):
             if after.startswith("country-") or after.startswith("city-"):
                 assert passages[after].title in passages[before].text, "each passage names the next"
-            assert passages[after].title not in q.text, "which the question does not"
+            assert passages[after].title not in q.text, "the question does not name it"
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -233,8 +233,8 @@ def test_random_play_over_the_list_solves_less_than_a_third():
 
 def test_the_importer_follows_the_rules(mojang):
     book = gymnasium.make("agentgym/TextCraft-v2", recipes=mojang).unwrapped.book
-    assert "iron_ingot" not in book.recipes, "a block taken apart is no recipe"
-    assert "glass" not in book.recipes, "smelting is no crafting"
+    assert "iron_ingot" not in book.recipes, "turning a block back into items is not a recipe"
+    assert "glass" not in book.recipes, "smelting is not crafting"
     assert book.recipes["stick"][0].inputs == (("planks", 2),), "the first of the alternatives"
     assert book.depths == {"dark_oak_planks": 1, "dark_oak_logs": 0, "stick": 2, "planks": 1, "dark_oak_sign": 3}
 

@@ -135,7 +135,7 @@ def test_a_game_begun_anew_is_as_in_a_fresh_interpreter(monkeypatch):
     used, fresh = (gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2))
     used.reset()
     solution = list(used.unwrapped.oracle())
-    for actions in (solution[:1], solution):  # given up in the middle, and ended
+    for actions in (solution[:1], solution):  # abandoned in the middle, then played to the end
         for action in actions:
             used.step(action)
         monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
@@ -244,7 +244,7 @@ def test_hash_seeds_processes_and_folders_make_the_same_game(tmp_path):
     command = [sys.executable, "-P", "-c", code]
     both = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path / "here") for _ in range(2)]
     paths = {p.communicate()[0].strip() for p in both}
-    assert len(paths) == 1, "two processes that ask at once get one game"
+    assert len(paths) == 1, "two processes that request a game at the same time get one game"
     other = Path(paths.pop())
     games = [json.loads(p.with_suffix(".json").read_text()) for p in (first, other)]
     assert games[0] == games[1]

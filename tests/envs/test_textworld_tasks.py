@@ -55,7 +55,7 @@ def test_seeds_of_coin_collectors_share_a_layout_as_their_games_do(uncompiled, l
     ours = groups(range(seeds), lambda seed: layouts.coin_layout(level, seed))
     theirs = groups(range(seeds), lambda seed: rooms(uncompiled("tw-coin_collector", {"level": level}, seed)))
     assert ours == theirs
-    assert level != 4 or len(ours) < seeds, "some share one"
+    assert level != 4 or len(ours) < seeds, "some seeds share a layout"
 
 
 def test_seeds_of_simple_games_give_the_layouts_of_their_games(uncompiled):
