@@ -280,7 +280,9 @@ class TextWorldEnv(GameEnv):
         for path in chain(*self._files.values()):
             for needed in (path, path.with_suffix(".json")):
                 if path.suffix != ".z8" or not needed.is_file():
-                    raise TaskError(f"games: {str(needed)!r} is missing; a game is a .z8 file with its .json beside it")
+                    raise TaskError(
+                        f"games: {str(needed)!r} is missing or has a wrong ending; a game is a .z8 file with its .json beside it"
+                    )
         super().__init__(split=split, **kwargs)
 
     def make_tasks(self) -> TaskSet:
