@@ -24,7 +24,7 @@ AHEAD = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 @pytest.fixture(scope="module")
 def worlds():
-    """One environment a split, for tests that reset it anyway."""
+    """One environment per split, for tests that reset it."""
     return {split: gymnasium.make("agentgym/BabyAI-v2", split=split).unwrapped for split in SEEDS}
 
 
@@ -56,7 +56,7 @@ def room(*things, carrying=None, at=(4, 7)):
 
 
 def place(worlds, level):
-    """An environment in which a level of our own goes on."""
+    """An environment that continues with the given level."""
     world, _ = begin(worlds, "GoToRedBall-0")
     world._level = level
     world._look()
@@ -91,7 +91,7 @@ def test_words_for_each_kind_of_sight(things, carrying, words):
 
 
 def test_what_is_carried_from_the_start_lies_nowhere(worlds):
-    """AgentGym's first text also shows it where minigrid takes it up."""
+    """AgentGym's first text also shows the carried thing at its former place."""
     shown = 0
     for seed in range(10):
         world, observation = begin(worlds, f"PutNextS7N4Carrying-{seed}")
@@ -146,7 +146,7 @@ def test_available_actions_come_in_agentgyms_order(worlds):
 
 
 def test_actions_name_things_by_the_numbers_of_the_description(worlds):
-    """AgentGym's own actions count only what can be reached: there, its ball 1 would be the second."""
+    """AgentGym's actions count reachable things only: its ball 1 would be the second ball here."""
     shut_in = [(4, 4, Ball("red")), *[(x, y, Box("grey")) for x, y in ((4, 5), (3, 4), (5, 4), (4, 3))]]
     world = place(worlds, room(*shut_in, (7, 3, Ball("red"))))
     assert [t.label for t in world._view.things if "ball" in t.label] == ["red ball 1", "red ball 2"]
@@ -158,7 +158,7 @@ def test_actions_name_things_by_the_numbers_of_the_description(worlds):
 
 
 def test_walks_do_not_leave_what_is_in_sight(worlds):
-    """A box bars the way ahead in a corridor; the only way round it would begin behind the agent."""
+    """A box blocks a corridor. The only path around it begins behind the agent."""
     walls = [(x, y, Wall()) for x in (3, 5) for y in range(1, 7)]
     world = place(worlds, room(*walls, (4, 5, Ball("red")), (4, 4, Key("red")), at=(4, 6)))
     assert "go to red ball 1" in world.actions()
@@ -171,7 +171,7 @@ def cluttered(count, rng):
 
 
 def plain_search(level, view, target, *, onto):
-    """AgentGym's search as told: a queue without a look at what waits in it, and the latest way into a state counts."""
+    """AgentGym's search: its queue can hold a state twice, and the latest predecessor counts."""
     x, y, free = *level.agent_pos, set()
     for (ahead, right), bit in zip(PLACES, (1 << 8 * (n // 7) + n % 7 for n in range(49)), strict=True):
         if view.free & bit:
@@ -234,15 +234,18 @@ def seen_cells(view):
 
 
 def play_beside(worlds, task_id, rng, turns):
-    """Plays at random with minigrid's own level beside; returns how many turns it took and what was done."""
+    """Plays at random and steps minigrid's level alongside.
+
+    Returns the number of turns and the actions.
+    """
     world, observation = begin(worlds, task_id)
     level, _, seed = task_id.rpartition("-")
-    theirs = upstream(level, int(seed))
-    assert observation.startswith(f"Your goal: {theirs.mission}\n")
+    original = upstream(level, int(seed))
+    assert observation.startswith(f"Your goal: {original.mission}\n")
     done = set()
     for _ in range(turns):
-        grid, visible = theirs.gen_obs_grid()
-        assert state(world._level) == state(theirs)
+        grid, visible = original.gen_obs_grid()
+        assert state(world._level) == state(original)
         assert seen_cells(world._view) == [bool(visible[i, j]) for j, i in product(range(7), repeat=2)]
         for thing in world._view.things:
             assert name(grid.get(thing.cell % 7, thing.cell // 7)) in thing.label
@@ -251,16 +254,16 @@ def play_beside(worlds, task_id, rng, turns):
         _, reward, terminated, truncated, info = world.step(action)
         assert not info["invalid"], action
         assert not truncated
-        theirs_says = (None, 0.0, False, False)
+        expected = (None, 0.0, False, False)
         for step in low:
-            theirs_says = theirs.step(LOW[step])
-            if theirs_says[2] or theirs_says[3]:
+            expected = original.step(LOW[step])
+            if expected[2] or expected[3]:
                 break
-        assert (reward, terminated) == (theirs_says[1], theirs_says[2] or theirs_says[3])
+        assert (reward, terminated) == (expected[1], expected[2] or expected[3])
         done.add(action.split()[0])
         if terminated:
             break
-    assert state(world._level) == state(theirs)
+    assert state(world._level) == state(original)
     return done
 
 
@@ -274,10 +277,10 @@ def test_random_play_does_what_minigrid_does(worlds, level):
 
 def test_running_out_of_moves_ends_the_episode_without_reward(worlds):
     world, _ = begin(worlds, "PickupLoc-0")
-    theirs = upstream("PickupLoc", 0)
-    for move in range(1, theirs.max_steps + 1):
+    original = upstream("PickupLoc", 0)
+    for move in range(1, original.max_steps + 1):
         observation, reward, terminated, truncated, info = world.step("turn left")
-        assert (reward, terminated, truncated) == (0.0, theirs.step(LOW["left"])[3], False)
+        assert (reward, terminated, truncated) == (0.0, original.step(LOW["left"])[3], False)
         assert terminated == (move == 64)
     assert not info["success"]
     assert "completed" not in observation
@@ -290,19 +293,19 @@ def test_a_level_that_is_used_again_equals_a_new_one():
             if seed in LEFT_OUT.get(level, ()):
                 continue
             ours.reset(seed=seed)
-            theirs = upstream(level, seed)
-            assert state(ours) == state(theirs)
-            assert (ours.mission, ours.max_steps) == (theirs.mission, theirs.max_steps)
+            original = upstream(level, seed)
+            assert state(ours) == state(original)
+            assert (ours.mission, ours.max_steps) == (original.mission, original.max_steps)
 
 
 @pytest.mark.parametrize("task_id", ["GoToRedBall-3", "PickupLoc-2", "PutNextLocalS6N4-1", "UnlockLocalDist-5", "SynthSeq-4"])
 def test_the_oracle_does_what_minigrids_bot_does_and_earns_its_reward(worlds, task_id):
     world, _ = begin(worlds, task_id)
     level, _, seed = task_id.rpartition("-")
-    theirs = upstream(level, int(seed))
+    original = upstream(level, int(seed))
     for action in world.oracle():
         _, reward, terminated, _, _ = world.step(action)
-        _, their_reward, their_end, _, _ = theirs.step(LOW[WORDS.get(action, action.split()[0])])
+        _, their_reward, their_end, _, _ = original.step(LOW[WORDS.get(action, action.split()[0])])
         assert (reward, terminated) == (their_reward, their_end)
     assert terminated
     assert 0.1 < reward < 1
@@ -439,7 +442,7 @@ def test_random_play_through_whole_episodes_never_raises_and_is_never_invalid(wo
 
 def test_threads_reset_at_once_and_nothing_is_printed_or_redirected(capsys):
     upstream("GoToObjDoor", 0)
-    assert "Sampling rejected" in capsys.readouterr().out, "a seed of which layouts are rejected"
+    assert "Sampling rejected" in capsys.readouterr().out, "the seed has rejected layouts"
     before, seen = sys.stdout, []
 
     def work():
@@ -469,7 +472,7 @@ def test_levels_families_and_seeds():
 
 
 def world_of(level):
-    """All that fixes an episode, hidden things included."""
+    """The complete state of an episode, hidden things included."""
 
     def inside(thing):
         if thing is None:
@@ -492,7 +495,7 @@ def test_listed_seeds_build_different_worlds(name):
 
 
 def test_levels_left_out_of_the_door_order_are_those_that_upstream_cannot_end():
-    """minigrid fails a strict sequence as soon as its first part is done: the same toggle is then judged by the second."""
+    """minigrid judges the toggle that ends the first part by the second part as well, and fails it."""
     for seed in (0, 1, 2, 3, 6):
         sequence = ", then " in (mission := upstream("OpenDoorsOrderN4Debug", seed).mission) or " after you " in mission
         assert sequence == (seed in LEFT_OUT["OpenDoorsOrderN4Debug"])

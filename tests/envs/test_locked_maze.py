@@ -1,4 +1,4 @@
-"""LockedMaze-v1, beside a search over (room, key, door) that is written from the rules alone."""
+"""Compares LockedMaze-v1 with an independent search over (room, key, door) states."""
 
 import hashlib
 import random
@@ -34,7 +34,10 @@ def beside(room, direction):
 
 
 def replies(maze, state):
-    """The actions that change (room, key held, door open, thing taken), and to what, by the rules as the README has them."""
+    """Actions that change (room, key held, door open, thing taken), with the next state.
+
+    Written from the rules in the README.
+    """
     room, held, opened, taken = state
     lock = maze.lock
     for direction in maze.exits[room]:
@@ -50,7 +53,7 @@ def replies(maze, state):
 
 
 def distances(maze, start):
-    """Steps from a state to every other that can be reached."""
+    """Steps from a state to every reachable state."""
     found, queue = {start: 0}, [start]
     for state in queue:
         for _, following in replies(maze, state):
@@ -65,17 +68,17 @@ def shortest(maze, state):
 
 
 def apart(maze, one, other):
-    """Steps between two rooms where nothing is locked."""
+    """Steps between two rooms without the lock."""
     return distances(replace(maze, lock=None), (one, *START[1:]))[other, *START[1:]]
 
 
 def between(maze, one, room, other):
-    """Whether a room lies on the way."""
+    """Whether a room lies on the path between two others."""
     return apart(maze, one, room) + apart(maze, room, other) == apart(maze, one, other)
 
 
 def near_side(maze):
-    """The rooms that can be reached without the key."""
+    """The rooms that are reachable without the key."""
     return {room for room, *_ in distances(replace(maze, lock=replace(maze.lock, key=None)), START)}
 
 
@@ -147,7 +150,7 @@ def test_thing_and_key_lie_where_the_way_is_longest(rooms, seed):
 
 
 def arrangements(tree):
-    """Every maze on this tree that keeps the rules."""
+    """Every maze on this tree that follows the rules."""
     ends = [room for room, exits in tree.exits.items() if len(exits) == 1]
     for thing, key in permutations(ends, 2):
         for near, far in ((room, beside(room, d)) for room, exits in tree.exits.items() for d in exits):
@@ -202,7 +205,7 @@ def locked_here(maze, state):
 
 
 def solved_in(world):
-    """Turns that the oracle of an environment takes from where it stands."""
+    """Turns that the oracle needs from the current state."""
     steps = [world.step(action) for action in world.oracle()]
     assert steps[-1][-1]["success"]
     return len(steps)
@@ -275,7 +278,7 @@ def test_maze_stays_what_it_is():
 
 
 def test_locked_mazes_stay_what_they_are():
-    """What an id names holds for ever."""
+    """An id names the same maze for ever."""
     keys = [
         TASKS.get(f"{kind}-{split}-7").data["maze"].key() for kind in ("open4", "locked10") for split in ("train", "dev", "test")
     ]
@@ -343,7 +346,7 @@ def test_difficulty_counts_rooms_and_four_for_a_lock():
         ({"locked": [5]}, "locked must be whole numbers from 6 to 64, not 5"),
         ({"locked": [8, 65]}, "locked must be whole numbers from 6 to 64, not 65"),
         ({"open": ["a"]}, "open must be whole numbers from 3 to 64, not 'a'"),
-        ({"open": [4, 6, 4]}, r"open=\[4, 6, 4\] has a size twice: each is drawn with the same chance"),
+        ({"open": [4, 6, 4]}, r"open=\[4, 6, 4\] has a size twice; list each size once"),
         ({"open": 4}, r"open takes a list of sizes, such as open=\[8\], not 4"),
         ({"locked": "8"}, r"locked takes a list of sizes, such as locked=\[8\], not '8'"),
     ],

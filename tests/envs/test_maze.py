@@ -57,7 +57,7 @@ def test_the_way_is_shortest():
 
 
 def seen_from_inside(maze, room=(0, 0), came=None):
-    """What a player can find out: the exits, what lies in each room, and where each exit leads."""
+    """The facts that a player can find out: exits, things in each room, and where exits lead."""
     here = tuple(thing for thing, place in maze.things.items() if place == room)
     ways = [(d, move(room, d)) for d in maze.exits[room]]
     return here, tuple((d, None if there == came else seen_from_inside(maze, there, room)) for d, there in ways)
@@ -153,8 +153,8 @@ def test_a_hand_played_episode():
     ("keywords", "message"),
     [
         ({"rooms": 4}, r"rooms takes a list of sizes, such as rooms=\[8\], not 4"),
-        ({"rooms": [4, 4]}, r"rooms=\[4, 4\] has a size twice"),
-        ({"rooms": []}, "rooms must name at least one size"),
+        ({"rooms": [4, 4]}, r"rooms=\[4, 4\] has a size twice; list each size once"),
+        ({"rooms": []}, r"rooms must name at least one size, such as rooms=\[8\]"),
         ({"rooms": [2]}, "rooms must be whole numbers from 3 to 64, not 2"),
         ({"rooms": [3], "things": 3}, "things must be from 1 to 4 and fewer than the rooms, not 3"),
     ],

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def env():
-    """One Java for all tests but those of processes."""
+    """One Java process for all tests except those of processes."""
     env = gymnasium.make("agentgym/ScienceWorld-v2", max_episode_steps=-1)
     yield env
     env.close()
@@ -32,7 +32,7 @@ def env():
 
 @pytest.fixture
 def fresh(home):
-    """An environment of its own, with the simulator's folder in ``home``."""
+    """A new environment with the simulator's folder in ``home``."""
     env = gymnasium.make("agentgym/ScienceWorld-v2", max_episode_steps=-1)
     yield env
     env.close()
@@ -44,7 +44,7 @@ WALK = ["open door to kitchen", "go to kitchen", "pick up thermometer"]
 
 @pytest.fixture(scope="module")
 def upstream():
-    """What the upstream package shows, in one process of its own."""
+    """Episodes of the upstream package, played in one separate process."""
     script = Path(__file__).parents[1] / "support" / "upstream_scienceworld.py"
     played = [{"task": task, "variation": int(n)} for task, _, n in (task_id.rpartition("-") for task_id in GOLD)]
     requests = [{"table": True}, *played, {"task": "boil", "variation": 2, "actions": WALK}]
@@ -56,7 +56,7 @@ def upstream():
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A folder for temporary files, also those of child processes; each simulator works in a folder in it."""
+    """A folder for temporary files, also of child processes. Each simulator works in a subfolder."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -65,7 +65,7 @@ def home(tmp_path, monkeypatch):
 
 
 def javas(home):
-    """The simulators that were started with this home; tests beside this one have others."""
+    """The simulators that were started with this home. Parallel tests have other homes."""
     running = psutil.process_iter(["name", "cwd", "status"])
     return {
         p.pid
@@ -86,15 +86,17 @@ def test_the_table_is_upstreams(upstream):
 
 @pytest.mark.parametrize("task_id", GOLD)
 def test_the_gold_path_shows_what_upstream_shows_byte_by_byte(env, upstream, task_id):
-    """Upstream's own hash sets are in another order in every run; with constant identity hashes, its episodes are ours.
+    """With constant identity hashes, upstream's episodes equal ours.
 
-    In power-component-1 and -11 the order decides by when the current flows: without that option, upstream ends a turn off.
+    Without that option, the order of upstream's hash sets differs in every run. In
+    power-component-1 and -11 the order decides when the current flows, so upstream's episode can
+    end a turn earlier or later.
     """
-    theirs = upstream[task_id]
+    expected = upstream[task_id]
     observation, _ = env.reset(options={"task_id": task_id})
-    assert observation == f"{theirs['description']}\n\n{theirs['first']}"
+    assert observation == f"{expected['description']}\n\n{expected['first']}"
     total = 0.0
-    for step in theirs["steps"]:
+    for step in expected["steps"]:
         observation, reward, terminated, _, info = env.step(step["action"])
         total += reward
         assert (observation, round(100 * info["score"]), terminated) == (step["observation"], step["score"], step["done"])
@@ -119,7 +121,7 @@ def test_look_and_inventory_are_upstreams_and_the_actions_are_what_its_parser_kn
 
 @pytest.mark.parametrize(("simplification", "turns"), [("", 25), pytest.param("easy", 10, marks=pytest.mark.full)])
 def test_what_is_listed_is_understood_throughout_random_episodes(env, easy, simplification, turns):
-    """With teleportation there are many more, and to list them takes longer."""
+    """With teleportation there are many more actions, and listing them takes longer."""
     world = (easy if simplification else env).unwrapped
     for task_id in ("boil-3", "grow-plant-5", "power-component-2"):
         rng = random.Random(task_id)
@@ -165,7 +167,7 @@ def test_replays_are_identical_whatever_happened_before_or_happens_beside(env, e
 
 
 def test_an_episode_does_not_depend_on_whether_the_valid_actions_are_listed(env):
-    """In this one bees fly about at random, and listing the actions draws random numbers in the simulator."""
+    """Bees fly at random in this task, and listing the actions draws random numbers."""
     shown = ([], [])
     for listed in (False, True):
         env.reset(options={"task_id": "grow-fruit-50"})
@@ -250,7 +252,7 @@ def test_a_step_asks_the_simulator_three_questions(env, monkeypatch):
 
 
 def test_listing_actions_leaves_nothing_in_java(env):
-    """Java keeps what it has lent out until it is told; a kept universe is megabytes."""
+    """Java keeps objects until they are detached. One kept universe takes megabytes."""
     env.reset(options={"task_id": "boil-0"})
     server = env.unwrapped._simulator._gateway.java_gateway_server
 
@@ -360,7 +362,7 @@ def test_a_java_of_the_users_is_used(tmp_path):
     simulator = Simulator(str(wrapper))
     simulator.close()
     assert (tmp_path / "used").exists()
-    with pytest.raises(RuntimeError, match="java='/bin/false' is no Java of version 9 or newer: exit status 1"):
+    with pytest.raises(RuntimeError, match="java='/bin/false' must be Java of version 9 or newer: exit status 1"):
         Simulator("/bin/false")
     with pytest.raises(RuntimeError, match="java='/nowhere/java' cannot be started: No such file"):
         Simulator("/nowhere/java")

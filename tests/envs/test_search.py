@@ -52,7 +52,7 @@ def files(tmp_path):
 
 
 def bm25(query, docs):
-    """BM25 by the textbook (Robertson and Zaragoza, 2009), k1 = 1.2, b = 0.75, over plain words."""
+    """Textbook BM25 (Robertson and Zaragoza, 2009) with k1 = 1.2 and b = 0.75, over plain words."""
     bags = [Counter(re.findall(r"\w+", text.lower())) for text in docs]
     average = sum(map(Counter.total, bags)) / len(bags)
 
@@ -87,7 +87,7 @@ def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
 BUILD = """
 import signal, sys, time
 from agentgym_envs.envs.search.retrievers import BM25
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which what was started in the background does not have
+signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background do not have it
 built = []
 def on_passage():
     if not built: print("building", flush=True)
@@ -148,7 +148,7 @@ def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monke
     for attempt in range(12):
         with pytest.raises(ZeroDivisionError) as error:
             build(DOCS, f"attempt {attempt}", on_passage=lambda: 1 / 0)
-        caught.append(error)  # with its frames, and the writer in them
+        caught.append(error)  # the frames of the error hold the writer
     assert list((tmp_path / "search").iterdir()) == []
 
 
@@ -185,7 +185,7 @@ def test_a_wrong_answer_ends_the_episode_too(files):
     observation, reward, terminated, _, info = env.step("<answer>Ada Byron</answer>")
     assert (reward, terminated, info["success"]) == (0.0, True, False)
     assert info["f1"] == pytest.approx(2 / 3)
-    assert "wrong" not in observation.lower(), "the environment is no oracle of answers"
+    assert "wrong" not in observation.lower(), "the environment does not reveal wrong answers"
 
 
 @pytest.mark.parametrize("response", ["", "Ada", "<search>never closed", "<answer>", "</search><search>"])
@@ -213,14 +213,17 @@ GOOD = json.dumps(
 
 
 class Server(BaseHTTPRequestHandler):
-    """Answers with the plan's first, second, … line, the last one for ever: (status, headers, pieces of the body)."""
+    """Answers each request with the next line of the plan, then always with the last line.
+
+    A line is (status, headers, pieces of the body).
+    """
 
     seen: list = []
     plan: list = []
 
     def do_POST(self):
         Server.seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        assert self.headers["Accept-Encoding"] == "identity"  # or a small answer could be a large one
+        assert self.headers["Accept-Encoding"] == "identity"  # else a small answer could decompress to a large one
         status, headers, pieces = Server.plan.pop(0) if len(Server.plan) > 1 else Server.plan[0]
         if status is None:  # ends the connection with a reset
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -230,7 +233,7 @@ class Server(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        with suppress(OSError):  # the other side has had enough
+        with suppress(OSError):  # the client has closed the connection
             for piece in pieces:
                 self.wfile.write(piece)
                 self.wfile.flush()
@@ -293,14 +296,14 @@ def test_what_may_pass_is_tried_again(retrieve, trouble):
         ((429, {"Retry-After": "3600"}, []), "failed, try 1 of 4: it answered 429", 1),
         ((404, {}, []), "it answered 404", 1),
         ((307, {"Location": "http://127.0.0.1:9/"}, []), "it answered 307", 1),
-        ((200, {}, [b"{"]), "not of the protocol: JSONDecodeError", 1),
-        ((200, {}, [b"\xff\xfe\x00"]), "not of the protocol: UnicodeDecodeError", 1),
-        ((200, {}, [b"[" * 100_000]), "not of the protocol: RecursionError", 1),
-        ((200, {}, [b'{"result": []}']), "not of the protocol: IndexError", 1),
-        ((200, {}, [b'{"result": [{"a": 1}]}']), "not of the protocol", 1),
-        ((200, {}, [b'{"result": [["text"]]}']), "not of the protocol: AttributeError", 1),
-        ((200, {}, [b'{"result": [[{"contents": null}]]}']), "not of the protocol: TaskError", 1),
-        ((200, {"Content-Encoding": "gzip"}, [gzip.compress(b" " * 10**8, mtime=0)]), "not of the protocol", 1),
+        ((200, {}, [b"{"]), "does not follow the protocol: JSONDecodeError", 1),
+        ((200, {}, [b"\xff\xfe\x00"]), "does not follow the protocol: UnicodeDecodeError", 1),
+        ((200, {}, [b"[" * 100_000]), "does not follow the protocol: RecursionError", 1),
+        ((200, {}, [b'{"result": []}']), "does not follow the protocol: IndexError", 1),
+        ((200, {}, [b'{"result": [{"a": 1}]}']), "does not follow the protocol", 1),
+        ((200, {}, [b'{"result": [["text"]]}']), "does not follow the protocol: AttributeError", 1),
+        ((200, {}, [b'{"result": [[{"contents": null}]]}']), "does not follow the protocol: TaskError", 1),
+        ((200, {"Content-Encoding": "gzip"}, [gzip.compress(b" " * 10**8, mtime=0)]), "does not follow the protocol", 1),
     ],
 )
 def test_what_does_not_is_a_failure_at_once(retrieve, trouble, message, asked):
@@ -322,7 +325,7 @@ def test_a_slow_answer_is_given_up_in_time(retrieve, monkeypatch):
     monkeypatch.setattr(search_server, "SECONDS", 0.3)
     Server.plan = [(200, {}, slowly())]
     start = time.monotonic()
-    with pytest.raises(EnvFailure, match=r"no whole answer within 0\.3 s"):
+    with pytest.raises(EnvFailure, match=r"no complete answer within 0\.3 s"):
         retrieve("x", 2)
     assert time.monotonic() - start < 3
 
@@ -438,7 +441,7 @@ def test_each_split_can_have_a_file_of_its_own(tmp_path):
         env = gymnasium.make("agentgym/Search-v1", questions=files, split=split)
         assert env.unwrapped.task_ids == (f"{split}-0",)
         assert env.reset(seed=1)[0] == f"Question: {split}?"
-    with pytest.raises(TaskError, match=r"none in split 'dev'; questions=\{'dev': 'FILE'\} takes a file whole"):
+    with pytest.raises(TaskError, match=r"no question in split 'dev'; questions=\{'dev': 'FILE'\} puts a whole file into it"):
         gymnasium.make("agentgym/Search-v1", questions=files, split="dev")
     with pytest.raises(UnknownName, match="unknown split 'tests'"):
         gymnasium.make("agentgym/Search-v1", questions={"tests": files["test"]})
@@ -458,7 +461,7 @@ def test_two_files_with_one_name_can_be_two_splits(tmp_path):
 
 def test_one_file_cannot_be_two_splits(tmp_path):
     (tmp_path / "nq.jsonl").write_bytes(ROW)
-    with pytest.raises(TaskError, match="gives two splits one file"):
+    with pytest.raises(TaskError, match="has the same file for two splits"):
         gymnasium.make(
             "agentgym/Search-v1", questions={"train": str(tmp_path / "nq.jsonl"), "test": str(tmp_path / "." / "nq.jsonl")}
         )
@@ -500,25 +503,25 @@ ROW = b'{"question": "q?", "answer": ["a"]}\n'
     [
         ("a.jsonl", ROW + b'{"question": "q?"}\n', r"a\.jsonl:2 has no question or no answer"),
         ("a.jsonl", b"{", r"a\.jsonl:1 is not JSON: .*, column 2"),
-        ("a.jsonl", b"", r"a\.jsonl:1: there are no questions"),
-        ("a.jsonl", b"\n\n", r"a\.jsonl:1: there are no questions"),
+        ("a.jsonl", b"", r"a\.jsonl:1: the file has no questions"),
+        ("a.jsonl", b"\n\n", r"a\.jsonl:1: the file has no questions"),
         ("a.jsonl", b"[1]\n", r"a\.jsonl:1 has no question"),
         ("a.jsonl", b'{"question": null, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
         ("a.jsonl", b'{"question": {"text": "q?"}, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
-        ("a.jsonl", b'{"question": "q?", "answer": [null]}\n', r"a\.jsonl:1: an answer is a text or a number, not None"),
-        ("a.jsonl", b'{"question": "q?", "answer": true}\n', r"a\.jsonl:1: an answer is a text or a number, not True"),
-        ("a.jsonl", b'{"question": "q?", "answer": {"text": "a"}}\n', r"a\.jsonl:1: an answer is .*, not \{'text': 'a'\}"),
-        ("a.jsonl", b'{"question": "q?", "answer": [["a"]]}\n', r"a\.jsonl:1: an answer is .*, not \['a'\]"),
-        ("a.jsonl", ROW + b'{"id": 0, "question": "q?", "answer": "a"}\n', r"a\.jsonl:2 has the id of a question before it: 0"),
+        ("a.jsonl", b'{"question": "q?", "answer": [null]}\n', r"a\.jsonl:1: an answer must be a text or a number, not None"),
+        ("a.jsonl", b'{"question": "q?", "answer": true}\n', r"a\.jsonl:1: an answer must be a text or a number, not True"),
+        ("a.jsonl", b'{"question": "q?", "answer": {"text": "a"}}\n', r"a\.jsonl:1: an answer must be .*, not \{'text': 'a'\}"),
+        ("a.jsonl", b'{"question": "q?", "answer": [["a"]]}\n', r"a\.jsonl:1: an answer must be .*, not \['a'\]"),
+        ("a.jsonl", ROW + b'{"id": 0, "question": "q?", "answer": "a"}\n', r"a\.jsonl:2 has the same id as an earlier question: 0"),
         ("a.jsonl", b'{"question": "caf\xe9?", "answer": "a"}\n', r"a\.jsonl:1 is not UTF-8 \(byte 0xe9\)"),
         ("a.jsonl", "\ufeff".encode("utf-16") + b"x", r"a\.jsonl:1 is not UTF-8"),
-        ("a.jsonl", b"[" * 100_000, r"a\.jsonl:1 is not JSON that can be read"),
-        ("a.jsonl", b"9" * 5000, r"a\.jsonl:1 is not JSON that can be read"),
-        ("a.jsonl", b"PAR1" + b"\x00" * 20 + b"PAR1", r"a\.jsonl:1 is parquet: write it as JSON lines"),
+        ("a.jsonl", b"[" * 100_000, r"a\.jsonl:1 is JSON that cannot be read"),
+        ("a.jsonl", b"9" * 5000, r"a\.jsonl:1 is JSON that cannot be read"),
+        ("a.jsonl", b"PAR1" + b"\x00" * 20 + b"PAR1", r"a\.jsonl:1 is parquet; convert it to JSON lines"),
         ("a.jsonl.gz", gzip.compress(ROW * 9, mtime=0)[:-12], r"a\.jsonl\.gz:\d+ is damaged gzip"),
         ("a.json", b'[{"question": "q?", "answer": "a"}, {}]', r"a\.json: record 2 has no question"),
         ("a.json", b'[\n{"question": "q?"\n', r"a\.json:3 is not JSON"),
-        ("a.json", b'{"question": "q?"}', r"a\.json:1 is no list of records"),
+        ("a.json", b'{"question": "q?"}', r"a\.json:1 is not a list of records"),
         ("a.tsv", b'question\tpossible_answers\nq?\t"[""a""]"\nq?\ta or b\n', r"a\.tsv:3 is not JSON"),
         ("a.csv", b"Question,Answer\nq?\n", r"a\.csv:2 has no question or no answer"),
         ("a.csv", b"Question,Answer\nq?," + b"a" * 200_000, r"a\.csv:2 cannot be read: field larger"),
@@ -537,12 +540,12 @@ PASSAGE = b'{"id": "0", "contents": "\\"T\\"\\nx"}\n'
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", r"c\.jsonl:1: there are no passages"),
-        (b"\n\n", r"c\.jsonl:1: there are no passages"),
-        (PASSAGE + b'{"id": "1"}\n', r"c\.jsonl:2 is no passage: 'contents' is 'None', not a text"),
-        (PASSAGE + b'{"id": "1", "contents": null}\n', r"c\.jsonl:2 is no passage: 'contents' is 'None'"),
-        (PASSAGE + b'{"contents": "T\\nx"}\n', r"c\.jsonl:2 is no passage: a line looks like"),
-        (PASSAGE + b"[]\n", r"c\.jsonl:2 is no passage"),
+        (b"", r"c\.jsonl:1: the file has no passages"),
+        (b"\n\n", r"c\.jsonl:1: the file has no passages"),
+        (PASSAGE + b'{"id": "1"}\n', r"c\.jsonl:2 is not a passage: 'contents' is 'None', not a text"),
+        (PASSAGE + b'{"id": "1", "contents": null}\n', r"c\.jsonl:2 is not a passage: 'contents' is 'None'"),
+        (PASSAGE + b'{"contents": "T\\nx"}\n', r"c\.jsonl:2 is not a passage; a line looks like"),
+        (PASSAGE + b"[]\n", r"c\.jsonl:2 is not a passage"),
         (PASSAGE + b'{"id": "1", "contents": "caf\xe9"}\n', r"c\.jsonl:2 is not UTF-8 \(byte 0xe9\)"),
         (PASSAGE + b"{\n", r"c\.jsonl:2 is not JSON"),
         (b"PAR1....", r"c\.jsonl:1 is parquet"),
@@ -561,7 +564,7 @@ def test_broken_corpora_are_named_with_the_line_at_construction(files, tmp_path,
 def test_a_corpus_that_is_broken_further_on_is_named_as_it_is_indexed(files, tmp_path):
     (tmp_path / "c.jsonl").write_bytes(PASSAGE * 1500 + b"{}\n")
     env = gymnasium.make("agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
-    with pytest.raises(TaskError, match=r"c\.jsonl:1501 is no passage"):
+    with pytest.raises(TaskError, match=r"c\.jsonl:1501 is not a passage"):
         env.reset(seed=1)
 
 
@@ -578,7 +581,7 @@ def test_missing_files_are_named(tmp_path):
         read_questions(tmp_path / "none.jsonl")
     with pytest.raises(TaskError, match=r"cannot read .*: Is a directory"):
         read_questions(tmp_path)
-    with pytest.raises(TaskError, match="give a question file for your own"):
+    with pytest.raises(TaskError, match="give a question file for your corpus"):
         gymnasium.make("agentgym/Search-v1", corpus=str(tmp_path / "c.jsonl"))
 
 
@@ -600,7 +603,7 @@ def test_the_first_closed_tag_is_that_of_search_r1s_expression(response):
 
 @pytest.mark.parametrize("response", ["<answer>" * 32_000, "<answer></search>" * 20_000, "<search><answer>" * 20_000])
 def test_a_response_of_open_tags_is_read_in_linear_time(response, files):
-    """The time of one expression with a backward reference grew with the square: to half a minute for each of these."""
+    """A regular expression with a backward reference took quadratic time: half a minute for each."""
     env = gymnasium.make("agentgym/Search-v1", **files)
     env.reset(seed=1)
     before = time.process_time()
@@ -629,7 +632,7 @@ def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages()
         for before, after in zip(q.gold, q.gold[1:], strict=False):
             if after.startswith("country-") or after.startswith("city-"):
                 assert passages[after].title in passages[before].text, "each passage names the next"
-            assert passages[after].title not in q.text, "which the question does not"
+            assert passages[after].title not in q.text, "the question does not name it"
 
 
 @pytest.mark.parametrize("split", SPLITS)

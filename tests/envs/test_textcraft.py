@@ -142,7 +142,10 @@ def inputs_of(command):
 
 
 def test_distractors_use_what_the_goals_tree_uses_where_anything_else_does():
-    """The original's draw has a distractor that shares an ingredient for 93 % of its goals. Others fill the list up to ten."""
+    """For 93 % of its goals, the original draws a distractor that shares an ingredient.
+
+    Other recipes fill the list up to ten.
+    """
     shared = total = 0
     for split in ("train", "dev", "test"):
         env = gymnasium.make("agentgym/TextCraft-v2", split=split).unwrapped
@@ -183,7 +186,7 @@ def test_random_play_through_whole_episodes_never_raises_and_what_is_listed_work
 
 
 def offered(observation, world):
-    """The items that the shown commands need and that the environment finds."""
+    """The items that the shown commands need and that ``get`` provides."""
     named = set().union(*map(inputs_of, observation.split("\n\n")[0].split("\n")[1:]))
     return {item for item in named if world._get(1, item).text.startswith("Got")}
 
@@ -230,8 +233,8 @@ def test_random_play_over_the_list_solves_less_than_a_third():
 
 def test_the_importer_follows_the_rules(mojang):
     book = gymnasium.make("agentgym/TextCraft-v2", recipes=mojang).unwrapped.book
-    assert "iron_ingot" not in book.recipes, "a block taken apart is no recipe"
-    assert "glass" not in book.recipes, "smelting is no crafting"
+    assert "iron_ingot" not in book.recipes, "turning a block back into items is not a recipe"
+    assert "glass" not in book.recipes, "smelting is not crafting"
     assert book.recipes["stick"][0].inputs == (("planks", 2),), "the first of the alternatives"
     assert book.depths == {"dark_oak_planks": 1, "dark_oak_logs": 0, "stick": 2, "planks": 1, "dark_oak_sign": 3}
 
@@ -327,7 +330,7 @@ def test_the_oracle_solves_every_task_within_the_default_horizon():
 
 
 def test_depth_is_the_least_number_of_layers():
-    """An independent fixed point: what is reachable with k layers of crafting."""
+    """An independent fixed point: the items that k layers of crafting can reach."""
     book = default_book()
     known = dict.fromkeys(book.gatherable, 0)
     for layer in range(1, 6):

@@ -27,13 +27,13 @@ ODD = ["look", "inventory", "take all", "go west", "examine me", "frobnicate", "
 
 @pytest.fixture
 def table(monkeypatch):
-    """A table of its own, so that nothing has been played yet."""
+    """A new, empty table."""
     monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
 
 
 @pytest.fixture
 def commands(monkeypatch):
-    """The commands that the interpreters get."""
+    """The commands that reach the interpreters."""
     import jericho
 
     sent, step = [], jericho.FrotzEnv.step
@@ -67,7 +67,7 @@ def upstream(path, **infos):
 
 
 def same_words(shown, feedback):
-    """The feedback ends in a prompt with the status line, or in the question whether to play again."""
+    """The feedback ends with a prompt and the status line, or with the closing question."""
     shown, feedback = " ".join(shown.split()), " ".join(feedback.split())
     start = feedback.find(shown)
     assert start == 0 or "$$" in feedback[:start], (shown, feedback)
@@ -76,7 +76,7 @@ def same_words(shown, feedback):
 
 
 def test_random_play_of_interleaved_games_is_upstreams(table):
-    """Four games in turn, each in an environment that lists its actions and one that does not, beside upstream in both modes."""
+    """Plays four games in turn, with and without listed actions, beside upstream in both modes."""
     paths, rng = [], random.Random(0)
     for env_id, kwargs in FAMILIES.items():
         world = gymnasium.make(env_id, **kwargs).unwrapped
@@ -135,7 +135,7 @@ def test_a_game_begun_anew_is_as_in_a_fresh_interpreter(monkeypatch):
     used, fresh = (gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2))
     used.reset()
     solution = list(used.unwrapped.oracle())
-    for actions in (solution[:1], solution):  # given up in the middle, and ended
+    for actions in (solution[:1], solution):  # abandoned in the middle, then played to the end
         for action in actions:
             used.step(action)
         monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
@@ -206,7 +206,7 @@ def test_another_game_under_the_same_name_is_another_game(tmp_path, table):
 
 
 def test_a_games_own_random_texts_do_not_follow_the_clock(tmp_path, monkeypatch):
-    """TextWorld's own games set the seed of their random numbers; those of others need not."""
+    """TextWorld's games set the seed of their random numbers. Other games need not."""
     from textworld import GameMaker
     from textworld.generator.inform7 import compile_inform7_game, generate_inform7_source
 
@@ -244,7 +244,7 @@ def test_hash_seeds_processes_and_folders_make_the_same_game(tmp_path):
     command = [sys.executable, "-P", "-c", code]
     both = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path / "here") for _ in range(2)]
     paths = {p.communicate()[0].strip() for p in both}
-    assert len(paths) == 1, "two processes that ask at once get one game"
+    assert len(paths) == 1, "two processes that request a game at the same time get one game"
     other = Path(paths.pop())
     games = [json.loads(p.with_suffix(".json").read_text()) for p in (first, other)]
     assert games[0] == games[1]
@@ -320,7 +320,10 @@ env.close()
 
 
 def test_no_action_reaches_the_interpreters_own_commands(tmp_path):
-    """Backslashes print without end, orders and transcripts write files: a process of its own, which may write 100 kB."""
+    """Backslashes print without end, and orders and transcripts write files.
+
+    So the game runs in a separate process that can write at most 100 kB.
+    """
     game, out, place = game_file(COIN), tmp_path / "out", tmp_path / "place"
     place.mkdir()
     command = [sys.executable, "-c", PLAY, str(game), *ESCAPES, *ORDERS, *OPTIONS]

@@ -1,4 +1,4 @@
-"""What the games of the challenges hold: layouts that differ, goals that give no solution away, quests that fit their map."""
+"""Games of the challenges: different layouts, goals without the solution, quests that fit the map."""
 
 from collections import defaultdict
 from functools import cache
@@ -18,7 +18,7 @@ WAYS = {"north", "south", "east", "west"}
 
 @pytest.fixture
 def uncompiled(monkeypatch):
-    """Generates games in this process, without compiling them, and reads TextWorld's rules once."""
+    """Generates games in this process without compiling them. Reads TextWorld's rules once."""
     from textworld.generator.data import KnowledgeBase
     from textworld.generator.maker import GameMaker
 
@@ -28,7 +28,7 @@ def uncompiled(monkeypatch):
 
 
 def rooms(game):
-    """Returns the ways from the player's room on, and from the rooms behind them, and where the coin is."""
+    """Returns the exits from the player's room on, the exits of the rooms behind, and the coin's room."""
     facts = {(fact.name.removesuffix("_of"), *fact.names) for fact in game.world.facts}
     behind = defaultdict(dict)
     for way, room, other in (fact for fact in facts if fact[0] in WAYS):
@@ -43,7 +43,7 @@ def rooms(game):
 
 
 def groups(numbers, of):
-    """Returns the numbers that share a value, as sets."""
+    """Returns the sets of numbers that share a value."""
     shared = defaultdict(set)
     for number in numbers:
         shared[of(number)].add(number)
@@ -55,11 +55,11 @@ def test_seeds_of_coin_collectors_share_a_layout_as_their_games_do(uncompiled, l
     ours = groups(range(seeds), lambda seed: layouts.coin_layout(level, seed))
     theirs = groups(range(seeds), lambda seed: rooms(uncompiled("tw-coin_collector", {"level": level}, seed)))
     assert ours == theirs
-    assert level != 4 or len(ours) < seeds, "some share one"
+    assert level != 4 or len(ours) < seeds, "some seeds share a layout"
 
 
 def test_seeds_of_simple_games_give_the_layouts_of_their_games(uncompiled):
-    """Foods are numbered by their places: the names are shuffled over them."""
+    """The names are shuffled over the foods, which are numbered by their places."""
     kinds = ["apple", "milk", "half of a bag of chips", "tomato plant", "bell pepper", "lettuce"]
     settings = {"rewards": "sparse", "goal": "brief", "test": False}
     for seed in range(12):

@@ -1,1 +1,1 @@
-"""BabyAI as text."""
+"""BabyAI as a text environment."""

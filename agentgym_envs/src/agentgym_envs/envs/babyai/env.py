@@ -1,4 +1,7 @@
-"""``agentgym/BabyAI-v2``: the levels of BabyAI (Chevalier-Boisvert et al., 2019) in words, with AgentGym's macro actions."""
+"""``agentgym/BabyAI-v2``: the levels of BabyAI as text, with AgentGym's macro actions.
+
+BabyAI is by Chevalier-Boisvert et al. (2019).
+"""
 
 import json
 import random
@@ -21,7 +24,7 @@ _NOTHING = "No change in state."
 
 
 class BabyAIEnv(TextEnv):
-    """Carries out one instruction in a grid of rooms, of which the positions before the agent are seen.
+    """One instruction in a grid of rooms. The agent sees the positions before it only.
 
     Args:
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
@@ -70,7 +73,7 @@ class BabyAIEnv(TextEnv):
         return f"Your goal: {goal}\n{self._listed(self._view.text)}", goal
 
     def act(self, action: str) -> Outcome:
-        """Carries out a single or a macro action, or explains."""
+        """Carries out a single or a macro action, or explains why the action failed."""
         text = re.sub(r"^pick up ", "pickup ", command(action, 200).lower())
         if "check" in text:
             return Outcome(self._listed(f"You can take the following actions: {', '.join(self.actions())}"), 0.0)
@@ -81,16 +84,16 @@ class BabyAIEnv(TextEnv):
         return Outcome(self._listed(answer), 0.0, invalid=answer in (UNKNOWN, _NOTHING))
 
     def actions(self) -> list[str]:
-        """Returns AgentGym's list, and ``toggle`` before boxes and open doors."""
+        """Returns AgentGym's list, plus ``toggle`` before boxes and open doors."""
         return [*self._moves, _CHECK]
 
     def oracle(self) -> Iterator[str]:
-        """Yields minigrid's bot's actions in our words."""
+        """Yields the actions of minigrid's bot as text."""
         from agentgym_envs.envs.babyai.oracle import solve
 
         for low in solve(self._level):
             yield _WORDS.get(low.name) or f"pickup {next(t for t in self._view.things if t.cell == FRONT).label}"
-            if self._over:  # the bot would also put down what it was to pick up
+            if self._over:  # the bot would also put down the thing that it had to pick up
                 return
 
     def _do(self, low: Sequence[str]) -> Outcome:

@@ -1,4 +1,4 @@
-"""minigrid's levels without what words do not need: the image of each step, and the printing of rejected layouts."""
+"""minigrid's levels without the image of each step and without prints of rejected layouts."""
 
 import re
 from functools import cache
@@ -11,14 +11,14 @@ from minigrid.envs.babyai.core.roomgrid_level import RejectSampling, RoomGridLev
 
 
 class _Plain(RoomGridLevel):  # type: ignore[misc]
-    """Comes before the level's own class, whose rules all stay."""
+    """A mixin before the level's class. It changes no rule of the level."""
 
     def gen_obs(self) -> dict[str, Any]:
-        """Returns nothing: the image costs more than the step."""
+        """Returns an empty observation, because the image costs more than the step."""
         return {}
 
     def _gen_grid(self, width: int, height: int) -> None:
-        """Draws layouts until one is accepted, as minigrid does; it prints those that are not."""
+        """Draws layouts until one is accepted, as minigrid does, but prints no rejected layout."""
         while True:
             try:
                 super(RoomGridLevel, self)._gen_grid(width, height)
@@ -31,10 +31,11 @@ class _Plain(RoomGridLevel):  # type: ignore[misc]
 
 
 def make_level(name: str) -> Any:
-    """Makes a level, to be reset with a seed as often as one likes.
+    """Returns a new level. It can be reset with a seed any number of times.
 
     Args:
-        name: between ``BabyAI-`` and the version, such as "GoToObjS4"; the newest version is taken.
+        name: minigrid's id without ``BabyAI-`` and the version, such as "GoToObjS4". The newest
+            version is used.
     """
     kind, kwargs = _kind(name)
     return kind(**kwargs)

@@ -1,4 +1,4 @@
-"""What the agent can do: AgentGym's macro actions, which of them are available, and why others are not."""
+"""AgentGym's actions: the available ones, and the answers to the others."""
 
 import re
 from typing import NamedTuple
@@ -15,7 +15,7 @@ def _beside(cell: int, turn: int) -> int | None:
 
 
 # A state of a walk is 4 · cell of the view + quarter turns to the right.
-Steps = tuple[tuple[int, str], ...]  # the states that follow, and how they are reached
+Steps = tuple[tuple[int, str], ...]  # pairs of a next state and the action that leads to it
 _START = 4 * CELLS.index((SIZE - 1, SIZE // 2))
 _STATES = [(cell, turn) for cell in range(len(CELLS)) for turn in range(4)]
 _CELL = [cell for cell, _ in _STATES]
@@ -25,12 +25,12 @@ _STEPS: list[Steps] = [((4 * (_FACED[n] or 0) + turn, "forward"), *_TURNS[n]) fo
 
 
 class Move(NamedTuple):
-    """A walk and what follows it.
+    """A walk and the actions after it.
 
     Attributes:
         then: minigrid's actions after the walk.
-        thing: where the walk leads, or None for none.
-        onto: the walk ends on the thing's cell, else before it.
+        thing: target of the walk, or None without a walk.
+        onto: the walk ends on the thing's cell; if false, it ends before the cell.
     """
 
     then: tuple[str, ...]
@@ -42,7 +42,7 @@ _LEFT, _RIGHT, _FORWARD, _DROP, _TOGGLE = (Move((step,)) for step in ("left", "r
 
 
 def offered(view: View) -> dict[str, Move]:
-    """Returns the available actions by their words, in AgentGym's order."""
+    """Returns the available actions: text -> move, in AgentGym's order."""
     moves = {"turn left": _LEFT, "turn right": _RIGHT}
     if not _blocked(view):
         moves["move forward"] = _FORWARD
@@ -78,7 +78,7 @@ def refusal(view: View, action: str) -> str:
 
 
 def steps(view: View, move: Move) -> list[str]:
-    """Returns minigrid's actions that carry out an available move."""
+    """Returns the minigrid actions that carry out an available move."""
     return [*(_path(view, move.thing, onto=move.onto) if move.thing else ()), *move.then]
 
 
@@ -100,7 +100,7 @@ def _why(view: View, verb: str, thing: Thing) -> str | None:
 
 
 def _why_locked(view: View, thing: Thing) -> str | None:
-    """Returns why a door cannot be opened, or None."""
+    """Returns the reason that a door cannot be opened, or None."""
     key, door = view.carrying, thing.object
     if not door.is_locked or door.is_open:
         return None
@@ -122,28 +122,30 @@ def _can_toggle(view: View, thing: Thing) -> bool:
 
 
 def _path(view: View, thing: Thing, *, onto: bool) -> list[str]:
-    """Returns the fewest turns and moves that end before a reachable thing, or on it.
+    """Returns the shortest walk that ends before a reachable thing, or on it.
 
-    Of equally short walks, which may end on different sides of the thing, it is AgentGym's. Its breadth-first search tries
-    "forward", "left", "right", does not look whether a state waits already, and remembers the latest way into a state. So a
-    state is looked at when its first copy comes up, and entered from the neighbour whose last copy came up last.
+    Equally short walks can end on different sides of the thing. The result is the walk of
+    AgentGym's breadth-first search. That search tries "forward", "left" and "right" in this order.
+    It queues a state again although the queue already holds it, and it keeps the latest
+    predecessor of a state. So the first copy of a state decides when the search visits the state.
+    The predecessor is the neighbour whose last copy was visited last.
     """
     goal, places = thing.cell, _CELL if onto else _FACED
-    came: dict[int, tuple[int, str] | None] = {_START: None}
+    came_from: dict[int, tuple[int, str] | None] = {_START: None}
     first, last = [_START], [_START]
     while True:
         for state in first:
             if places[state] == goal:
-                return _back(came, state)
-        queued = dict.fromkeys(new for state in first for new, _ in _next(view, state) if new not in came)
+                return _back(came_from, state)
+        queued = dict.fromkeys(new for state in first for new, _ in _next(view, state) if new not in came_from)
         entered: dict[int, tuple[int, str]] = {}
         for state in last:
             for new, step in _next(view, state):
-                if new not in came:
-                    entered.pop(new, None)  # so that it goes to the end
+                if new not in came_from:
+                    entered.pop(new, None)  # moves the state to the end
                     entered[new] = (state, step)
-        assert entered, "a path is asked for reachable things only"
-        came |= entered
+        assert entered, "the thing is not reachable"
+        came_from |= entered
         first, last = list(queued), list(entered)
 
 
@@ -152,9 +154,10 @@ def _next(view: View, state: int) -> Steps:
     return _STEPS[state] if ahead is not None and BITS[ahead] & view.free else _TURNS[state]
 
 
-def _back(came: dict[int, tuple[int, str] | None], state: int) -> list[str]:
+def _back(came_from: dict[int, tuple[int, str] | None], state: int) -> list[str]:
+    """Returns the actions from the start to a state."""
     path = []
-    while (back := came[state]) is not None:
-        state, step = back
+    while (previous := came_from[state]) is not None:
+        state, step = previous
         path.append(step)
     return path[::-1]

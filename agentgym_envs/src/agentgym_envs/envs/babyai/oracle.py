@@ -1,4 +1,4 @@
-"""minigrid's BabyAI bot, which also goes on from the middle of an episode and into the levels that it gives up on."""
+"""minigrid's BabyAI bot, extended to episodes in progress and to keys in boxes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from minigrid.utils.baby_ai_bot import BabyAIBot, DropSubgoal, GoNextToSubgoal
 
 
 class Bot(BabyAIBot):  # type: ignore[misc]
-    """The bot, with a plan for what is left of an instruction."""
+    """The bot, with a plan for the remaining part of an instruction."""
 
     def _process_instr(self, instr: Any) -> None:
         if isinstance(instr, SeqInstr) and "success" in (instr.a_done, instr.b_done):
@@ -25,7 +25,10 @@ class Bot(BabyAIBot):  # type: ignore[misc]
 
 
 def solve(level: Any) -> Iterator[Any]:
-    """Yields minigrid actions that solve a level from here; the caller steps the level between them."""
+    """Yields minigrid actions that solve a level from its current state.
+
+    The caller steps the level with each action before it asks for the next one.
+    """
     box = _box_with_the_key(level)
     if box is not None:
         yield from _go_to(level, box)
@@ -39,7 +42,10 @@ def solve(level: Any) -> Iterator[Any]:
 
 
 def _box_with_the_key(level: Any) -> Any:
-    """Returns a box that holds the key of a locked door: the bot looks for keys in the open only."""
+    """Returns a box that holds the key of a locked door, or None.
+
+    minigrid's bot does not look for keys in boxes.
+    """
     cells = [c for c in level.grid.grid if c is not None]
     locked = {c.color for c in cells if c.type == "door" and c.is_locked}
     keys = {c.color for c in [*cells, level.carrying] if c is not None and c.type == "key"}

@@ -2,12 +2,12 @@
 
 from agentgym_envs.tasks import Task, TaskSet
 
-# In AgentGym's order: its task number is 40 · seed + place in this list.
+# In AgentGym's order. AgentGym's task number is 40 · seed + index in this list.
 LEVELS = (
     "GoToRedBallGrey",
     "GoToRedBall",
     "GoToRedBallNoDists",
-    "GoToObjS4",  # AgentGym writes GoToObjS6-v0, which was a room of 4
+    "GoToObjS4",  # AgentGym's name is GoToObjS6-v0, which was a room of 4
     "GoToLocalS8N7",
     "GoToObjMazeS7",
     "GoToImpUnlock",
@@ -53,10 +53,10 @@ FAMILIES = {
     "OneRoomS20": ("OneRoomS20",),
     "SynthLoc": ("SynthLoc",),
 }
-"""The paper's six families."""
+"""The six families of the paper: name -> levels."""
 SEEDS = {"train": range(20, 70), "dev": range(10, 20), "test": range(10)}
-# Seeds without a solution, seeds that minigrid's bot never finishes planning for, and seeds that build the same world as
-# another one (of GoToRedBallNoDists, GoToObjS4, OpenRedDoor and OpenRedBlueDoorsDebug): see the README.
+# The README names the reason for each level: the seed has no solution, minigrid's bot does not
+# solve it, or it builds the same world as another seed.
 LEFT_OUT: dict[str, frozenset[int]] = {
     "GoToImpUnlock": frozenset({6, 14, 35, 63}),
     "OpenDoorsOrderN4Debug": frozenset(
@@ -126,7 +126,7 @@ LEFT_OUT: dict[str, frozenset[int]] = {
 
 
 def babyai_tasks() -> TaskSet:
-    """Returns one task a level and seed; the difficulty is the level's place in AgentGym's list."""
+    """Returns one task per level and seed. The difficulty is the level's index in ``LEVELS``."""
     return TaskSet(
         Task(id=f"{level}-{seed}", split=split, difficulty=number, data={"level": level, "seed": seed})
         for split, seeds in SEEDS.items()

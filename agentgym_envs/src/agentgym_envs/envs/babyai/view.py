@@ -1,8 +1,8 @@
-"""What the agent sees, in AgentGym's words.
+"""The agent's view as text, in AgentGym's words.
 
-The view is the 7 × 7 cells before the agent: row 0 is the farthest, row 6 the agent's own, column 3 straight ahead. A set of
-cells is an integer with one bit a cell, eight bits a row: the eighth column stays empty, so that a shift never leads from one row
-into another.
+The view is the 7 × 7 cells before the agent. Row 0 is the farthest row, and row 6 is the agent's
+row. Column 3 is straight ahead. An integer stands for a set of cells, with one bit per cell and
+eight bits per row. The eighth column stays empty, so a shift cannot move a cell into another row.
 """
 
 from collections import Counter
@@ -19,8 +19,9 @@ BITS = [1 << STRIDE * row + column for row, column in CELLS]
 OWN = BITS[CELLS.index((SIZE - 1, SIZE // 2))]
 FRONT = CELLS.index((SIZE - 2, SIZE // 2))
 STRAIGHT = sum(1 << STRIDE * row + SIZE // 2 for row in range(SIZE - 1))
-PLACES = [(SIZE - 1 - row, column - SIZE // 2) for row, column in CELLS]  # steps ahead and to the right
-# Numbers go to the nearest first; of the equally near, to the farthest ahead, then to the leftmost.
+# Steps ahead and to the right from the agent to each cell.
+PLACES = [(SIZE - 1 - row, column - SIZE // 2) for row, column in CELLS]
+# Order of the numbers: nearest first, then farthest ahead, then leftmost.
 RANKS = [(ahead + abs(right), -ahead, right) for ahead, right in PLACES]
 
 
@@ -37,9 +38,9 @@ class Thing(NamedTuple):
     """An object in sight.
 
     Attributes:
-        label: colour, state of a door, kind, and a number that tells things of one name apart; as actions name it.
-        cell: index of its place in ``CELLS``.
-        object: minigrid's.
+        label: the name in actions: colour, state of a door, kind, and number among equal names.
+        cell: index in ``CELLS``.
+        object: minigrid's object.
     """
 
     label: str
@@ -48,15 +49,15 @@ class Thing(NamedTuple):
 
 
 class View:
-    """One look at a level.
+    """The agent's view of a level at one moment.
 
     Attributes:
-        things: what is in sight, walls apart, the nearest first.
-        seen: visible cells.
-        free: visible cells that can be walked on, the agent's own included.
-        barrier: kind of the nearest wall or box straight ahead and the steps to it, or None.
-        front: what is on the cell before the agent, or None.
-        carrying: what the agent holds, or None.
+        things: objects in sight except walls, nearest first.
+        seen: set of visible cells.
+        free: set of visible cells that the agent can walk on, including the agent's cell.
+        barrier: kind of the nearest wall or box straight ahead, and the steps to it, or None.
+        front: minigrid's object on the cell before the agent, or None.
+        carrying: minigrid's object in the agent's hands, or None.
     """
 
     def __init__(self, level: Any):
@@ -91,7 +92,7 @@ class View:
 
     @cached_property
     def reachable(self) -> int:
-        """Cells to which a walk over free cells leads."""
+        """Set of cells that a walk over free cells can reach."""
         reached, before = OWN, 0
         while reached != before:
             before = reached
@@ -99,12 +100,12 @@ class View:
         return reached
 
     def can_reach(self, thing: Thing) -> bool:
-        """Says whether a walk within sight leads next to a thing."""
+        """Returns whether a walk over visible cells can end next to a thing."""
         return bool(neighbours(BITS[thing.cell]) & self.reachable)
 
     @cached_property
     def text(self) -> str:
-        """The description."""
+        """The view as a sentence per object, wall and carried object."""
         seen = [f"There is a {thing.label} {WORDS[thing.cell]}.  " for thing in self.things]
         head = "In front of you in this room, you can see several objects: " + "".join(seen)
         facing = f"You are facing a {self.barrier[0]} {self.barrier[1]} steps away. " if self.barrier else ""
@@ -113,12 +114,19 @@ class View:
 
 
 def neighbours(cells: int) -> int:
-    """Returns the cells beside, before and behind any of the cells; what lies outside the view included."""
+    """Returns the cells beside, before and behind any of the cells.
+
+    The result can contain cells outside the view.
+    """
     return cells << 1 | cells >> 1 | cells << STRIDE | cells >> STRIDE
 
 
 def visible(opaque: int) -> int:
-    """Returns what minigrid lets the agent see when it cannot see through some cells."""
+    """Returns the set of cells that are visible by minigrid's rules.
+
+    Args:
+        opaque: set of the cells that block the sight.
+    """
     seen, lit = 0, 1 << SIZE // 2
     for row in reversed(range(SIZE)):
         along, lit = _light(lit, opaque >> STRIDE * row & (1 << SIZE) - 1)
@@ -127,7 +135,7 @@ def visible(opaque: int) -> int:
 
 
 def name(thing: Any) -> str:
-    """Returns the name of minigrid's object: colour, state of a door, kind."""
+    """Returns the name of a minigrid object: colour, state of a door, kind."""
     if thing.type != "door":
         return f"{thing.color} {thing.type}"
     state = "open" if thing.is_open else "locked" if thing.is_locked else "closed"
@@ -136,10 +144,11 @@ def name(thing: Any) -> str:
 
 @cache  # at most 2 ** 14 rows
 def _light(lit: int, opaque: int) -> tuple[int, int]:
-    """Spreads light through a row; returns its lit cells and those that it lights in the row ahead.
+    """Spreads light through a row. Returns its lit cells and the cells lit in the row ahead.
 
-    A lit cell that can be seen through lights the next cell on its side and, in the row ahead, both that column and its own.
-    Light runs to the right first, then everything that is lit by then runs to the left.
+    A lit transparent cell lights the next cell on its side. In the row ahead it lights two cells,
+    in the next cell's column and in its own. Light spreads to the right first. Then light spreads
+    to the left from all cells that are lit.
     """
     ahead = 0
     for columns, side in ((range(SIZE - 1), 1), (range(SIZE - 1, 0, -1), -1)):
@@ -152,7 +161,10 @@ def _light(lit: int, opaque: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=10_000)
 def _window(width: int, height: int, x: int, y: int, direction: int) -> tuple[int, ...]:
-    """Returns where the cells of the view lie in minigrid's list; beyond the edge stands the last cell, a corner of the wall."""
+    """Returns the index in minigrid's list of each cell of the view.
+
+    Cells beyond the edge map to the last cell, a corner of the wall.
+    """
     (fx, fy), (rx, ry) = MOVES[direction], MOVES[(direction + 1) % 4]
 
     def positions() -> Iterator[tuple[int, int]]:
@@ -166,7 +178,7 @@ def _things(found: list[int], cells: list[Any]) -> list[Thing]:
     numbers: Counter[str] = Counter()
     things = []
     for n in sorted(found, key=RANKS.__getitem__):
-        called = name(cells[n])
-        numbers[called] += 1
-        things.append(Thing(f"{called} {numbers[called]}", n, cells[n]))
+        label = name(cells[n])
+        numbers[label] += 1
+        things.append(Thing(f"{label} {numbers[label]}", n, cells[n]))
     return things

@@ -1,1 +1,1 @@
-"""Mazes: the embedded default, cheap enough to train on from random weights."""
+"""Mazes: the default environments, cheap enough to train a model from random weights."""

@@ -1,4 +1,4 @@
-"""``agentgym/Maze-v1``: find things in a maze of which only the current room is seen."""
+"""``agentgym/Maze-v1``: find things in a maze. The agent sees the current room only."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,13 @@ from agentgym_envs.tasks import Task
 
 
 class MazeEnv(TextEnv):
-    """A partially observed text maze, after the maze of LMRL-Gym (Abdulhai et al., 2023), with our own rules.
+    """A partially observed text maze.
+
+    The idea comes from the maze of LMRL-Gym (Abdulhai et al., 2023). The rules are different.
 
     Args:
-        rooms: rooms a maze: the difficulty. A task is drawn from each size with the same chance.
-        things: things to take in each maze; the score is the share that was taken.
+        rooms: maze sizes in rooms. The size is the difficulty. All sizes are equally likely.
+        things: number of things in each maze. The score is the share that the agent has taken.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -46,7 +48,7 @@ class MazeEnv(TextEnv):
         return f"Goal: {goal}\n{self._look()}", goal
 
     def act(self, action: str) -> Outcome:
-        """Moves, takes, or explains."""
+        """Moves, takes a thing, or explains why the action failed."""
         verb, rest = words(action)
         if verb == "go" and rest in MOVES:
             if rest not in self._maze.exits[self._room]:
@@ -62,11 +64,11 @@ class MazeEnv(TextEnv):
         return self._outcome(f"Not an action: {echo(action)}\n{self._look()}", invalid=True)
 
     def actions(self) -> list[str]:
-        """Returns the ways out and what can be taken."""
+        """Returns a ``go`` action per exit and a ``take`` action per thing in the room."""
         return [f"go {d}" for d in self._maze.exits[self._room]] + [f"take {t}" for t in self._here()]
 
     def oracle(self) -> Iterator[str]:
-        """Walks the shortest way to each thing in turn."""
+        """Yields the shortest walk to each thing in turn."""
         for thing, place in list(self._left.items()):
             yield from self._walk(place)
             yield f"take {thing}"
@@ -90,6 +92,6 @@ class MazeEnv(TextEnv):
 
 
 def words(action: str) -> tuple[str, str]:
-    """Returns the first word of an action and the rest, in small letters with single spaces."""
+    """Returns the first word of an action and the rest, in lower case with single spaces."""
     verb, _, rest = command(action, 100).lower().partition(" ")
     return verb, rest

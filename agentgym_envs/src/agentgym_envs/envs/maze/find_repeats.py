@@ -1,4 +1,6 @@
-"""Writes ``repeats.txt``: plays through the listed numbers of every kind and notes the layouts that occur again.
+"""Writes ``repeats.txt``, the table of repeated layouts.
+
+The search generates the maze of every listed number and records the layouts that occur again.
 
 python -m agentgym_envs.envs.maze.find_repeats agentgym_envs/src/agentgym_envs/envs/maze/repeats.txt
 """
@@ -13,13 +15,13 @@ from agentgym_envs.envs.maze.repeats import LISTED, Listed
 from agentgym_envs.envs.maze.tasks import LARGEST, SMALLEST, THINGS, Grow, MazeTasks, NumberedMazes, layouts
 
 MOST_SKIPPED = 20
-"""Repeated layouts in a row after which a kind lists no more mazes."""
+"""Number of repeated layouts in a row that ends the list of a kind."""
 TRIES = 2000
-"""Mazes that are grown for a number before the split counts as exhausted."""
+"""Mazes to generate for one number before the split counts as exhausted."""
 
 
 def find(kind: str, split: str, grow_one: Grow) -> Listed:
-    """Returns the listed mazes of a kind, without the table."""
+    """Returns the listed mazes of a kind by searching, without the table."""
     seen: set[str] = set()
     skipped: dict[int, int] = {}
     for number in range(LISTED[split]):
@@ -34,7 +36,7 @@ def find(kind: str, split: str, grow_one: Grow) -> Listed:
 
 
 def kinds() -> Iterator[tuple[str, NumberedMazes]]:
-    """Yields the names of all kinds, and a task set that reads them."""
+    """Yields the name of every kind with a task set that can read the name."""
     mazes, locked = MazeTasks((SMALLEST,), 1), LockedMazeTasks({"open": (SMALLEST,)})
     sizes = range(SMALLEST, LARGEST + 1)
     yield from ((f"rooms{rooms}-things{things}", mazes) for rooms in sizes for things in range(1, min(len(THINGS), rooms - 1) + 1))
@@ -42,7 +44,7 @@ def kinds() -> Iterator[tuple[str, NumberedMazes]]:
 
 
 def line(kind: str, split: str, found: Listed) -> str:
-    """Returns a line of the table, or nothing for a kind that needs none."""
+    """Returns a line of the table, or an empty text for a kind that needs no line."""
     if found == Listed(LISTED[split], {}):
         return ""
     return " ".join([kind, split, str(found.mazes), *(f"{number}:{skips}" for number, skips in found.skipped.items())]) + "\n"

@@ -1,4 +1,4 @@
-"""``agentgym/LockedMaze-v1``: mazes without a lock, and mazes where the thing lies behind a locked door."""
+"""``agentgym/LockedMaze-v1``: mazes with and without a locked door before the thing."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,14 @@ from agentgym_envs.tasks import Task
 
 
 class LockedMazeEnv(MazeEnv):
-    """A maze in which the way to the thing may be locked: the key has to be found first, off the way.
+    """A maze in which a locked door can block the path to the thing.
+
+    The agent must then find the key first. The key lies off the path.
 
     Args:
-        open: rooms a maze without a lock. A task is drawn from each size, locked or not, with the same chance.
-        locked: rooms a maze with a lock.
+        open: sizes in rooms of the mazes without a lock. All sizes, locked or not, are equally
+            likely.
+        locked: sizes in rooms of the mazes with a lock.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -39,13 +42,13 @@ class LockedMazeEnv(MazeEnv):
         return LockedMazeTasks(self._kinds)
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Puts the agent into the start room, on the near side of a locked door."""
+        """Puts the agent into the start room. A locked door and the key are in their places."""
         self._lock: Lock | None = task.data["maze"].lock
         self._held = False
         return super().begin(task, rng)
 
     def act(self, action: str) -> Outcome:
-        """Moves, takes, unlocks, or explains."""
+        """Moves, takes, unlocks a door, or explains why the action failed."""
         verb, rest = words(action)
         if verb == "go" and rest in self._doors():
             return self._outcome(f"A locked door.\n{self._look()}")
@@ -56,11 +59,14 @@ class LockedMazeEnv(MazeEnv):
         return super().act(action)
 
     def actions(self) -> list[str]:
-        """Returns the exits, what can be taken, and the locked doors, whether the key is held or not."""
+        """Returns the actions of a maze, and an ``unlock`` action per locked door of the room.
+
+        The ``unlock`` actions are listed with or without the key.
+        """
         return super().actions() + [f"unlock {d}" for d in self._doors()]
 
     def oracle(self) -> Iterator[str]:
-        """Walks the shortest way to the thing, by way of the key and the door if it is locked."""
+        """Yields the shortest walk to the thing; a locked maze needs the key and the door first."""
         if self._lock and not self._held:
             yield from self._walk(self._lock.key)
             yield "take key"
@@ -70,7 +76,7 @@ class LockedMazeEnv(MazeEnv):
         yield from super().oracle()
 
     def _doors(self) -> list[str]:
-        """Returns the exits of this room that are locked."""
+        """Returns the locked exits of the current room."""
         ends = {self._lock.near, self._lock.far} if self._lock else set()
         return [d for d in self._maze.exits[self._room] if {self._room, move(self._room, d)} == ends]
 

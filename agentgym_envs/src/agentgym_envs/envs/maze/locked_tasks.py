@@ -1,7 +1,8 @@
-"""Mazes of which some have a locked door on the only way to the thing.
+"""Mazes with and without a locked door on the only path to the thing.
 
-A task id says everything: ``open4-train-17`` is a maze of four rooms with nothing locked, ``locked8-test-3`` one of eight
-rooms with a door. The door's key lies on the near side in a dead end off the way to the thing.
+The task id defines the maze. ``open4-train-17`` is a maze of four rooms without a lock.
+``locked8-test-3`` is a maze of eight rooms with a locked door. The key lies on the start's side of
+the door, in a dead end off the path to the thing.
 """
 
 import random
@@ -28,15 +29,27 @@ from agentgym_envs.envs.maze.tasks import (
 from agentgym_envs.errors import TaskError
 
 SIDE = 3
-"""The fewest rooms on either side of a door."""
+"""Minimum number of rooms on each side of a door."""
 HARDER = 4
-"""Rooms that a door and its key count for in the difficulty, which then is about the oracle's turns."""
+"""Added to the number of rooms for the difficulty of a locked maze.
+
+The difficulty is then about the mean number of turns that the oracle needs.
+"""
 _KIND = re.compile(r"(open|locked)([1-9]\d{0,3})", re.ASCII)
 LEAST = {"open": SMALLEST, "locked": 2 * SIDE}
+"""Minimum number of rooms of each kind."""
 
 
 def grow_locked(rooms: int, rng: random.Random) -> Maze:
-    """Returns a random tree of ``rooms`` rooms with one thing behind a door; thing and key where the whole way is longest."""
+    """Returns a random tree of rooms with one thing behind a locked door.
+
+    The places of thing and key make the shortest solution as long as this tree allows. Trees
+    without room for a lock are discarded.
+
+    Args:
+        rooms: number of rooms, at least 6.
+        rng: source of all random choices.
+    """
     while True:
         maze = grow(rooms, 1, rng)
         if options := list(_options(maze)):
@@ -46,10 +59,10 @@ def grow_locked(rooms: int, rng: random.Random) -> Maze:
 
 
 def _options(maze: Maze) -> Iterator[tuple[int, Room, Lock]]:
-    """Yields the moves by way of the key, where the thing may lie, and the lock."""
+    """Yields the possible locks: moves from start to key to thing, room of the thing, and lock."""
     trails = _trails(maze)
-    beyond = Counter(chain(*trails.values()))  # rooms to which the way leads through a room
-    # The longest ways lead to dead ends: to look at no others saves time and changes nothing.
+    beyond = Counter(chain(*trails.values()))  # room -> number of rooms behind it
+    # The longest paths end in dead ends, so only dead ends are tried.
     ends = [room for room in trails if len(maze.exits[room]) == 1]
     for thing in ends:
         trail = trails[thing]
@@ -63,25 +76,25 @@ def _options(maze: Maze) -> Iterator[tuple[int, Room, Lock]]:
 
 
 def _trails(maze: Maze) -> dict[Room, tuple[Room, ...]]:
-    """Returns the rooms on the way from the start to each room, both included."""
-    found: dict[Room, tuple[Room, ...]] = {maze.start: (maze.start,)}
+    """Returns the path from the start to each room, as rooms, both ends included."""
+    trails: dict[Room, tuple[Room, ...]] = {maze.start: (maze.start,)}
     queue = [maze.start]
     for room in queue:
-        for there in (move(room, direction) for direction in maze.exits[room]):
-            if there not in found:
-                found[there] = (*found[room], there)
-                queue.append(there)
-    return found
+        for neighbour in (move(room, direction) for direction in maze.exits[room]):
+            if neighbour not in trails:
+                trails[neighbour] = (*trails[room], neighbour)
+                queue.append(neighbour)
+    return trails
 
 
 class LockedMazeTasks(NumberedMazes):
     """All mazes of the given sizes.
 
     Args:
-        sizes: by "open" and "locked", rooms a maze: from 3 to 64 without a lock, from 6 to 64 with one.
+        sizes: numbers of rooms under "open" (3 to 64, without a lock) and "locked" (6 to 64).
 
     Raises:
-        TaskError: a size that cannot be, or no size at all.
+        TaskError: a size is out of range or listed twice, or both lists are empty.
     """
 
     def __init__(self, sizes: dict[str, Sequence[int]]):
@@ -95,7 +108,10 @@ class LockedMazeTasks(NumberedMazes):
         super().__init__([f"{name}{rooms}" for name, rooms in kinds])
 
     def kind(self, name: str) -> tuple[int, Grow] | None:
-        """Reads ``locked8``: the difficulty is the number of rooms, and ``HARDER`` more with a lock."""
+        """Reads a name such as ``locked8``.
+
+        The difficulty is the number of rooms, plus ``HARDER`` with a lock.
+        """
         if not (match := _KIND.fullmatch(name)):
             return None
         rooms = int(match[2])

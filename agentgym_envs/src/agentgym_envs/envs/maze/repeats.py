@@ -1,9 +1,11 @@
-"""Repeated layouts: how many mazes of a kind are listed, and which of them would repeat another.
+"""The number of listed mazes per kind, and the repeated layouts to skip.
 
-Small sizes have few layouts, and different numbers would name the same layout. ``repeats.txt`` holds the result of
-``find_repeats.py``, because the search takes too long for a constructor. A line is ``KIND SPLIT COUNT NUMBER:SKIPPED …``: the
-split lists ``COUNT`` mazes of the kind, and the maze of ``NUMBER`` comes after ``SKIPPED`` layouts that lower numbers have.
-A kind without a line lists ``LISTED`` mazes and repeats none.
+Small sizes have few layouts, so different numbers would name the same layout. ``repeats.txt`` holds
+the result of ``find_repeats.py``, because the search takes too long for a constructor.
+
+A line is ``KIND SPLIT COUNT NUMBER:SKIPPED …``. The split lists ``COUNT`` mazes of the kind. The
+maze of ``NUMBER`` follows ``SKIPPED`` layouts that belong to lower numbers. A kind without a line
+lists ``LISTED`` mazes, and all of them differ.
 """
 
 from functools import cache
@@ -11,15 +13,18 @@ from importlib.resources import files
 from typing import NamedTuple
 
 LISTED = {"train": 1000, "dev": 100, "test": 100}
-"""Mazes of a kind that ``task_ids`` lists if the kind has enough layouts. Training draws from endless numbers."""
+"""Mazes per kind in ``task_ids`` if the kind has enough layouts.
+
+Training also draws from higher numbers.
+"""
 
 
 class Listed(NamedTuple):
     """The listed mazes of a kind and split.
 
     Attributes:
-        mazes: their number; their ids end with 0 to ``mazes - 1``.
-        skipped: by number, how many layouts of lower numbers come before its own.
+        mazes: number of listed mazes. Their ids end with 0 to ``mazes - 1``.
+        skipped: maze number -> number of layouts to skip, because lower numbers have them.
     """
 
     mazes: int
@@ -28,7 +33,7 @@ class Listed(NamedTuple):
 
 @cache
 def listed(kind: str, split: str) -> Listed:
-    """Returns the listed mazes of a kind."""
+    """Returns the listed mazes of a kind and split."""
     count, *skipped = _lines().get(f"{kind} {split}", str(LISTED[split])).split()
     return Listed(int(count), {int(number): int(skips) for number, _, skips in (pair.partition(":") for pair in skipped)})
 

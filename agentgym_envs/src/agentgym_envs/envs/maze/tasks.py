@@ -1,8 +1,9 @@
-"""Mazes: random trees of rooms on a grid, with things that lie in dead ends.
+"""Mazes: random trees of rooms on a grid, with things in dead ends.
 
-A task id says everything: ``rooms8-things1-test-17`` is the 17th held-out maze of eight rooms with one thing. Which split
-a layout belongs to is decided by its hash, so no maze of one split, under whatever number, occurs in another. The listed
-mazes of a split differ from each other; small sizes have few layouts and list fewer mazes (see ``repeats.py``).
+The task id defines the maze. ``rooms8-things1-test-17`` is test maze number 17 of eight rooms with
+one thing. The hash of a layout decides its split, so no layout occurs in two splits. The listed
+mazes of a split differ from each other. Small sizes have few layouts and list fewer mazes (see
+``repeats.py``).
 """
 
 import random
@@ -18,10 +19,14 @@ from agentgym_envs.errors import TaskError, shown
 from agentgym_envs.tasks import Task, TaskSet, check_id, split_of
 
 DRAWN = 2**31
+"""Numbers that training draws from, per kind."""
 SMALLEST, LARGEST = 3, 64
-"""Rooms a maze."""
+"""Limits of the number of rooms in a maze."""
 NEAREST = 8
-"""Rooms for each move that the nearest thing is away at least: it is never next to the start of a large maze."""
+"""The nearest thing is at least ``rooms // NEAREST`` moves from the start.
+
+So no thing lies next to the start of a large maze.
+"""
 MOVES = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 _BACK = {"north": "south", "south": "north", "east": "west", "west": "east"}
 THINGS = ("lamp", "coin", "book", "rope")
@@ -33,17 +38,17 @@ Room = tuple[int, int]
 
 @dataclass(frozen=True)
 class Lock:
-    """A locked door between two rooms, and the room in which its key lies."""
+    """A locked door between two rooms, and the room of its key."""
 
     near: Room
-    """The room of the door on the side of the start."""
+    """The room on the start's side of the door."""
     far: Room
     key: Room
 
 
 @dataclass(frozen=True)
 class Maze:
-    """A layout: the exits of every room, where each thing lies, where the agent starts, and what is locked."""
+    """A layout: the exits of every room, the room of each thing, the start room, and the lock."""
 
     exits: dict[Room, tuple[str, ...]]
     things: dict[str, Room]
@@ -51,55 +56,67 @@ class Maze:
     lock: Lock | None = None
 
     def key(self) -> str:
-        """Returns a text that two mazes share only if they are the same."""
+        """Returns a text that is equal for equal mazes only."""
         rooms = ";".join(f"{x},{y}:{''.join(e[0] for e in exits)}" for (x, y), exits in sorted(self.exits.items()))
         return f"{rooms}|{sorted(self.things.items())}|{self.start}" + (f"|{self.lock}" if self.lock else "")
 
 
 def move(room: Room, direction: str) -> Room:
-    """Returns the neighbouring room."""
+    """Returns the neighbouring room in a direction.
+
+    >>> move((0, 0), "north")
+    (0, 1)
+    """
     dx, dy = MOVES[direction]
     return room[0] + dx, room[1] + dy
 
 
 def path(maze: Maze, start: Room, goal: Room) -> list[str]:
-    """Returns the directions of a shortest way between two rooms, by breadth-first search."""
-    came: dict[Room, tuple[Room, str] | None] = {start: None}
+    """Returns the directions of a shortest path between two rooms, by breadth-first search."""
+    came_from: dict[Room, tuple[Room, str] | None] = {start: None}
     queue = deque([start])
-    while queue and goal not in came:
+    while queue and goal not in came_from:
         room = queue.popleft()
         for direction in maze.exits[room]:
-            if (there := move(room, direction)) not in came:
-                came[there] = (room, direction)
-                queue.append(there)
-    way: list[str] = []
-    while step := came[goal]:
+            if (neighbour := move(room, direction)) not in came_from:
+                came_from[neighbour] = (room, direction)
+                queue.append(neighbour)
+    directions: list[str] = []
+    while step := came_from[goal]:
         goal, direction = step
-        way.append(direction)
-    return way[::-1]
+        directions.append(direction)
+    return directions[::-1]
 
 
 def grow(rooms: int, things: int, rng: random.Random) -> Maze:
-    """Returns a random tree of ``rooms`` rooms that starts at (0, 0), its things in distinct dead ends where there are enough."""
+    """Returns a random tree of rooms that starts at (0, 0).
+
+    Things lie in different dead ends if there are enough dead ends, else in any rooms.
+
+    Args:
+        rooms: number of rooms.
+        things: number of things, fewer than ``rooms``.
+        rng: source of all random choices.
+    """
     exits: dict[Room, set[str]] = {(0, 0): set()}
     away = {(0, 0): 0}  # moves from the start
     last = (0, 0)
     while len(exits) < rooms:
-        # Mostly from the newest room: long corridors and deep dead ends rather than a bush.
+        # Growing mostly from the newest room makes long corridors and deep dead ends.
         room = last if rng.random() < 0.85 else rng.choice(list(exits))
         direction = rng.choice(list(MOVES))
-        there = move(room, direction)
-        # At most three exits a room: wider crossings make random play succeed by luck.
-        if there in exits or len(exits[room]) == 3:
+        neighbour = move(room, direction)
+        # A room has at most three exits: wider crossings make random play succeed by luck.
+        if neighbour in exits or len(exits[room]) == 3:
             continue
         exits[room].add(direction)
-        exits[there] = {_BACK[direction]}
-        away[there] = away[room] + 1
-        last = there
+        exits[neighbour] = {_BACK[direction]}
+        away[neighbour] = away[room] + 1
+        last = neighbour
     ordered = {room: tuple(d for d in MOVES if d in exits[room]) for room in exits}
-    others = [r for r in ordered if r != (0, 0)]
-    ends = [r for r in others if len(ordered[r]) == 1 and away[r] >= rooms // NEAREST]
-    places = rng.sample(ends, things) if len(ends) >= things else rng.sample(others, things)
+    candidates = [r for r in ordered if r != (0, 0)]
+    ends = [r for r in candidates if len(ordered[r]) == 1 and away[r] >= rooms // NEAREST]
+    places = rng.sample(ends, things) if len(ends) >= things else rng.sample(candidates, things)
     return Maze(ordered, dict(zip(THINGS, places, strict=False)), (0, 0))
 
 
@@ -107,10 +124,10 @@ Grow = Callable[[random.Random], Maze]
 
 
 class NumberedMazes(TaskSet, ABC):
-    """Endless mazes of some kinds: an id is ``KIND-SPLIT-NUMBER``, and the layout's hash decides the split.
+    """Endless mazes of some kinds. An id is ``KIND-SPLIT-NUMBER``.
 
     Args:
-        kinds: what the ids of the listed mazes begin with, such as "rooms8-things1".
+        kinds: the kinds to list, such as "rooms8-things1".
     """
 
     def __init__(self, kinds: Sequence[str]):
@@ -119,21 +136,24 @@ class NumberedMazes(TaskSet, ABC):
 
     @abstractmethod
     def kind(self, name: str) -> tuple[int, Grow] | None:
-        """Returns the difficulty of a kind and what grows its mazes, or None if there is no such kind.
+        """Returns the difficulty of a kind and the function that generates its mazes.
+
+        Returns:
+            None if the name does not have the form of a kind.
 
         Raises:
-            TaskError: no maze can be of this kind.
+            TaskError: a number in the name is out of range.
         """
 
     def get(self, task_id: str) -> Task:
-        """Builds the maze that an id names; ids of other sizes than the environment's are welcome too."""
+        """Builds the maze of an id. The id can have another size than those of the environment."""
         name, split, number, difficulty, grow_one = self._read(task_id)
         skipped = listed(name, split).skipped.get(number, 0)
         maze = next(islice(layouts(task_id, grow_one, split), skipped, None))
         return Task(id=task_id, split=split, difficulty=difficulty, data={"maze": maze})
 
     def difficulty(self, task_id: str) -> int:
-        """Returns that of the maze's kind."""
+        """Returns the difficulty of the maze's kind."""
         return self._read(task_id)[3]
 
     def _read(self, task_id: str) -> tuple[str, str, int, int, Grow]:
@@ -147,7 +167,11 @@ class NumberedMazes(TaskSet, ABC):
         return name, split, number, *kind
 
     def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
-        """Draws each kind with the same chance, for training with an endless number, unless the user named the tasks."""
+        """Returns the id of a random maze. All kinds are equally likely.
+
+        The number of a training maze is below ``DRAWN``; dev and test draw listed mazes only. If
+        the user filtered the tasks, all remaining ids are equally likely.
+        """
         if filtered:
             return super().draw(rng, ids, filtered=filtered)
         _, split, *_ = self._read(ids[0])
@@ -161,8 +185,11 @@ class MazeTasks(NumberedMazes):
     """All mazes of the given sizes.
 
     Args:
-        rooms: rooms a maze, each from 3 to 64.
-        things: things to take in each, from 1 to 4.
+        rooms: numbers of rooms, each from 3 to 64.
+        things: number of things in each maze, from 1 to 4.
+
+    Raises:
+        TaskError: a number is out of range or listed twice, or ``rooms`` is empty.
     """
 
     def __init__(self, rooms: Sequence[int], things: int):
@@ -170,11 +197,11 @@ class MazeTasks(NumberedMazes):
         for n in rooms:
             _check(n, things)
         if not rooms:
-            raise TaskError("rooms must name at least one size")
+            raise TaskError("rooms must name at least one size, such as rooms=[8]")
         super().__init__([f"rooms{n}-things{things}" for n in rooms])
 
     def kind(self, name: str) -> tuple[int, Grow] | None:
-        """Reads ``rooms8-things1``: the difficulty is the number of rooms."""
+        """Reads a name such as ``rooms8-things1``. The difficulty is the number of rooms."""
         if not (match := _KIND.fullmatch(name)):
             return None
         rooms, things = int(match[1]), int(match[2])
@@ -182,18 +209,26 @@ class MazeTasks(NumberedMazes):
         return rooms, lambda rng: grow(rooms, things, rng)
 
 
-def check_list(sizes: object, what: str) -> None:
-    """Refuses what is no list of sizes, or has one twice."""
+def check_list(sizes: object, keyword: str) -> None:
+    """Checks that a keyword's value is a list without repeated sizes.
+
+    Raises:
+        TaskError: it is not.
+    """
     if not isinstance(sizes, Sequence) or isinstance(sizes, str):
-        raise TaskError(f"{what} takes a list of sizes, such as {what}=[8], not {sizes!r}")
+        raise TaskError(f"{keyword} takes a list of sizes, such as {keyword}=[8], not {sizes!r}")
     if len(set(sizes)) < len(sizes):
-        raise TaskError(f"{what}={list(sizes)} has a size twice: each is drawn with the same chance")
+        raise TaskError(f"{keyword}={list(sizes)} has a size twice; list each size once")
 
 
-def check_size(rooms: int, least: int, what: str) -> None:
-    """Refuses what is no number of rooms from ``least`` to 64, naming ``what``."""
+def check_size(rooms: int, least: int, keyword: str) -> None:
+    """Checks that a keyword's size is a whole number from ``least`` to 64.
+
+    Raises:
+        TaskError: it is not.
+    """
     if not isinstance(rooms, int) or not least <= rooms <= LARGEST:
-        raise TaskError(f"{what} must be whole numbers from {least} to {LARGEST}, not {rooms!r}")
+        raise TaskError(f"{keyword} must be whole numbers from {least} to {LARGEST}, not {rooms!r}")
 
 
 def _check(rooms: int, things: int) -> None:
@@ -207,13 +242,15 @@ def _listed_ids(kind: str, split: str) -> list[str]:
 
 
 def layouts(task_id: str, grow_one: Grow, split: str, tries: int | None = None) -> Iterator[Maze]:
-    """Yields the mazes of a split that an id's random numbers grow: dev and test hold one layout in ten each.
+    """Yields the mazes of a split that the random numbers of an id generate.
+
+    Dev and test each hold one layout in ten, so most generated mazes belong to training.
 
     Args:
-        task_id: fixes the random numbers.
-        grow_one: grows a maze of the id's kind.
-        split: whose layouts to yield.
-        tries: mazes to grow, those of other splits included; endless without it.
+        task_id: seed of the random numbers.
+        grow_one: generates a maze of the id's kind.
+        split: the split of the mazes to yield.
+        tries: number of mazes to generate, other splits included. None means no limit.
     """
     rng = random.Random(task_id)
     for _ in count() if tries is None else range(tries):

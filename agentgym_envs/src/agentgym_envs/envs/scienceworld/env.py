@@ -1,4 +1,4 @@
-"""``agentgym/ScienceWorld-v2``: ScienceWorld (Wang et al., 2022) on its own simulator."""
+"""``agentgym/ScienceWorld-v2``: ScienceWorld (Wang et al., 2022) on the original simulator."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -17,15 +17,16 @@ SIMPLIFICATIONS = ("easy", "teleportAction", "selfWateringFlowerPots", "openCont
 ACTION_LIMIT = 200  # characters
 _UNKNOWN = "No known action matches that input."
 _QUESTION = "Ambiguous request"
-_CANCELLED = "Unknown action."  # what comes of an answer to the question that is none of its numbers
+_CANCELLED = "Unknown action."  # the reply to an answer that is none of the question's numbers
 
 
 class ScienceWorldEnv(TextEnv):
-    """Does an experiment in a house with a workshop, a kitchen, a greenhouse and more.
+    """Experiments in a house with a workshop, a kitchen, a greenhouse and more.
 
     Args:
-        simplification: upstream's, separated by commas: "easy" or any of ``SIMPLIFICATIONS``; none by default.
-        java: the Java executable; the runtime that the extra installs without it.
+        simplification: upstream's simplifications: "easy" or any of ``SIMPLIFICATIONS``, separated
+            by commas. The default is none.
+        java: the Java executable. The default is the runtime that the extra installs.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -86,12 +87,13 @@ class ScienceWorldEnv(TextEnv):
         return _tasks()
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Loads the variation; starts Java at the first one, or if it has died."""
+        """Loads the variation. Starts a Java process first if none runs."""
         self._simulator = self._running(self._simulator)
         look = self._simulator.load(task.data["name"], task.data["variation"], self._simplification)
         self._history: list[str] = []
         self._asked = False
-        self._score = max(self._simulator.progress()[0], 0.0)  # some tasks begin with points, which no action has earned
+        # Some tasks begin with points. No action earned them, so the reward leaves them out.
+        self._score = max(self._simulator.progress()[0], 0.0)
         goal = self._simulator.description()
         return f"{goal}\n\n{look}", goal
 
@@ -116,24 +118,26 @@ class ScienceWorldEnv(TextEnv):
         )
 
     def actions(self) -> list[str]:
-        """Returns the simulator's valid actions on what is in reach, sorted."""
+        """Returns the simulator's valid actions on things in reach, sorted."""
         assert self._simulator is not None
         return self._simulator.valid_actions()
 
     def look(self) -> str:
-        """Returns what can be seen, at no cost of time."""
+        """Returns the description of the surroundings without a move."""
         assert self._simulator is not None
         return self._simulator.look()
 
     def inventory(self) -> str:
-        """Returns what is carried, at no cost of time."""
+        """Returns the description of the inventory without a move."""
         assert self._simulator is not None
         return self._simulator.inventory()
 
     def oracle(self) -> Iterator[str]:
-        """Yields upstream's gold path, or what mends it, from where the episode has left off following it.
+        """Yields upstream's gold path, or a corrected path, from the current point of the episode.
 
-        A second simulator makes the path, and plays it where it may fail: both draw random numbers that would change the episode.
+        In the middle of an episode, the path works only if the episode has followed it so far. A
+        second simulator makes the path, and tries it if it can fail: both draw random numbers,
+        which would change the episode.
         """
         assert self.task is not None
         self._guide = self._running(self._guide)
@@ -151,7 +155,7 @@ class ScienceWorldEnv(TextEnv):
                 return
 
     def _solves(self, plan: Sequence[str]) -> bool:
-        """Plays the episode so far and the plan in the second simulator."""
+        """Plays the episode so far and then the plan in the second simulator."""
         assert self.task is not None
         assert self._guide is not None
         self._guide.load(self.task.data["name"], self.task.data["variation"], self._simplification)
@@ -163,7 +167,7 @@ class ScienceWorldEnv(TextEnv):
         return False
 
     def _running(self, simulator: Simulator | None) -> Simulator:
-        """Returns the simulator, or a new one if there is none yet or its process has died."""
+        """Returns a running simulator: the given one, or a new one if it is missing or dead."""
         if simulator is not None and simulator.alive:
             return simulator
         if simulator is not None:
@@ -171,7 +175,7 @@ class ScienceWorldEnv(TextEnv):
         return Simulator(self._java)
 
     def close(self) -> None:
-        """Ends Java."""
+        """Ends the Java processes."""
         for simulator in (getattr(self, "_simulator", None), getattr(self, "_guide", None)):
             if simulator is not None:
                 simulator.close()

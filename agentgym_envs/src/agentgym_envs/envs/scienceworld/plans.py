@@ -1,17 +1,19 @@
-"""Solutions to try: upstream's gold path, and what mends it in the few variations where it fails."""
+"""Solutions to try: upstream's gold path, and corrections for the few variations where it fails."""
 
 import re
 from collections.abc import Iterator
 
-WAITS = 10  # moves: the bees of a greenhouse are late sometimes
+WAITS = 10  # moves, because the bees of a greenhouse sometimes come late
 
 
 def plans(name: str, path: list[str], goal: str) -> Iterator[list[str]]:
-    """Yields the gold path and, for a task that has variations in which it fails, changed ones for the caller to try.
+    """Yields the gold path, then corrected paths for the caller to try.
+
+    Only tasks with variations in which the gold path fails have corrected paths.
 
     Args:
-        name: the task's.
-        path: upstream's actions.
+        name: name of the task.
+        path: actions of upstream's gold path.
         goal: upstream's description of the task, which names the boxes.
     """
     yield path
@@ -24,7 +26,11 @@ def plans(name: str, path: list[str], goal: str) -> Iterator[list[str]]:
 
 
 def _other_box(path: list[str], goal: str) -> Iterator[list[str]]:
-    """The path decides on a box too early, as with mercury at 7 degrees, from a circuit not connected, or from too few plants."""
+    """Yields the path with each other box.
+
+    The gold path can choose a box too early: from a temperature that still falls (mercury at 7
+    degrees), from a circuit that is not connected, or from too few plants.
+    """
     boxes = dict.fromkeys(re.findall(r"\w+ box\b", goal))
     last = next((n for n in reversed(range(len(path))) if path[n].endswith(tuple(boxes))), None)
     if last is None:
@@ -36,18 +42,24 @@ def _other_box(path: list[str], goal: str) -> Iterator[list[str]]:
 
 
 def _shorter_in_furnace(path: list[str]) -> Iterator[list[str]]:
-    """The path reads the thermometer until the substance burns, and what burns does not freeze."""
+    """Yields the path with fewer readings of the thermometer.
+
+    The gold path reads it until the substance burns. A burnt substance cannot freeze.
+    """
     if "activate blast furnace" not in path:
         return
     start = end = path.index("activate blast furnace") + 1
     while end < len(path) and path[end].startswith(("examine ", "use thermometer ")):
         end += 1
-    for kept in reversed(range(start, end)):
-        yield path[:kept] + path[end:]
+    for stop in reversed(range(start, end)):
+        yield path[:stop] + path[end:]
 
 
 def _later_focus(path: list[str]) -> Iterator[list[str]]:
-    """The path focuses on a fruit that is not there yet."""
+    """Yields the path with a wait and a second focus.
+
+    The gold path can focus on a fruit that does not exist yet.
+    """
     last = next((n for n in reversed(range(len(path))) if path[n].startswith("focus on ")), None)
     if last is not None:
         yield [*path, *["wait1"] * WAITS, *path[last : last + 2]]

@@ -1,8 +1,9 @@
-"""One ScienceWorld simulator in a Java process of its own.
+"""One ScienceWorld simulator in a separate Java process.
 
-Upstream's Python class asks for the score, the inventory, a look and all valid actions at every step; this one for what is
-needed. The process has one simulator because ScienceWorld keeps its random generator and its counter of object ids in
-static fields, which two simulators in one process would share.
+Upstream's Python class requests the score, the inventory, a look and all valid actions at every
+step. This class requests the needed values only. Each process has one simulator: ScienceWorld keeps
+its random generator and its counter of object ids in static fields, and two simulators in one
+process would share them.
 """
 
 import json
@@ -12,8 +13,8 @@ from contextlib import ExitStack
 from itertools import compress
 from typing import Any
 
-# Slim and deterministic: a small heap, one collector thread, and identity hashes that are the same in every run,
-# because ScienceWorld walks over hash sets of objects.
+# A small heap and one collector thread save memory. Constant identity hashes make runs equal,
+# because ScienceWorld iterates over hash sets of objects.
 JAVA_OPTIONS = (
     "-Xmx256m",
     "-Xss4m",
@@ -22,15 +23,16 @@ JAVA_OPTIONS = (
     "-XX:hashCode=2",
     "--add-opens=java.base/java.util=ALL-UNNAMED",  # for the state of its random generator
 )
-TELEPORT = "teleport to "  # the only action on what is out of reach
+TELEPORT = "teleport to "  # the only action on things out of reach
 SCRAMBLE = 0x5DEECE66D  # java.util.Random.setSeed stores its argument xor this
 
 
 class Simulator:
-    """Talks to a Java process.
+    """A client of one Java process.
 
     Args:
-        java: the executable; None takes the runtime that the extra installs.
+        java: the executable. None means the runtime that the extra installs.
+        options: options of the Java process.
     """
 
     def __init__(self, java: str | None = None, options: tuple[str, ...] = JAVA_OPTIONS):
@@ -43,8 +45,10 @@ class Simulator:
             java = str(JAVA)
         else:
             _check(java, options)
-        self._folder = tempfile.TemporaryDirectory(prefix="scienceworld-")  # the simulator writes a table where it runs
-        # die_on_exit: the process ends when its standard input closes, so also when this one is killed.
+        # The simulator writes a table into its working directory.
+        self._folder = tempfile.TemporaryDirectory(prefix="scienceworld-")
+        # die_on_exit: the Java process ends when its standard input closes. So it also ends when
+        # this process is killed.
         port, token, self._process = launch_gateway(
             classpath=JAR_PATH,
             javaopts=list(options),
@@ -55,7 +59,8 @@ class Simulator:
             cwd=self._folder.name,
             redirect_stderr=subprocess.DEVNULL,
         )
-        # Without its memory management, which talks to Java from Python's garbage collector: what Java lends out is detached here.
+        # py4j's memory management calls Java from Python's garbage collector. It is off, so this
+        # class detaches the Java objects that it uses.
         parameters = GatewayParameters(port=port, auth_token=token, auto_field=True, enable_memory_management=False)
         self._gateway = JavaGateway(gateway_parameters=parameters, java_process=self._process)
         jvm = self._gateway.jvm
@@ -66,28 +71,31 @@ class Simulator:
 
     @property
     def pid(self) -> int:
-        """Process id of the Java process."""
+        """Id of the Java process."""
         return int(self._process.pid)
 
     @property
     def alive(self) -> bool:
-        """Says whether the Java process runs."""
+        """Whether the Java process runs."""
         return self._process.poll() is None
 
     def load(self, name: str, variation: int, simplification: str, *, gold: bool = False) -> str:
-        """Starts a task; returns the first look, which costs a move, as upstream.
+        """Starts a task and returns the first look. The look costs a move, as upstream.
 
-        Upstream's class resets after loading, which loads the same once more.
+        Upstream's class also resets after loading, which loads the same task again.
         """
         self._server.load(name, variation, simplification, gold)
         return self.step("look around")
 
     def step(self, action: str) -> str:
-        """Applies an action; returns the observation."""
+        """Applies an action and returns the observation."""
         return str(self._server.step(action))
 
     def progress(self) -> tuple[float, bool]:
-        """Returns the score, at most 1 and negative after a fatal mistake, and whether the task is solved or failed."""
+        """Returns the score and whether the task is solved or failed.
+
+        The score is at most 1. It is negative after a fatal mistake.
+        """
         score = round(100 * float(self._server.getScore())) / 100
         return score, bool(self._server.getCompleted()) or not 0 <= score < 1
 
@@ -96,44 +104,49 @@ class Simulator:
         return str(self._server.getTaskDescription())
 
     def look(self) -> str:
-        """Returns what can be seen, at no cost of time."""
+        """Returns the description of the surroundings without a move."""
         return str(self._server.freeActionLook())
 
     def inventory(self) -> str:
-        """Returns what is carried, at no cost of time."""
+        """Returns the description of the inventory without a move."""
         return str(self._server.freeActionInventory())
 
     def valid_actions(self) -> list[str]:
-        """Returns the actions that are understood now, sorted: the simulator's order varies.
+        """Returns the actions that the simulator's parser accepts now, sorted.
 
-        The simulator also lists actions on things out of reach, as in a closed cupboard, which its parser then does not know.
-        Listing draws random numbers; they are given back, or an episode would depend on whether anybody asked.
+        The simulator also lists actions on things out of reach, such as things in a closed
+        cupboard. Its parser does not accept these actions, so they are left out. Listing draws
+        random numbers. This method restores the random state, so listing does not change the
+        episode.
         """
         state = self._seed.get(self._random)
         listed = json.loads(self._server.getValidActionObjectCombinationsJSON())["validActions"]
         reach = self._reachable()
         self._random.setSeed(state ^ SCRAMBLE)
-        understood = (reach.issuperset(a["obj_ids"]) or a["action"].startswith(TELEPORT) or a["action"].isdigit() for a in listed)
-        return sorted({a["action"] for a in compress(listed, understood)})
+        accepted = (reach.issuperset(a["obj_ids"]) or a["action"].startswith(TELEPORT) or a["action"].isdigit() for a in listed)
+        return sorted({a["action"] for a in compress(listed, accepted)})
 
     def _reachable(self) -> set[int]:
-        """Returns the numbers of the things that the simulator's parser looks for: in the room, and with the agent."""
-        with ExitStack() as lent:
+        """Returns the ids of the things that the simulator's parser can find.
 
-            def borrow(thing: Any) -> Any:
-                lent.callback(self._gateway.detach, thing)
-                return thing
+        These are the things in the room and in the inventory.
+        """
+        with ExitStack() as stack:
 
-            world = borrow(borrow(self._server.agentInterface()).get())
-            agent, parser = borrow(world.agent()), borrow(world.inputParser())
-            numbers: set[int] = set()
-            for place in (borrow(borrow(agent.getContainer()).get()), agent):
-                found = borrow(borrow(parser.getAllUniqueReferentsLUT(place, True, False)).keySet())
-                numbers.update(map(int, found.mkString(",").split(",")))
-        return numbers
+            def detach_later(java_object: Any) -> Any:
+                stack.callback(self._gateway.detach, java_object)
+                return java_object
+
+            world = detach_later(detach_later(self._server.agentInterface()).get())
+            agent, parser = detach_later(world.agent()), detach_later(world.inputParser())
+            ids: set[int] = set()
+            for place in (detach_later(detach_later(agent.getContainer()).get()), agent):
+                found = detach_later(detach_later(parser.getAllUniqueReferentsLUT(place, True, False)).keySet())
+                ids.update(map(int, found.mkString(",").split(",")))
+        return ids
 
     def gold_path(self) -> list[str]:
-        """Returns a solution of the loaded task; it was loaded with ``gold=True``."""
+        """Returns upstream's solution of the task, which must be loaded with ``gold=True``."""
         listed = self._server.getGoldActionSequence()
         path = [str(action) for action in listed]
         self._gateway.detach(listed)
@@ -150,15 +163,15 @@ class Simulator:
 
 
 def _check(java: str, options: tuple[str, ...]) -> None:
-    """Tries a Java of the user's.
+    """Starts the user's Java executable once.
 
     Raises:
-        RuntimeError: it is not there or does not take the options.
+        RuntimeError: the executable is missing or does not accept the options.
     """
     try:
         done = subprocess.run([java, *options, "--version"], capture_output=True, text=True, check=False, timeout=60)
     except OSError as error:
         raise RuntimeError(f"java={java!r} cannot be started: {error.strerror}") from error
     if done.returncode or "Runtime Environment" not in done.stdout:
-        said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[0]
-        raise RuntimeError(f"java={java!r} is no Java of version 9 or newer: {said}")
+        message = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[0]
+        raise RuntimeError(f"java={java!r} must be Java of version 9 or newer: {message}")

@@ -1,4 +1,7 @@
-"""The 30 tasks, their 7,207 variations and upstream's splits, as a table: asking the simulator would need Java."""
+"""The 30 tasks, their 7,207 variations and upstream's splits.
+
+They are a table here, because a query of the simulator would need Java.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +9,15 @@ from agentgym_envs.tasks import Task, TaskSet
 
 
 class Row(NamedTuple):
-    """Upstream's number and name of a task; its variations below ``dev`` train, those from ``test`` on are test."""
+    """A task of upstream.
+
+    Attributes:
+        number: upstream's number of the task.
+        name: upstream's name of the task.
+        dev: first variation of the dev split. Lower variations are for training.
+        test: first variation of the test split.
+        variations: number of variations.
+    """
 
     number: str
     name: str
@@ -49,7 +60,7 @@ TABLE = (
 )
 LEFT_OUT_BY_AGENTGYM = ("5-1", "5-2", "9-1", "9-2", "9-3", "10-1", "10-2")
 AGENTGYM = tuple(f"{row.name}-[0-9]*" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM)
-"""Patterns of the tasks that AgentGym keeps: ``tasks=AGENTGYM``."""
+"""Patterns of the tasks that AgentGym uses: ``tasks=AGENTGYM``."""
 FAMILIES = {
     "Measure": ("use-thermometer", "measure-melting-point-known-substance", "measure-melting-point-unknown-substance"),
     "Test-Conductivity": ("test-conductivity", "test-conductivity-of-unknown-substances"),
@@ -57,18 +68,21 @@ FAMILIES = {
     "Chem-Mix": ("chemistry-mix",),
     "Lifespan": ("lifespan-longest-lived", "lifespan-shortest-lived", "lifespan-longest-lived-then-shortest-lived"),
 }
-"""The paper's families."""
+"""The families of the paper: name -> tasks."""
 
 
 def scienceworld_tasks() -> TaskSet:
-    """Returns one task a variation, such as ``boil-17``; the difficulty is the task's place in the table."""
+    """Returns one task per variation, such as ``boil-17``.
+
+    The difficulty is the index of the task in ``TABLE``.
+    """
     return TaskSet(
         Task(
             id=f"{row.name}-{variation}",
             split="train" if variation < row.dev else "dev" if variation < row.test else "test",
-            difficulty=place,
+            difficulty=index,
             data={"name": row.name, "variation": variation},
         )
-        for place, row in enumerate(TABLE)
+        for index, row in enumerate(TABLE)
         for variation in range(row.variations)
     )

@@ -1,1 +1,1 @@
-"""Deep search: questions, a search engine, one answer."""
+"""Deep search: questions, a search engine and one answer per episode."""

@@ -1,4 +1,4 @@
-r"""Reads corpora and question files in the field's formats, one record at a time.
+r"""Reads corpora and question files in the formats of common data sets, one record at a time.
 
 =====================  ===========================================================================================
 corpus                 JSON lines ``{"id", "contents": "\\"Title\\"\\ntext"}`` (Search-R1's wiki-18, FlashRAG)
@@ -11,7 +11,7 @@ MuSiQue                JSON lines ``{"id", "question", "answer", "answer_aliases
 Bamboogle              comma-separated, ``Question`` and ``Answer``
 =====================  ===========================================================================================
 
-Any of them may be compressed with gzip, and named so: ``nq.jsonl.gz``.
+Files can be compressed with gzip if their name ends in ``.gz``: ``nq.jsonl.gz``.
 """
 
 import os
@@ -24,7 +24,7 @@ from agentgym_envs.envs.search.files import bare_name, lines, parse, records
 from agentgym_envs.envs.search.world import Passage, Question
 from agentgym_envs.errors import TaskError
 
-CHECKED = 1000  # lines of a corpus that are read before there is an index; the others are as it is built
+CHECKED = 1000  # lines of a corpus to check at construction; building the index checks the rest
 _PASSAGE = '{"id": "0", "contents": "\\"Title\\"\\ntext"}'
 
 
@@ -32,52 +32,62 @@ def read_corpus(path: str | os.PathLike[str]) -> Iterator[Passage]:
     """Yields the passages of a JSON-lines corpus of any size.
 
     Raises:
-        TaskError: a line that is no passage, with its number, or a file without passages.
+        TaskError: a line is not a passage (the error names the line), or the file has no passages.
     """
     found = False
     for where, line in lines(path):
         if line.strip():
             row = parse(line, where)
             if not isinstance(row, Mapping) or "id" not in row:
-                raise TaskError(f"{where} is no passage: a line looks like {_PASSAGE}")
+                raise TaskError(f"{where} is not a passage; a line looks like {_PASSAGE}")
             yield read_passage(row, where)
             found = True
     if not found:
-        raise TaskError(f"{path}:1: there are no passages; a line looks like {_PASSAGE}")
+        raise TaskError(f"{path}:1: the file has no passages; a line looks like {_PASSAGE}")
 
 
 def check_corpus(path: str | os.PathLike[str]) -> None:
-    """Reads the first lines of a corpus.
+    """Checks the first ``CHECKED`` passages of a corpus.
 
     Raises:
-        TaskError: as for :func:`read_corpus`.
+        TaskError: see :func:`read_corpus`.
     """
     for _ in islice(read_corpus(path), CHECKED):
         pass
 
 
 def read_passage(row: Mapping[str, Any], where: str) -> Passage:
-    """Returns the passage of a record; the title is its first line, without quotation marks around it.
+    """Returns the passage of a record.
+
+    The title is the first line of ``contents``, without the quotation marks around it.
 
     Raises:
-        TaskError: ``contents`` is no text.
+        TaskError: ``contents`` is not a text.
     """
     if not isinstance(row.get("contents"), str):
-        raise TaskError(f"{where} is no passage: 'contents' is {str(row.get('contents'))[:50]!r}, not a text; see {_PASSAGE}")
+        value = str(row.get("contents"))[:50]
+        raise TaskError(f"{where} is not a passage: 'contents' is {value!r}, not a text; see {_PASSAGE}")
     title, _, text = _clean(row["contents"]).partition("\n")
     return Passage(_clean(str(row.get("id", ""))), title.strip('"'), text)
 
 
 def question_prefix(path: str | os.PathLike[str]) -> str:
-    """Returns the file's name without its endings, with which the ids of its questions begin."""
+    """Returns the file's name without its endings. The ids of its questions begin with it.
+
+    >>> question_prefix("data/nq.jsonl.gz")
+    'nq'
+    """
     return Path(bare_name(Path(path))).stem
 
 
 def read_questions(path: str | os.PathLike[str]) -> list[Question]:
-    """Returns the questions of a file in any of the formats above; those marked as unanswerable are left out.
+    """Returns the questions of a file in any of the formats above.
+
+    Questions that are marked as unanswerable are left out.
 
     Raises:
-        TaskError: a record without question or answer, two with one id, or a file without questions.
+        TaskError: a record has no question or no answer, two records have the same id, or the file
+            has no questions.
     """
     questions: dict[str, Question] = {}
     for number, (where, row) in enumerate(records(Path(path))):
@@ -90,9 +100,9 @@ def read_questions(path: str | os.PathLike[str]) -> list[Question]:
         name = next((lowered[k] for k in ("id", "_id", "questionid") if k in lowered), number)
         question = Question(f"{question_prefix(path)}-{_clean(str(name))}", _clean(text), answers)
         if questions.setdefault(question.id, question) is not question:
-            raise TaskError(f"{where} has the id of a question before it: {name!r}")
+            raise TaskError(f"{where} has the same id as an earlier question: {name!r}")
     if not questions:
-        raise TaskError(f"{path}:1: there are no questions")
+        raise TaskError(f"{path}:1: the file has no questions")
     return list(questions.values())
 
 
@@ -108,10 +118,10 @@ def _answers(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
         found += value if isinstance(value, list) else [] if value is None else [value]
     for answer in found:
         if isinstance(answer, bool) or not isinstance(answer, str | int | float):
-            raise TaskError(f"{where}: an answer is a text or a number, not {str(answer)[:100]}")
+            raise TaskError(f"{where}: an answer must be a text or a number, not {str(answer)[:100]}")
     return tuple(dict.fromkeys(_clean(str(a)) for a in found if str(a).strip()))
 
 
 def _clean(text: str) -> str:
-    """Returns valid Unicode: JSON can hold half a surrogate pair."""
+    """Returns the text as valid Unicode, because JSON can hold half a surrogate pair."""
     return text.encode("utf-8", "replace").decode()

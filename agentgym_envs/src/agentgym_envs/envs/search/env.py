@@ -1,4 +1,7 @@
-"""``agentgym/Search-v1``: answer a question with the help of a search engine, in the protocol of Search-R1 (Jin et al., 2025)."""
+"""``agentgym/Search-v1``: answer a question with the help of a search engine.
+
+The protocol is that of Search-R1 (Jin et al., 2025).
+"""
 
 import os
 import random
@@ -25,20 +28,22 @@ KINDS = ("search", "answer")
 
 
 class SearchEnv(TextEnv):
-    """Search with ``<search>``, then give one ``<answer>``, which ends the episode.
+    """Search with ``<search>``, then answer with one ``<answer>``, which ends the episode.
 
     Args:
-        corpus: a JSON-lines file to index; the embedded corpus without it.
-        questions: a question file, split by the hash of the questions' ids, or a file for each split,
-            ``{"train": path, "test": path}``; the embedded questions without it. Where two of the files have one name, the ids of
-            the tasks begin with the split.
-        retriever: the URL of a Search-R1-compatible server, or a callable of query and number; an index of the corpus without it.
-        topk: passages a search.
+        corpus: a JSON-lines file to index. The default is the embedded corpus.
+        questions: a question file, which the hash of the questions' ids splits, or a file per
+            split, ``{"train": path, "test": path}``. The default is the embedded questions. If two
+            of the files have the same name, the ids of the tasks begin with the split.
+        retriever: the URL of a Search-R1-compatible server, or a callable of query and number of
+            passages. The default is an index of the corpus.
+        topk: number of passages per search.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
 
     Raises:
-        ArgumentError: a keyword of a type or value that it cannot have.
-        TaskError: a file that is missing or broken, with the line; or no question of the files is in the split.
+        ArgumentError: a keyword has a wrong type or value.
+        TaskError: a file is missing or broken (the error names the line), or the files have no
+            question in the split.
     """
 
     instructions = (
@@ -66,7 +71,7 @@ class SearchEnv(TextEnv):
             raise MissingExtra(type(self).__name__, "search")
         _check_types(corpus, questions, retriever, topk)
         if questions is None and (corpus is not None or retriever is not None):
-            raise TaskError("questions: the embedded questions are about the embedded corpus; give a question file for your own")
+            raise TaskError("questions: the embedded questions need the embedded corpus; give a question file for your corpus")
         if isinstance(retriever, str) and not retriever.startswith(("http://", "https://")):
             raise ArgumentError(f"retriever must be a URL that begins with http:// or https://, or a callable, not {retriever!r}")
         self._corpus, self._source, self._topk, self._files = corpus, retriever, topk, questions
@@ -76,7 +81,10 @@ class SearchEnv(TextEnv):
             check_corpus(corpus)
 
     def make_tasks(self) -> TaskSet:
-        """Returns one task a question; the difficulty is the number of hops, where it is known."""
+        """Returns one task per question.
+
+        The difficulty is the number of hops, or 0 if it is unknown.
+        """
         if self._files is None:
             return _embedded_tasks()
         if isinstance(self._files, Mapping):
@@ -84,12 +92,15 @@ class SearchEnv(TextEnv):
         else:
             tasks = TaskSet(_task(q, split_of(q.id)) for q in read_questions(self._files))
         if self.split in SPLITS and not tasks.ids(self.split):
-            whole = {self.split: "FILE"}
-            raise TaskError(f"questions={self._files!r} has none in split {self.split!r}; questions={whole} takes a file whole")
+            one_split = {self.split: "FILE"}
+            raise TaskError(
+                f"questions={self._files!r} has no question in split {self.split!r}; "
+                f"questions={one_split} puts a whole file into it"
+            )
         return tasks
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Asks the question; opens the retriever at the first one."""
+        """Asks the question. The first episode also opens the retriever."""
         self._question: Question = task.data["question"]
         self._titles: list[str] = []
         if self._retrieve is None:
@@ -97,7 +108,7 @@ class SearchEnv(TextEnv):
         return f"Question: {self._question.text}", self._question.text
 
     def act(self, action: str) -> Outcome:
-        """Takes the first tag of a response."""
+        """Executes the first tag of a response."""
         found = first_tag(action)
         if found is None:
             return Outcome(
@@ -116,7 +127,10 @@ class SearchEnv(TextEnv):
         )
 
     def actions(self) -> list[str]:
-        """Returns a search for the question, and a search for and an answer with each title of the last results."""
+        """Returns a search for the question, and two actions per title of the last results.
+
+        The two actions are a search for the title and an answer with it.
+        """
         found = dict.fromkeys(self._titles)
         listed = [f"<search>{self._question.text}</search>", *(f"<search>{t}</search>" for t in found)]
         return [*listed, *(f"<answer>{t}</answer>" for t in found)]
@@ -128,13 +142,13 @@ class SearchEnv(TextEnv):
         yield f"<answer>{self._question.answers[0]}</answer>"
 
     def open_retriever(self, *, on_passage: Callable[[], None] | None = None) -> Callable[[str, int], list[Passage]]:
-        """Returns the retriever, building the index if need be."""
+        """Returns the retriever. Builds the index if it does not exist yet."""
         if isinstance(self._source, str):
             return HTTPRetriever(self._source)
         return self._source or retrievers.BM25(self._corpus, on_passage=on_passage)
 
     def prepare(self, *, workers: int | None, on_item: Callable[[], None]) -> None:
-        """Builds the index ahead."""
+        """Builds the index before the first episode."""
         self.open_retriever(on_passage=on_item)
 
     def close(self) -> None:
@@ -145,10 +159,13 @@ class SearchEnv(TextEnv):
 
 
 def first_tag(response: str) -> tuple[str, str] | None:
-    """Returns the kind and the content of the first tag that is closed, or None.
+    """Returns the kind and the content of the first closed tag, or None.
 
-    Only the first opening tag of each kind counts: if no closing tag follows it, none follows a later one. So the time grows
-    linearly with the response, however many tags it opens.
+    Only the first opening tag of each kind can be closed: if no closing tag follows it, no closing
+    tag follows a later one. So the time is linear in the length of the response.
+
+    >>> first_tag("I know it. <answer>Nay Pyi Taw</answer>")
+    ('answer', 'Nay Pyi Taw')
     """
     found = []
     for kind in KINDS:
@@ -161,7 +178,7 @@ def first_tag(response: str) -> tuple[str, str] | None:
 
 
 def _information(passages: list[Passage]) -> str:
-    """Returns passages as Search-R1 shows them, cut at the limit with a mark."""
+    """Returns passages as Search-R1 shows them. A mark shows where a long text was cut."""
     text = "\n".join(f"Doc {n}(Title: {p.title}) {p.text}" for n, p in enumerate(passages, 1)) or "Nothing was found."
     text = text if len(text) <= OBSERVATION_LIMIT else text[:OBSERVATION_LIMIT] + " … (cut)"
     return f"\n\n<information>{text}</information>\n\n"
@@ -173,25 +190,25 @@ def _by_id() -> dict[str, Passage]:
 
 
 def _check_types(corpus: Any, questions: Any, retriever: Any, topk: Any) -> None:
-    """Raises an ArgumentError for a keyword that is none of what it may be."""
+    """Raises an ArgumentError for a keyword with a wrong type or value."""
     if isinstance(topk, bool) or not isinstance(topk, int) or topk < 1:
-        raise ArgumentError(f"topk must be a number of passages from 1 up, not {topk!r}")
+        raise ArgumentError(f"topk must be a whole number of at least 1, not {topk!r}")
     if not (retriever is None or isinstance(retriever, str) or callable(retriever)):
         raise ArgumentError(f"retriever must be a URL or a callable, not {retriever!r}")
     if not (corpus is None or isinstance(corpus, str | os.PathLike)):
         raise ArgumentError(f"corpus must be the path of a file, not {corpus!r}")
     for split, path in questions.items() if isinstance(questions, Mapping) else [("", questions)] if questions is not None else []:
         if not (isinstance(split, str) and isinstance(path, str | os.PathLike)):
-            raise ArgumentError(f"questions must be the path of a file, or one for each split, not {questions!r}")
+            raise ArgumentError(f"questions must be the path of a file, or a path per split, not {questions!r}")
 
 
 def _split_files(files: Mapping[str, FilePath]) -> TaskSet:
-    """Returns the questions of a file for each split."""
+    """Returns the tasks of one question file per split."""
     for split in files:
         if split not in SPLITS:
             raise UnknownName("split", split, SPLITS)
     if len({Path(path).resolve() for path in files.values()}) < len(files):
-        raise TaskError(f"questions={files!r} gives two splits one file; questions=FILE splits a file")
+        raise TaskError(f"questions={files!r} has the same file for two splits; questions=FILE splits one file")
     read = [(split, q) for split, path in files.items() for q in read_questions(path)]
     if len({question_prefix(path) for path in files.values()}) < len(files):
         read = [(split, replace(q, id=f"{split}-{q.id}")) for split, q in read]

@@ -1,4 +1,4 @@
-"""Reads text files line by line; whatever is wrong is one line that names the file and the line."""
+"""Reads text files line by line. An error is one line of text that names the file and the line."""
 
 import csv
 import gzip
@@ -16,7 +16,9 @@ _GZIP, _PARQUET, _BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 
 
 def lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
-    """Yields where each line stands, as "file:number", and its text; reads gzip, and skips a byte-order mark.
+    """Yields the position of each line, as "file:number", and its text.
+
+    Reads plain and gzip files, and skips a byte-order mark.
 
     Raises:
         TaskError: the file cannot be read, or is not UTF-8.
@@ -26,9 +28,7 @@ def lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
         with open(path, "rb") as file:
             head = file.read(4)
             if head == _PARQUET:
-                raise TaskError(
-                    f"{path}:1 is parquet: write it as JSON lines first, such as with pandas' DataFrame.to_json(lines=True)"
-                )
+                raise TaskError(f"{path}:1 is parquet; convert it to JSON lines, such as with pandas' to_json(lines=True)")
             file.seek(0)
             with gzip.open(file) if head.startswith(_GZIP) else nullcontext(file) as text:
                 for raw in text:
@@ -43,10 +43,13 @@ def lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
 
 
 def records(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yields where each record stands and what it holds: rows of .csv and .tsv, JSON lines of .jsonl, else one JSON list.
+    """Yields the position and the content of each record.
+
+    A record is a row of a .csv or .tsv file, a line of a .jsonl file, or an item of the JSON list
+    of any other file.
 
     Raises:
-        TaskError: it is not of the form that its name says.
+        TaskError: the content does not fit the ending of the name.
     """
     kind = Path(bare_name(path)).suffix
     if kind in (".csv", ".tsv"):
@@ -54,23 +57,27 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
     elif kind == ".jsonl":
         yield from ((where, parse(line, where)) for where, line in lines(path) if line.strip())
     else:
-        whole = parse("".join(line for _, line in lines(path)), str(path))
-        whole = whole["Data"] if isinstance(whole, dict) and "Data" in whole else whole
-        if not isinstance(whole, list):
-            raise TaskError(f"{path}:1 is no list of records; JSON lines belong into a file that ends in .jsonl")
-        yield from ((f"{path}: record {n}", row) for n, row in enumerate(whole, 1))
+        data = parse("".join(line for _, line in lines(path)), str(path))
+        data = data["Data"] if isinstance(data, dict) and "Data" in data else data
+        if not isinstance(data, list):
+            raise TaskError(f"{path}:1 is not a list of records; JSON lines need a file name that ends in .jsonl")
+        yield from ((f"{path}: record {n}", row) for n, row in enumerate(data, 1))
 
 
 def bare_name(path: Path) -> str:
-    """Returns the file's name without ".gz"."""
+    """Returns the name of a file without ".gz"."""
     return path.name.removesuffix(".gz")
 
 
 def parse(text: str, where: str) -> Any:
-    """Returns what a JSON text holds.
+    """Returns the value of a JSON text.
+
+    Args:
+        text: the JSON text.
+        where: position of the text, for the error.
 
     Raises:
-        TaskError: it is not JSON; says where.
+        TaskError: the text is not JSON.
     """
     try:
         return json.loads(text)
@@ -78,7 +85,7 @@ def parse(text: str, where: str) -> Any:
         line = "" if where.rpartition(":")[2].isdigit() else f":{error.lineno}"
         raise TaskError(f"{where}{line} is not JSON: {error.msg}, column {error.colno}") from error
     except (ValueError, RecursionError) as error:
-        raise TaskError(f"{where} is not JSON that can be read: {str(error)[:100]}") from error
+        raise TaskError(f"{where} is JSON that cannot be read: {str(error)[:100]}") from error
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[str, Any]]:

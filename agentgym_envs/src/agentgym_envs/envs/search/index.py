@@ -1,6 +1,7 @@
-"""A BM25 index on disk: built once, opened by any number of processes. The engine is tantivy.
+"""A BM25 index on disk. One process builds it, and any number of processes open it.
 
-The folder is ``$AGENTGYM_CACHE/search``, by default under the user's cache directory; the name is a hash of what was indexed.
+The engine is tantivy. The folder is ``$AGENTGYM_CACHE/search``, by default under the user's cache
+directory. The name of an index is a hash of the indexed content.
 """
 
 import fcntl
@@ -21,10 +22,10 @@ QUERY_WORDS = 64
 
 
 class Index:
-    """BM25 over an index folder: the sum of a title's and a text's scores.
+    """BM25 search in an index folder. The score is the sum of the title's and the text's scores.
 
     Args:
-        folder: what :func:`build` wrote.
+        folder: a folder that :func:`build` returned.
     """
 
     def __init__(self, folder: Path):
@@ -38,8 +39,9 @@ class Index:
         return int(self._searcher.num_docs)
 
     def search(self, query: str, topk: int) -> list[Passage]:
-        """Returns the best passages, the best first; equally good ones in the order of the corpus."""
-        # Lower case where it cannot change how a word is cut, so that AND, OR and NOT are words.
+        """Returns at most ``topk`` passages, best first. Ties keep the order of the corpus."""
+        # In lower case, AND, OR and NOT are words and not operators. Only ASCII words are lowered:
+        # for others, lower case could change the tokens.
         words = [w.lower() if w.isascii() else w for w in re.findall(r"\w+", query)[:QUERY_WORDS]]
         if not words:
             return []
@@ -51,12 +53,14 @@ class Index:
 
 
 def build(passages: Iterable[Passage], key: str, *, on_passage: Callable[[], None] | None = None) -> Path:
-    """Indexes passages, unless that was done before; memory does not grow with the corpus. Of many processes, one does it.
+    """Indexes passages unless the index exists. Only one of several processes builds it.
+
+    Memory use does not grow with the corpus.
 
     Args:
-        passages: read only if there is work to do.
-        key: names their content.
-        on_passage: called after each.
+        passages: read only if the index does not exist.
+        key: text that identifies the content of the passages.
+        on_passage: called after each passage.
 
     Returns:
         The index folder.
@@ -75,13 +79,16 @@ def build(passages: Iterable[Passage], key: str, *, on_passage: Callable[[], Non
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Waits until no other process is in the block: a corpus may take an hour and much of a disk, so that one builds for all."""
+    """Waits until no other process is in the block, so one process builds for all.
+
+    A large corpus can take an hour and much disk space.
+    """
     while True:
         lock = os.open(path, os.O_CREAT | os.O_RDWR)
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.fstat(lock).st_nlink:
             break
-        os.close(lock)  # the one before has removed this file
+        os.close(lock)  # the previous owner has removed this file
     try:
         yield
     finally:
@@ -90,7 +97,7 @@ def alone(path: Path) -> Iterator[None]:
 
 
 def file_key(path: Path) -> str:
-    """Returns a name for a corpus file's content without reading it whole: place, size and time of change."""
+    """Returns a key for a file's content, from its path, size and time of change."""
     state = os.stat(path)
     return f"{path.resolve()} {state.st_size} {state.st_mtime_ns}"
 
@@ -105,7 +112,8 @@ def _write(folder: Path, passages: Iterable[Passage], on_passage: Callable[[], N
         schema.add_text_field(name, stored=False, tokenizer_name="en_stem")
     schema.add_integer_field("position", stored=True)
     index = tantivy.Index(schema.build(), path=str(folder))
-    writer = index.writer(heap_size=HEAP, num_threads=1)  # one thread keeps the order of equally good passages
+    # One thread keeps the order of equally good passages.
+    writer = index.writer(heap_size=HEAP, num_threads=1)
     try:
         for position, p in enumerate(passages):
             fields = {"id": p.id, "title": p.title, "body": p.text, "heading": p.title, "text": p.text, "position": position}
@@ -113,4 +121,5 @@ def _write(folder: Path, passages: Iterable[Passage], on_passage: Callable[[], N
             on_passage()
         writer.commit()
     finally:
-        writer.wait_merging_threads()  # also after an interruption: they write into the folder that is then removed
+        # Also after an interruption: the threads write into the folder that is then removed.
+        writer.wait_merging_threads()

@@ -1,4 +1,4 @@
-"""Where passages come from: an index on this machine, a Search-R1-compatible server, or any callable."""
+"""The interface of retrievers, and the default retriever: a BM25 index on this machine."""
 
 import os
 from collections.abc import Callable
@@ -13,18 +13,18 @@ from agentgym_envs.tasks import stable_hash
 
 
 class Retriever(Protocol):
-    """Finds passages; deterministic."""
+    """Finds passages. Equal queries must return equal passages."""
 
     def __call__(self, query: str, topk: int) -> list[Passage]:
-        """Returns at most ``topk`` passages, the best first."""
+        """Returns at most ``topk`` passages, best first."""
 
 
 class BM25:
-    """The embedded engine; all environments of a process share one open index.
+    """The default retriever. All environments of a process share one open index.
 
     Args:
-        path: a JSON-lines corpus; the embedded one without it.
-        on_passage: called after each passage that is indexed, if the index is not there yet.
+        path: a JSON-lines corpus. The default is the embedded corpus.
+        on_passage: called after each indexed passage if the index does not exist yet.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, on_passage: Callable[[], None] | None = None):

@@ -10,7 +10,11 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalise(text: str) -> str:
-    """Lower-cases, drops punctuation and articles, and joins words by single spaces."""
+    """Returns a text in lower case, without punctuation and articles, with single spaces.
+
+    >>> normalise("The  Nay Pyi Taw!")
+    'nay pyi taw'
+    """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
@@ -20,7 +24,10 @@ def exact_match(answer: str, gold: Iterable[str]) -> float:
 
 
 def f1(answer: str, gold: Iterable[str]) -> float:
-    """Returns the best harmonic mean of word precision and recall over the gold answers."""
+    """Returns the highest F1 of the words over the gold answers.
+
+    F1 is the harmonic mean of precision and recall.
+    """
     return max((_f1(normalise(answer).split(), normalise(g).split()) for g in gold), default=0.0)
 
 

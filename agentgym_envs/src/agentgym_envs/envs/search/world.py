@@ -1,6 +1,7 @@
-"""The embedded corpus and its questions, made from the facts of ``facts.json``; the file names its sources.
+"""The embedded corpus and its questions, made from ``facts.json``. That file names its sources.
 
-A question of ``n`` hops needs ``n`` passages, of which each but the first is named only by the one before.
+A question of ``n`` hops needs ``n`` passages. The question names the first passage only, and each
+passage names the next one.
 """
 
 import itertools
@@ -14,7 +15,9 @@ from typing import Any, NamedTuple
 
 from agentgym_envs.tasks import stable_hash
 
-ALIKE = 12  # questions of one kind with the same answer: without a limit one answer solved every fifth question of a kind
+# Maximum number of questions of a kind with the same answer. Without this limit, one answer solved
+# every fifth question of a kind.
+ALIKE = 12
 
 
 class Passage(NamedTuple):
@@ -32,8 +35,8 @@ class Question:
     Attributes:
         id: unique in its file.
         text: the question.
-        answers: each of them is right.
-        gold: ids of the passages that answer it, in the order in which they are found.
+        answers: all correct answers.
+        gold: ids of the passages that lead to the answer, in the order of the hops.
     """
 
     id: str
@@ -43,7 +46,7 @@ class Question:
 
 
 class Country(NamedTuple):
-    """A row of the facts."""
+    """A country or territory of ``facts.json``."""
 
     code: str
     name: str
@@ -56,7 +59,7 @@ class Country(NamedTuple):
 
 
 class City(NamedTuple):
-    """A row of the facts."""
+    """A city of ``facts.json``."""
 
     name: str
     code: str
@@ -65,7 +68,7 @@ class City(NamedTuple):
 
 
 class Element(NamedTuple):
-    """A row of the facts."""
+    """A chemical element of ``facts.json``."""
 
     number: int
     name: str
@@ -77,7 +80,7 @@ class Element(NamedTuple):
 
 @cache
 def facts() -> dict[str, Any]:
-    """Returns the facts as rows."""
+    """Returns the facts as named tuples, by "countries", "cities" and "elements"."""
     raw = json.loads((files(__package__) / "facts.json").read_text(encoding="utf-8"))
     return {
         "countries": {row[0]: Country(*row) for row in raw["countries"]},
@@ -99,14 +102,17 @@ def corpus() -> tuple[Passage, ...]:
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """Returns all questions, those of one hop first; none names a later passage, as one about Port Sudan would name Sudan."""
+    """Returns all questions, fewest hops first.
+
+    Questions that name a later passage are left out: one about Port Sudan would name Sudan.
+    """
     titles = {p.id: p.title for p in corpus()}
     made = (*_one_hop(), *_two_hops(), *_three_hops())
     return tuple(_few_alike(q for q in made if not any(titles[later] in q.text for later in q.gold[1:])))
 
 
 def kind(question: Question) -> str:
-    """Returns the hops and the attribute that an embedded question asks for: ``hop2-capital``."""
+    """Returns the kind of an embedded question, from its hops and attribute: ``hop2-capital``."""
     return "-".join(question.id.split("-")[:2])
 
 
@@ -132,10 +138,10 @@ def _element_id(e: Element) -> str:
 
 
 def _about_country(c: Country) -> str:
-    around = f" It borders {', '.join(c.neighbours)}." if c.neighbours else " It has no land border."
+    borders = f" It borders {', '.join(c.neighbours)}." if c.neighbours else " It has no land border."
     return (
         f"{c.name} is a country or territory in {c.continent}. Its capital is {c.capital} and its currency is called {c.currency}. "
-        f"It covers {c.area:,} square kilometres and uses the internet domain {c.domain}.{around}"
+        f"It covers {c.area:,} square kilometres and uses the internet domain {c.domain}.{borders}"
     )
 
 
@@ -207,7 +213,7 @@ def _question(hops: int, kind: str, subject: str, text: str, answer: str, *gold:
 
 
 def _some_cities(purpose: str, count: int) -> list[City]:
-    """Returns a fixed choice of cities, another one for each purpose."""
+    """Returns a fixed choice of cities. Each purpose has a different choice."""
     return sorted(facts()["cities"], key=lambda c: stable_hash(f"{purpose} {c.name}"))[:count]
 
 

@@ -1,1 +1,1 @@
-"""TextCraft: gathering and crafting from lists of recipes."""
+"""TextCraft: gather and craft items from lists of recipes."""

@@ -1,10 +1,13 @@
-"""Derives ``recipes.json`` from the recipe facts of the ``minecraft-data`` package (PrismarineJS, MIT).
+"""Derives ``recipes.json`` from the recipe facts of the ``minecraft-data`` package.
+
+``minecraft-data`` is by PrismarineJS (MIT).
 
     python -m pip install minecraft-data==3.20.0
     python -m agentgym_envs.envs.textcraft.derive SITE_PACKAGES/minecraft_data/data/data/pc/1.19 recipes.json
 
-That package writes one recipe for every kind of wood. Here recipes that differ only in members of a family become one with
-the family's name, as in the game: ``planks`` stands for any planks. Of other alternatives the first is kept.
+That package has one recipe per kind of wood. Here, recipes that differ only in members of a family
+become one recipe with the family's name, as in the game: ``planks`` stands for any planks. Of other
+alternatives, the first is kept.
 """
 
 import json
@@ -29,13 +32,13 @@ FAMILIES = [
     (re.compile(r"cobblestone|blackstone|cobbled_deepslate"), "stone_crafting_materials"),
     (re.compile(r"soul_sand|soul_soil"), "soul_fire_base_blocks"),
 ]
-# The other families' members are gathered, not crafted; so is the family, under its own name.
+# Members of the other families cannot be crafted. Such a family is itself an item to gather.
 CRAFTED_FAMILIES = {"planks", "wooden_slabs"}
 Recipe = tuple[str, int, tuple[tuple[str, int], ...]]  # result, count, inputs
 
 
 def read(folder: Path) -> list[Recipe]:
-    """Returns all recipes of a ``minecraft-data`` version folder as item counts, in the order of item ids."""
+    """Returns the recipes of a ``minecraft-data`` version folder, in the order of item ids."""
     names = {item["id"]: item["name"] for item in json.loads((folder / "items.json").read_text())}
     recipes = []
     for result, variants in json.loads((folder / "recipes.json").read_text()).items():
@@ -47,7 +50,11 @@ def read(folder: Path) -> list[Recipe]:
 
 
 def fold(recipes: list[Recipe]) -> tuple[list[Recipe], dict[str, set[str]]]:
-    """Replaces recipes that differ only within a family by one; returns recipes and each used family's members."""
+    """Merges recipes that differ only within a family.
+
+    Returns:
+        The merged recipes, and the members of each family that they use.
+    """
     tags: dict[str, set[str]] = {}
     for pattern, name in FAMILIES:
         merged: dict[Recipe, list[Recipe]] = {}
@@ -66,7 +73,7 @@ def fold(recipes: list[Recipe]) -> tuple[list[Recipe], dict[str, set[str]]]:
 
 
 def first_alternatives(recipes: list[Recipe]) -> list[Recipe]:
-    """Keeps the first of recipes that make the same from the same numbers of other things."""
+    """Returns the first of each set of recipes with the same result and the same input numbers."""
     kept: dict[tuple[Any, ...], Recipe] = {}
     for result, count, inputs in recipes:
         kept.setdefault((result, count, tuple(sorted(n for _, n in inputs))), (result, count, inputs))

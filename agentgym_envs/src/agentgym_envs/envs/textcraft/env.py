@@ -1,4 +1,7 @@
-"""``agentgym/TextCraft-v2``: gather and craft an item, after TextCraft of ADaPT (Prasad et al., 2024)."""
+"""``agentgym/TextCraft-v2``: gather and craft an item.
+
+After TextCraft of ADaPT (Prasad et al., 2024).
+"""
 
 import random
 import re
@@ -12,7 +15,7 @@ from agentgym_envs.tasks import Task, TaskSet, split_of
 
 DISTRACTORS = 10
 AMOUNTS = range(1, 10)
-"""Numbers of each item that ``actions`` offers to gather: as many as a crafting grid has places."""
+"""Numbers of each item that ``actions`` lists for ``get``. A crafting grid has nine places."""
 MAX_NUMBER = 10**6
 _GET = re.compile(r"get (\d{1,7}) (.{1,100})")
 _CRAFT = re.compile(r"craft (?:\d{1,7} )?(.{1,100}?) using (.{1,300})")
@@ -20,10 +23,10 @@ _PART = re.compile(r"(\d{1,7}) (.{1,100})")
 
 
 class TextCraftEnv(TextEnv):
-    """Craft the goal from a list of recipes in which not all are needed.
+    """Craft the goal item from a list of recipes. Some recipes are not needed.
 
     Args:
-        recipes: a folder of Mojang-format recipe files; our own table without it.
+        recipes: a folder of Mojang-format recipe files. The default is the table ``recipes.json``.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -47,11 +50,14 @@ class TextCraftEnv(TextEnv):
         super().__init__(**kwargs)
 
     def make_tasks(self) -> TaskSet:
-        """Returns one task a goal, its split fixed by the hash of its name, its difficulty the depth."""
+        """Returns one task per goal.
+
+        The hash of the name decides the split. The depth is the difficulty.
+        """
         return _tasks(self.book)
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Lists the goal's recipes among distractors, shuffled."""
+        """Lists the goal's recipes and the distractors in random order."""
         self._target: str = task.data["goal"]
         self._stock: Counter[str] = Counter()
         listed = [*self.book.listings[self._target], *self._distractors(rng)]
@@ -62,7 +68,7 @@ class TextCraftEnv(TextEnv):
         return f"Crafting commands:\n{commands}\n\nGoal: {goal}.", goal
 
     def act(self, action: str) -> Outcome:
-        """Gathers, crafts, shows the inventory, or explains."""
+        """Gathers, crafts, shows the inventory, or explains why the action failed."""
         text = command(action).lower()
         if text == "inventory":
             return Outcome(self._inventory(), 0.0)
@@ -73,10 +79,10 @@ class TextCraftEnv(TextEnv):
         return Outcome(f"Could not execute {echo(action)}", 0.0, invalid=True)
 
     def actions(self) -> list[str]:
-        """Returns the inventory command, the listed commands that the stock allows, and gatherings for any of them.
+        """Returns ``inventory``, the shown commands that the inventory allows, and ``get`` actions.
 
-        Every item that a listed command needs and that can be gathered is offered in the same numbers: the list says neither
-        which commands the goal needs nor how much.
+        ``get`` actions cover all inputs of all shown commands that can be gathered, each in the
+        same numbers. So the list does not reveal which commands or numbers the goal needs.
         """
         able = [(r, uses) for r in self._listed if (uses := self._affordable(r))]
         crafts = dict.fromkeys(Recipe(r.result, r.count, uses).text() for r, uses in able)
@@ -84,7 +90,10 @@ class TextCraftEnv(TextEnv):
         return ["inventory", *crafts, *(f"get {n} {show(item)}" for item in items for n in AMOUNTS)]
 
     def oracle(self) -> Iterator[str]:
-        """Gathers and crafts from the leaves of the recipe tree up, whatever is in the inventory already."""
+        """Yields a plan from the leaves of the recipe tree up to the goal.
+
+        The plan ignores the inventory, so it works at any point of an episode.
+        """
         for step in self.book.plan(self._target):
             if isinstance(step[0], str):
                 yield f"get {step[1]} {show(step[0])}"
@@ -100,9 +109,11 @@ class TextCraftEnv(TextEnv):
         return Outcome(f"Got {number} {name}", 0.0)
 
     def _distractors(self, rng: random.Random) -> list[str]:
-        """Draws commands outside the goal's tree: first such that use what the tree uses, then others.
+        """Draws commands outside the goal's tree.
 
-        A few are drawn for each item of the tree, else those of the common items would crowd out the others.
+        Commands that share an input with the tree come first; other commands fill the list. The
+        draw takes at most ``DISTRACTORS`` commands per shared input. Without this limit, commands
+        with common inputs would displace the rest.
         """
         tree = self.book.listings[self._target]
         drawn: dict[str, None] = {}
@@ -111,42 +122,50 @@ class TextCraftEnv(TextEnv):
         chosen = rng.sample(list(drawn), min(DISTRACTORS, len(drawn)))
         if missing := DISTRACTORS - len(chosen):
             texts = list(self.book.commands)
-            others = rng.sample(texts, min(missing + len(tree) + len(drawn), len(texts)))
-            chosen += [text for text in others if text not in tree and text not in drawn][:missing]
+            fillers = rng.sample(texts, min(missing + len(tree) + len(drawn), len(texts)))
+            chosen += [text for text in fillers if text not in tree and text not in drawn][:missing]
         return chosen
 
     def _craft(self, name: str, ingredients: str) -> Outcome:
         result = name.replace(" ", "_")
-        given: list[tuple[str, int]] = []
+        supplied: list[tuple[str, int]] = []
         for part in ingredients.split(","):
             match = _PART.fullmatch(part.strip())
             if not match:
                 return Outcome(f"Wrong item format: {echo(part.strip())}", 0.0, invalid=True)
-            given.append((match[2].replace(" ", "_"), int(match[1])))
-        recipe = next((r for r in self.book.recipes.get(result, ()) if self._matches(r.inputs, given)), None)
+            supplied.append((match[2].replace(" ", "_"), int(match[1])))
+        recipe = next((r for r in self.book.recipes.get(result, ()) if self._matches(r.inputs, supplied)), None)
         if recipe is None:
             return Outcome(f"Could not find a valid recipe for {echo(name)}", 0.0)
-        payment = _sum(given)
-        if not payment <= self._stock:  # nobody has a group: its name is no item's
+        payment = _sum(supplied)
+        if not payment <= self._stock:  # a group is never in stock
             return Outcome(f"Could not find enough items to craft minecraft:{result}", 0.0)
         self._stock -= payment
         self._stock[result] += recipe.count
         done = result == self._target
         return Outcome(f"Crafted {recipe.count} minecraft:{result}", float(done), done=done, success=done)
 
-    def _matches(self, inputs: Sequence[tuple[str, int]], given: Sequence[tuple[str, int]]) -> bool:
-        """Says whether each input is one of the given parts: the same number of the same item, or of one member of the group."""
-        if len(inputs) != len(given):
+    def _matches(self, inputs: Sequence[tuple[str, int]], supplied: Sequence[tuple[str, int]]) -> bool:
+        """Returns whether the ingredients satisfy the inputs one to one.
+
+        An input needs the same number of the same item. A member of a group can stand for the
+        group.
+        """
+        if len(inputs) != len(supplied):
             return False
         if not inputs:
             return True
         (name, number), rest = inputs[0], inputs[1:]
         names = (name, *self.book.tags.get(name, ()))
-        fits = [i for i, (item, n) in enumerate(given) if n == number and item in names]
-        return any(self._matches(rest, [*given[:i], *given[i + 1 :]]) for i in fits)
+        fits = [i for i, (item, n) in enumerate(supplied) if n == number and item in names]
+        return any(self._matches(rest, [*supplied[:i], *supplied[i + 1 :]]) for i in fits)
 
     def _affordable(self, recipe: Recipe) -> tuple[tuple[str, int], ...] | None:
-        """Returns items of the stock for a recipe's inputs, one member for a group, or None if there are too few."""
+        """Returns the items of the stock that satisfy a recipe's inputs, with one member per group.
+
+        Returns:
+            None if the stock is too small.
+        """
         uses: list[tuple[str, int]] = []
         for name, number in recipe.inputs:
             paid = _sum(uses)

@@ -1,7 +1,10 @@
-"""Recipes: what can be crafted from what. Reads our data file or a folder of Mojang-format recipe files.
+"""Recipes, from the data file of this package or from a folder of Mojang-format recipe files.
 
-Terms: an *item* has a name such as ``oak_planks``. A *tag* is a name that any of its members satisfies. What no recipe makes
-is *gathered* with ``get``; so is a tag without a craftable member.
+Terms:
+    item: has a name such as ``oak_planks``.
+    tag: a group of items. Any member satisfies an input that names the tag.
+    gatherable: an item that no recipe makes, or a tag without a craftable member. ``get`` provides
+        it.
 """
 
 import json
@@ -21,14 +24,18 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True)
 class Recipe:
-    """``count`` of ``result`` from exactly ``inputs``, pairs of an item or tag and a number."""
+    """Makes ``count`` of ``result`` from ``inputs``, pairs of an item or tag and a number."""
 
     result: str
     count: int
     inputs: tuple[tuple[str, int], ...]
 
     def text(self) -> str:
-        """Returns the recipe as the command that carries it out."""
+        """Returns the command that carries out the recipe.
+
+        >>> Recipe("oak_planks", 4, (("oak_logs", 1),)).text()
+        'craft 4 oak planks using 1 oak logs'
+        """
         inputs = ", ".join(f"{n} {show(item)}" for item, n in self.inputs)
         return f"craft {self.count} {show(self.result)} using {inputs}"
 
@@ -37,8 +44,8 @@ class Book:
     """A set of recipes without cycles.
 
     Args:
-        recipes: in a fixed order; one that would close a cycle is skipped.
-        tags: members of each tag.
+        recipes: in a fixed order. A recipe that would close a cycle is skipped.
+        tags: tag -> members.
     """
 
     def __init__(self, recipes: Iterable[Recipe], tags: Mapping[str, Iterable[str]]):
@@ -54,18 +61,23 @@ class Book:
 
     @cached_property
     def depths(self) -> dict[str, int]:
-        """Crafting steps that lie above gathering, for every item and tag: the least over recipes of the most over inputs."""
+        """Number of crafting levels above gathering, for every item and tag.
+
+        A recipe has the depth of its deepest input plus one. An item has the depth of its
+        shallowest recipe.
+        """
         needs: dict[str, list[str]] = {}
         for name in [*self.recipes, *self.tags]:
             needs[name] = self._craftable_members(name) or [i for r in self.recipes.get(name, ()) for i, _ in r.inputs]
         depths: dict[str, int] = {}
-        for name in TopologicalSorter(needs).static_order():  # what others need first; a recursion would follow a chain too deep
+        # Inputs come before results. A recursion could exceed Python's limit on long chains.
+        for name in TopologicalSorter(needs).static_order():
             depths[name] = self._depth(name, depths)
         return depths
 
     @cached_property
     def gatherable(self) -> frozenset[str]:
-        """What ``get`` works for."""
+        """The items and tags that ``get`` provides."""
         named = {item for rs in self.recipes.values() for r in rs for item, _ in r.inputs} | {
             item for members in self.tags.values() for item in members
         }
@@ -73,12 +85,12 @@ class Book:
 
     @cached_property
     def trees(self) -> dict[str, tuple[Recipe, ...]]:
-        """For every goal the recipes that may be needed for it, itself first."""
+        """For every goal, the recipes that it can need; recipes of the goal itself come first."""
         return {goal: tuple(self._tree(goal)) for goal in self.goals}
 
     @cached_property
     def goals(self) -> dict[str, int]:
-        """Craftable items of depth 1 to ``MAX_DEPTH``, with their depth, by name."""
+        """Craftable items of depth 1 to ``MAX_DEPTH`` with their depth, in the order of names."""
         return {item: d for item in sorted(self.recipes) if 1 <= (d := self.depths[item]) <= MAX_DEPTH}
 
     @cached_property
@@ -88,12 +100,15 @@ class Book:
 
     @cached_property
     def listings(self) -> dict[str, dict[str, None]]:
-        """The commands of each goal's tree, in order and quick to look up."""
+        """For every goal, the commands of its tree, as an ordered set."""
         return {goal: dict.fromkeys(r.text() for r in tree) for goal, tree in self.trees.items()}
 
     @cached_property
     def rivals(self) -> dict[str, list[list[str]]]:
-        """For every goal, and every item or tag that its tree uses, the commands outside the tree that use it as well."""
+        """For every goal, the commands outside its tree that share an input with the tree.
+
+        Each shared input has a list of commands.
+        """
         users: dict[str, dict[str, None]] = {}
         for recipe in (r for recipes in self.recipes.values() for r in recipes):
             for item, _ in recipe.inputs:
@@ -101,12 +116,16 @@ class Book:
         rivals = {}
         for goal, tree in self.trees.items():
             used = dict.fromkeys(item for r in tree for item, _ in r.inputs)
-            others = [[text for text in users[item] if text not in self.listings[goal]] for item in used]
-            rivals[goal] = [texts for texts in others if texts]
+            outside = [[text for text in users[item] if text not in self.listings[goal]] for item in used]
+            rivals[goal] = [texts for texts in outside if texts]
         return rivals
 
     def plan(self, goal: str) -> list[tuple[Recipe, tuple[tuple[str, int], ...]] | tuple[str, int]]:
-        """Returns steps to one of ``goal``: first gatherings (item, number), then craftings (recipe, what to use)."""
+        """Returns the steps that make one ``goal``.
+
+        Returns:
+            First the gatherings as (item, number), then the craftings as (recipe, inputs).
+        """
         steps: list[Any] = []
         self._make(goal, 1, Counter(), steps)
         gathered: Counter[str] = Counter()
@@ -115,16 +134,16 @@ class Book:
         return [*gathered.items(), *(s for s in steps if isinstance(s[0], Recipe))]
 
     def member(self, name: str) -> str:
-        """Returns the item that stands for a tag: its craftable member of least depth; other names stand for themselves."""
+        """Returns a tag's craftable member of least depth. Returns any other name unchanged."""
         members = self._craftable_members(name)
         return min(members, key=lambda m: (self.depths[m], m)) if members else name
 
     def best(self, item: str) -> Recipe:
-        """Returns the recipe of least depth."""
+        """Returns the recipe of least depth for an item."""
         return min(self.recipes[item], key=lambda r: max(self.depths[i] for i, _ in r.inputs))
 
     def _make(self, item: str, number: int, stock: Counter[str], steps: list[Any]) -> None:
-        """Brings the stock of an item up to a number."""
+        """Adds steps until the stock holds a number of an item."""
         missing = number - stock[item]
         if missing <= 0:
             return
@@ -138,7 +157,7 @@ class Book:
             for part, n in uses:
                 self._make(part, n, stock, steps)
             for part, n in uses:
-                # A later input may have used up an earlier one's stock.
+                # Making a later input can use up the stock of an earlier one.
                 self._make(part, n, stock, steps)
             for part, n in uses:
                 stock[part] -= n
@@ -169,7 +188,7 @@ class Book:
         return min((max(depths[i] for i, _ in r.inputs) + 1 for r in self.recipes.get(name, ())), default=0)
 
     def _closes_cycle(self, recipe: Recipe) -> bool:
-        """Says whether the result is needed, through any recipe so far, for one of the recipe's own inputs."""
+        """Returns whether the recipes so far need the result for one of the inputs."""
         stack, seen = [item for item, _ in recipe.inputs], set()
         while stack:
             name = stack.pop()
@@ -183,23 +202,29 @@ class Book:
 
 
 def show(name: str) -> str:
-    """Returns a name as it is read: ``dark_oak_planks`` → ``dark oak planks``."""
+    """Returns a name as observations show it.
+
+    >>> show("minecraft:dark_oak_planks")
+    'dark oak planks'
+    """
     return name.removeprefix("minecraft:").replace("_", " ")
 
 
 @cache
 def default_book() -> Book:
-    """Returns the book of our own data file."""
+    """Returns the book of ``recipes.json``."""
     data = json.loads(files("agentgym_envs.envs.textcraft").joinpath("recipes.json").read_text(encoding="utf-8"))
     return Book((Recipe(r["result"], r["count"], tuple(r["inputs"].items())) for r in data["recipes"]), data["tags"])
 
 
 @cache
 def mojang_book(folder: str) -> Book:
-    """Reads a folder of Mojang-format recipe files: shaped and shapeless recipes, the first of each ingredient's alternatives.
+    """Reads the shaped and shapeless recipes of a folder of Mojang-format recipe files.
+
+    Of an ingredient's alternatives, the first is used.
 
     Raises:
-        TaskError: the folder has no usable recipe, or a file is not what it should be.
+        TaskError: the folder has no usable recipe, or a file is not a recipe.
     """
     recipes: list[Recipe] = []
     tags: dict[str, list[str]] = {}
@@ -232,24 +257,27 @@ def _mojang_recipe(data: Mapping[str, Any]) -> Recipe | None:
     result = data["result"]
     name, count = (result, 1) if isinstance(result, str) else (result.get("item") or result["id"], result.get("count", 1))
     if not inputs:
-        raise ValueError("it has no ingredients")
+        raise ValueError("the recipe has no ingredients")
     if type(count) is not int or count < 1:
-        raise ValueError(f"its count must be a number from 1 up, not {count!r}")
+        raise ValueError(f"the result's count must be a whole number of at least 1, not {count!r}")
     return Recipe(_plain(name), count, tuple(sorted(inputs.items())))
 
 
 def _ingredient(slot: Any) -> str:
-    """Returns the item or tag of a slot, in the old form (objects) or the new one (strings, ``#`` before tags)."""
+    """Returns the item or tag of a slot.
+
+    Old files hold objects. New files hold strings, with ``#`` before tags.
+    """
     if isinstance(slot, list):
         slot = slot[0]
     return _plain(slot.removeprefix("#") if isinstance(slot, str) else slot.get("item") or slot["tag"])
 
 
 def _plain(name: str) -> str:
-    """Returns a name without our namespace, in lower case, as actions are read."""
+    """Returns a name in lower case without the prefix ``minecraft:``."""
     return name.lower().removeprefix("minecraft:")
 
 
 def _is_unpacking(recipe: Recipe) -> bool:
-    """A block taken apart again, as in nine iron ingots from an iron block."""
+    """Returns whether a recipe turns a block back into items, such as iron ingots."""
     return len(recipe.inputs) == 1 and recipe.inputs[0][0].endswith("_block")

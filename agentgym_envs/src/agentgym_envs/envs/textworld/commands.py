@@ -1,8 +1,12 @@
 r"""Decides which actions reach the interpreter.
 
-The interpreter (dumb frotz) reads backslashes as commands and keys of its own: a line that starts with ``\help`` or ``\boxed``
-never returns and prints to the terminal. The game's parser reads a comma as an order ("me, save"), which also saves, quits and
-writes files. TextWorld compiles commands into its games that print the whole world.
+Three kinds of actions must not reach it:
+
+- Backslashes: the interpreter (dumb frotz) reads them as its commands and keys. A line that starts
+  with ``\help`` or ``\boxed`` never returns and prints to the terminal.
+- Commas: the game's parser reads them as an order ("me, save"), which can save, quit and write
+  files.
+- TextWorld's commands: each game contains commands that print the whole world.
 """
 
 import re
@@ -10,7 +14,7 @@ import re
 from agentgym_envs.core import command
 
 INPUT_LIMIT = 100
-"""Characters of a command that a Z-machine game reads."""
+"""Maximum characters of a command that a Z-machine game reads."""
 META = frozenset(
     [
         "quit",
@@ -31,28 +35,33 @@ META = frozenset(
         "restrict",
     ]
 )
-"""First words of commands that save, quit or rewind the interpreter, write files, or switch TextWorld's own options."""
-_META_PREFIXES = ("transcrip", "print_st", "tw-", "@", "*")  # the Z-machine's dictionary compares the first nine letters only
+"""First words of commands that save, quit or rewind, write files, or switch TextWorld's options."""
+# The Z-machine's dictionary compares the first nine letters only.
+_META_PREFIXES = ("transcrip", "print_st", "tw-", "@", "*")
 _UNREADABLE = re.compile(r"[\\\"\x00-\x1f\x7f]")
 _SEVERAL = re.compile(r"[.,;]|\bthen\b", re.IGNORECASE)
 
 
 def normalized(action: str) -> str:
-    """Returns an action as one line of ASCII without a full stop at its end."""
+    """Returns an action as one line of ASCII without a full stop at its end.
+
+    >>> normalized(" open  the door. ")
+    'open the door'
+    """
     return command(action[: 4 * INPUT_LIMIT].encode("ascii", "ignore").decode())
 
 
 def is_meta(command: str) -> bool:
-    """Says whether a command is for the interpreter or for TextWorld's bookkeeping rather than for the game."""
+    """Returns whether a command is for the interpreter or TextWorld's bookkeeping, not the game."""
     word = command.lower().partition(" ")[0]
     return word in META or word.startswith(_META_PREFIXES)
 
 
 def is_readable(command: str) -> bool:
-    """Says whether a normalized command may reach the interpreter."""
+    """Returns whether the interpreter can safely read a normalized command."""
     return bool(command) and len(command) <= INPUT_LIMIT and not _UNREADABLE.search(command) and not is_meta(command)
 
 
 def is_single(command: str) -> bool:
-    """Says whether a command holds no second one, and no order to somebody."""
+    """Returns whether a text is one command, without a second command and without an order."""
     return not _SEVERAL.search(command)

@@ -15,7 +15,7 @@ from agentgym_envs.envs.textworld.play import Player, Tracker, Turn
 from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, stable_hash
 
-TASKS = 1200  # of all splits: a twelfth each is for dev and for test
+TASKS = 1200  # over all splits; dev and test each get a twelfth
 _REFUSALS = (
     "That's not a verb I recognise",
     "I didn't understand",
@@ -29,7 +29,10 @@ _REFUSALS = (
 
 
 class GameEnv(TextEnv):
-    """Plays compiled games; subclasses say which."""
+    """Base class of environments that play compiled games.
+
+    A subclass implements :meth:`path` and ``make_tasks``.
+    """
 
     instructions: ClassVar[str] = (
         "You are playing a text adventure. Read the goal in the first observation and reach it.\n"
@@ -49,7 +52,7 @@ class GameEnv(TextEnv):
         self._now: Turn
 
     def path(self, task: Task) -> Path:
-        """Returns the task's compiled game."""
+        """Returns the path of the task's compiled game."""
         raise NotImplementedError
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
@@ -97,8 +100,9 @@ class ChallengeEnv(GameEnv):
     """Games of one challenge, generated from the constructor's parameters and the task's seed.
 
     Args:
-        settings: the challenge's parameters, which name the tasks.
-        goal: text of the objective, for challenges that offer a choice. It does not change the game.
+        settings: parameters of the challenge. The task ids contain them.
+        goal: kind of the objective's text, for challenges with a choice. It does not change the
+            game.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -110,7 +114,7 @@ class ChallengeEnv(GameEnv):
         super().__init__(**kwargs)
 
     def make_tasks(self) -> TaskSet:
-        """Returns 1,000 training and 100 dev and test games, fewer where the parameters allow fewer layouts."""
+        """Returns 1,000 train, 100 dev and 100 test games, or fewer if there are fewer layouts."""
         name = "-".join(f"{k}{v}" for k, v in self._settings.items())
         seeds = self.seeds(stable_hash(f"{self.challenge} {name}") % 2**28)
         held_out = max(len(seeds) // 12, 1)
@@ -122,34 +126,38 @@ class ChallengeEnv(GameEnv):
         )
 
     def seeds(self, first: int) -> Sequence[int]:
-        """Returns the seeds of all tasks; challenges whose layouts are few choose seeds whose layouts differ."""
+        """Returns the seeds of all tasks.
+
+        Challenges with few layouts override this method to choose seeds with different layouts.
+        """
         return range(first, first + TASKS)
 
     def path(self, task: Task) -> Path:
-        """Returns the cached game, made if need be."""
+        """Returns the path of the cached game. Generates the game if the cache does not have it."""
         return game_file(self.options(task.id))
 
     def options(self, task_id: str) -> GameOptions:
-        """Returns what TextWorld makes the task's game from."""
+        """Returns the options from which TextWorld generates the task's game."""
         task = self.task_set.get(task_id)
         settings = self._settings | self._objective | self.settings_of(task.split)
         return GameOptions(self.challenge, tuple(sorted(settings.items())), task.data["seed"])
 
     def settings_of(self, split: str) -> dict[str, Any]:
-        """Returns parameters that depend on the split."""
+        """Returns the parameters that depend on the split."""
         return {}
 
     def prepare(self, *, workers: int | None, on_item: Callable[[], None]) -> None:
-        """Generates the split's games ahead, in parallel."""
+        """Generates the games of the split in advance, in parallel."""
         build(map(self.options, self.task_ids), workers=workers, on_game=on_item)
 
 
 class SimpleEnv(ChallengeEnv):
-    """``tw-simple``: a house, a locked door, dinner.
+    """``tw-simple``: find the food for the dinner in a house with a locked door, and cook it.
 
     Args:
         rewards: "dense", "balanced" or "sparse".
-        goal: "brief" names the food, "detailed" lists the steps of the solution, "none" leaves a note in the kitchen to find.
+        goal: "brief" names the food. "detailed" lists the steps of the solution. With "none", only
+            a note in the kitchen names the goal.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -161,11 +169,15 @@ class SimpleEnv(ChallengeEnv):
         super().__init__(settings={"rewards": rewards}, goal=goal, **kwargs)
 
     def seeds(self, first: int) -> Sequence[int]:
-        """Returns seeds whose foods, keys and dinners differ."""
+        """Returns seeds of games with different foods, keys or dinners."""
         return simple_seeds(first, TASKS)
 
     def settings_of(self, split: str) -> dict[str, Any]:
-        """All splits use one distribution: TextWorld's own test games name a food that no other food of the game can be."""
+        """Returns the same distribution for all splits.
+
+        In TextWorld's test games, the food to cook has a name that no other food of the game can
+        have. The name would give the food away.
+        """
         return {"test": False}
 
 
@@ -173,9 +185,9 @@ class CoinCollectorEnv(ChallengeEnv):
     """``tw-coin_collector`` (Yuan et al., 2018): find a coin at the end of a path of rooms.
 
     Args:
-        level: 2 to 100, a path of that many rooms; 101 to 150 and 201 to 233, a path of ``level % 100`` rooms with one or two dead
-            ends beside each.
-        goal: "brief" names the coin, "detailed" lists the steps of the solution.
+        level: 2 to 100 is a path of that many rooms. 101 to 150 is a path of ``level % 100`` rooms
+            with one dead end beside each. 201 to 233 is such a path with two dead ends beside each.
+        goal: "brief" names the coin. "detailed" lists the steps of the solution.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -187,16 +199,17 @@ class CoinCollectorEnv(ChallengeEnv):
         super().__init__(settings={"level": level}, goal=goal, **kwargs)
 
     def seeds(self, first: int) -> Sequence[int]:
-        """Returns seeds whose maps differ."""
+        """Returns seeds of games with different maps."""
         return coin_seeds(self._settings["level"], first, TASKS)
 
 
 class TreasureHunterEnv(ChallengeEnv):
-    """``tw-treasure_hunter``: find one thing and leave another, through doors and containers.
+    """``tw-treasure_hunter``: take one thing and leave another, behind doors and in containers.
 
     Args:
-        level: 1 to 10, five rooms; 11 to 20, ten rooms with doors and containers; 21 to 30, twenty rooms, some locked.
-        goal: "brief" names the two things, "detailed" lists the steps of the solution.
+        level: 1 to 10 has five rooms. 11 to 20 has ten rooms with doors and containers. 21 to 30
+            has twenty rooms, and some are locked.
+        goal: "brief" names the two things. "detailed" lists the steps of the solution.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -209,16 +222,18 @@ class TreasureHunterEnv(ChallengeEnv):
 
 
 class CookingEnv(ChallengeEnv):
-    """``tw-cooking``: read a recipe, gather, cut and cook, eat; the foods of the splits differ.
+    """``tw-cooking``: read a recipe, gather, cut and cook the ingredients, and eat the meal.
+
+    The splits have different foods.
 
     Args:
-        recipe: ingredients, 1 to 5.
-        take: ingredients that must be fetched, 0 to ``recipe``; by default all.
-        go: rooms: 1, 6, 9 or 12.
-        open: containers and doors are closed.
-        cook: ingredients must be cooked.
-        cut: ingredients must be cut.
-        drop: what can be carried is limited.
+        recipe: number of ingredients, 1 to 5.
+        take: number of ingredients to fetch, 0 to ``recipe``. The default is all.
+        go: number of rooms: 1, 6, 9 or 12.
+        open: whether containers and doors start closed.
+        cook: whether ingredients must be cooked.
+        cut: whether ingredients must be cut.
+        drop: whether the inventory is limited.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -244,7 +259,7 @@ class CookingEnv(ChallengeEnv):
         super().__init__(settings={"recipe": recipe, "take": take, "go": go, **flags}, **kwargs)
 
     def settings_of(self, split: str) -> dict[str, Any]:
-        """TextWorld's cooking splits hold different foods."""
+        """Returns TextWorld's split. Its cooking splits have different foods."""
         return {"split": {"dev": "valid"}.get(split, split), "recipe_seed": 0}
 
 
@@ -252,7 +267,8 @@ class TextWorldEnv(GameEnv):
     """Any compiled game.
 
     Args:
-        games: paths of ``.z8`` files, each with its ``.json`` beside it: a list for each split, or one for the chosen split.
+        games: paths of ``.z8`` files, each with its ``.json`` beside it. A mapping has a list per
+            split; a list is for the chosen split.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -264,15 +280,17 @@ class TextWorldEnv(GameEnv):
         for path in chain(*self._files.values()):
             for needed in (path, path.with_suffix(".json")):
                 if path.suffix != ".z8" or not needed.is_file():
-                    raise TaskError(f"games: {str(needed)!r} is not there; a game is a .z8 file with its .json beside it")
+                    raise TaskError(
+                        f"games: {str(needed)!r} is missing or has a wrong ending; a game is a .z8 file with its .json beside it"
+                    )
         super().__init__(split=split, **kwargs)
 
     def make_tasks(self) -> TaskSet:
-        """Returns one task a file, named by it."""
+        """Returns one task per file. The task id is the file's name without its ending."""
         return TaskSet(Task(id=p.stem, split=split, data={"path": p}) for split, paths in self._files.items() for p in paths)
 
     def path(self, task: Task) -> Path:
-        """Returns the file."""
+        """Returns the path of the task's file."""
         path: Path = task.data["path"]
         return path
 

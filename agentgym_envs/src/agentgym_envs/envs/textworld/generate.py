@@ -1,4 +1,7 @@
-"""Makes games: ``python -m agentgym_envs.envs.textworld.generate`` reads a line of JSON a game, and answers each with its path."""
+"""Generates games in a separate process: ``python -m agentgym_envs.envs.textworld.generate``.
+
+The process reads one line of JSON per game and answers each line with the path of the game.
+"""
 
 import json
 import os
@@ -15,20 +18,30 @@ from agentgym_envs.envs.textworld.goals import set_goal
 from agentgym_envs.envs.textworld.layouts import stream_seeds
 
 ATTEMPTS = 50
-STRIDE = 1_000_003  # between the seeds of a game's attempts: more than an environment has tasks, so that no two tasks share a seed
+STRIDE = 1_000_003
+"""Distance between the seeds of a game's attempts.
+
+It exceeds the number of tasks of an environment, so no two tasks share a seed.
+"""
 
 
-def make_game(wanted: dict[str, Any], target: Path) -> None:
-    """Generates and compiles a game, which appears in its folder with its ``.json`` or not at all."""
+def make_game(request: dict[str, Any], target: Path) -> None:
+    """Generates and compiles a game.
+
+    Its folder appears complete, with the ``.json`` file, or not at all.
+    """
     with build_once(target.parent) as draft:
-        game, options = _generate(wanted["challenge"], wanted["settings"], wanted["seed"])
-        set_goal(game, wanted["challenge"], wanted["settings"].get("goal", ""))
+        game, options = _generate(request["challenge"], request["settings"], request["seed"])
+        set_goal(game, request["challenge"], request["settings"].get("goal", ""))
         options.path = str(draft / target.name)
         textworld.generator.compile_game(game, options)
 
 
 def _generate(challenge: str, settings: dict[str, Any], seed: int) -> tuple[textworld.Game, textworld.GameOptions]:
-    """Generates a game from the first seed that allows its quest: not every map has room for a long one."""
+    """Generates a game from the first seed that allows its quest.
+
+    Some maps are too small for a long quest.
+    """
     _, make, _ = CHALLENGES[challenge]
     for attempt in range(ATTEMPTS):
         options = textworld.GameOptions()
@@ -43,7 +56,7 @@ def _generate(challenge: str, settings: dict[str, Any], seed: int) -> tuple[text
 
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # the compiler's own output goes elsewhere
+    os.dup2(2, 1)  # the compiler's output goes to stderr
     for line in sys.stdin:
         request = json.loads(line)
         make_game(request["options"], Path(request["target"]))

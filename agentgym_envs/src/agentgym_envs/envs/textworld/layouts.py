@@ -1,7 +1,8 @@
-"""Chooses seeds whose games differ in their layout, without generating a game.
+"""Chooses seeds of games with different layouts, without generating a game.
 
-TextWorld draws a layout from few choices: a coin collector's path of five rooms has 108 forms, a simple game has 8,640. A thousand
-seeds repeat many of them. The functions here repeat the draws of TextWorld 1.7, so they know which layout a seed gives.
+TextWorld draws a layout from few choices. A coin collector's path of five rooms has 108 layouts,
+and a simple game has 8,640, so a thousand seeds repeat many of them. The functions here repeat the
+draws of TextWorld 1.7 to compute the layout of a seed.
 ``tests/envs/test_textworld_tasks.py`` compares them with generated games.
 """
 
@@ -20,12 +21,15 @@ Layout = Callable[[int], Hashable]
 
 
 def stream_seeds(seed: int) -> dict[str, int]:
-    """Returns the seed of every stream of a game; different seeds below 2**30 share none."""
+    """Returns the seed of every stream of a game.
+
+    Two games with different seeds below 2**30 share no stream seed.
+    """
     return {stream: seed + (number << 30) for number, stream in enumerate(STREAMS)}
 
 
 def distinct_seeds(first: int, count: int, layout: Layout) -> tuple[int, ...]:
-    """Returns the first ``count`` seeds from ``first`` on whose layouts differ."""
+    """Returns the first ``count`` seeds from ``first`` on that have different layouts."""
     found: dict[Hashable, int] = {}
     seed = first
     while len(found) < count:
@@ -35,12 +39,20 @@ def distinct_seeds(first: int, count: int, layout: Layout) -> tuple[int, ...]:
 
 
 def coin_rooms(level: int) -> tuple[int, int]:
-    """Returns the number of rooms on the path of a coin collector, and of dead ends beside each of them."""
+    """Returns the rooms on the path of a coin collector, and the dead ends beside each of them.
+
+    >>> coin_rooms(115)
+    (15, 1)
+    """
     return (level - 1) % 100 + 1, (level - 1) // 100
 
 
 def coin_layouts(level: int) -> int:
-    """Returns how many layouts a level has."""
+    """Returns the number of layouts of a level.
+
+    >>> coin_layouts(5)
+    108
+    """
     path, ends = coin_rooms(level)
     if path == 1:
         return (1, 4, 6)[ends]
@@ -48,7 +60,7 @@ def coin_layouts(level: int) -> int:
 
 
 def coin_layout(level: int, seed: int) -> Hashable:
-    """Returns the directions of the path, and those of the dead ends beside each of its rooms."""
+    """Returns the layout: the directions of the path, and the free directions of each room."""
     rng = RandomState(stream_seeds(seed)["map"])
     length, ends = coin_rooms(level)
     free = [list(_DIRECTIONS) for _ in range(length)]
@@ -63,11 +75,11 @@ def coin_layout(level: int, seed: int) -> Hashable:
 
 
 SIMPLE_LAYOUTS = 8640
-"""Orders of six foods' names, two places of the key, six foods to cook."""
+"""Number of layouts: 720 orders of six foods, two places of the key, six foods to cook."""
 
 
 def simple_layout(seed: int) -> Hashable:
-    """Returns which food lies where, the place of the key and the food to cook."""
+    """Returns the layout: the places of the foods, the place of the key and the food to cook."""
     rng = RandomState(stream_seeds(seed)["quest"])
     names = list(range(_FOODS))
     rng.shuffle(names)
@@ -76,7 +88,7 @@ def simple_layout(seed: int) -> Hashable:
 
 @cache
 def coin_seeds(level: int, first: int, count: int) -> tuple[int, ...]:
-    """Returns seeds of coin collectors with different layouts, as many as there are up to ``count``."""
+    """Returns seeds of coin collectors with different layouts, at most ``count``."""
     return distinct_seeds(first, min(count, coin_layouts(level)), lambda seed: coin_layout(level, seed))
 
 

@@ -1,8 +1,8 @@
-"""Plays compiled games: an interpreter for commands that are new, a table for those that have been played before.
+"""Plays compiled games: an interpreter for new commands, a table for commands played before.
 
-A command costs the Z-machine 0.2 to 2 ms, a copy of its state 10 µs and 40 KB. So every turn keeps a copy, and a table that all
-environments of a process share says where a command leads from there. A reset, and whatever the episodes of a group have in common,
-needs no interpreter.
+A command takes the Z-machine 0.2 to 2 ms. A copy of its state takes 10 µs and 40 KB. So every turn
+keeps a copy of the state. All environments of a process share a table: (turn, command) -> next
+turn. A reset needs no interpreter, and neither do the common commands of a group's episodes.
 """
 
 import itertools
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import jericho
     import textworld
 
-SEED = 1  # of a game's own random texts; jericho takes 0 for "no seed" and then seeds by the clock
-TURNS = 1024  # kept in the table, of about 40 KB each
-GAMES = 16  # whose descriptions are kept in memory
+SEED = 1  # seed of a game's random texts; with 0, jericho seeds from the clock
+TURNS = 1024  # maximum turns in the table, about 40 KB each
+GAMES = 16  # maximum games with their description in memory
 _BOOKKEEPING = re.compile(r"<(moves|score)>\n(.*?)</\1>", re.DOTALL)
 _EVENT = re.compile(r"\[([^]]+?) - (succeeded|failed [^]]*|ended without result)\]\n?")
 _STATUS_LINE = re.compile(r"\n*>[ \t]*(-=.*)?$")
@@ -36,31 +36,35 @@ class Story:
 
     path: Path
     stamp: tuple[int, int]
-    """When the file was written, and its size: another game may come to lie there."""
+    """Time of change and size of the file. They differ if another game replaces the file."""
     objective: str = field(compare=False)
     max_score: float = field(compare=False)
 
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """What a command led to, and how the game goes on from there."""
+    """The result of a command, and the state from which the game continues."""
 
     story: Story
     text: str
     events: tuple[str, ...]
-    """What happened in the world, in the game's own words, for :class:`Tracker`."""
+    """Changes of the world in the game's words, for :class:`Tracker`."""
     score: int
     won: bool
     over: bool
     state: Any
-    """Of the interpreter, as jericho copies it."""
+    """jericho's copy of the interpreter's state."""
     number: int = field(default_factory=itertools.count().__next__)
     commands: list[str] | None = None
-    """Admissible commands, once they have been asked for."""
+    """Admissible commands, or None before the first request for them."""
 
 
 class Table:
-    """Turns by what leads to them; those that have not been used for longest are forgotten."""
+    """A table of turns that drops the least recently used turn when it is full.
+
+    Args:
+        size: maximum number of turns.
+    """
 
     def __init__(self, size: int):
         self._size = size
@@ -71,7 +75,7 @@ class Table:
         return len(self._turns)
 
     def get(self, key: tuple[Any, ...]) -> Turn | None:
-        """Returns a turn if it is there."""
+        """Returns the turn of a key, or None if the table does not have it."""
         with self._lock:
             turn = self._turns.get(key)
             if turn is not None:
@@ -79,7 +83,7 @@ class Table:
             return turn
 
     def put(self, key: tuple[Any, ...], turn: Turn) -> None:
-        """Keeps a turn."""
+        """Stores a turn."""
         with self._lock:
             self._turns[key] = turn
             while len(self._turns) > self._size:
@@ -90,12 +94,15 @@ TABLE = Table(TURNS)
 
 
 class Player:
-    """Plays for one environment, whose interpreter starts with the first command that the table does not know."""
+    """Plays for one environment.
+
+    The interpreter starts with the first command that the table does not have.
+    """
 
     def __init__(self) -> None:
         self._frotz: jericho.FrotzEnv | None = None
         self._story: Story | None = None
-        self._at = -1  # number of the turn whose state the interpreter has
+        self._loaded_turn = -1  # number of the turn whose state the interpreter has
 
     def begin(self, path: Path) -> Turn:
         """Returns a game's first turn."""
@@ -114,35 +121,38 @@ class Player:
         return first
 
     def command(self, turn: Turn, command: str) -> Turn:
-        """Returns what a command leads to."""
+        """Returns the turn that follows a command."""
         after = TABLE.get((turn.number, command))
         if after is None:
             frotz = self._interpreter(turn.story)
-            if self._at != turn.number:
+            if self._loaded_turn != turn.number:
                 frotz.set_state(turn.state)
-            self._at = -1  # should this be interrupted
+            self._loaded_turn = -1  # unknown if an exception interrupts the command
             after = self._turn(turn.story, frotz.step(command)[0], turn.score)
             TABLE.put((turn.number, command), after)
         return after
 
     def _turn(self, story: Story, raw: str, score: int) -> Turn:
-        """Reads the game's output and copies the interpreter's state; ``score`` holds if the game does not say."""
+        """Reads the game's output and copies the interpreter's state.
+
+        ``score`` is the score if the output contains none.
+        """
         assert self._frotz is not None
-        told = dict(_BOOKKEEPING.findall(raw))
+        reported = dict(_BOOKKEEPING.findall(raw))
         feedback, events = without_events(_BOOKKEEPING.sub("", raw))
         won, lost = "*** The End ***" in feedback, "*** You lost! ***" in feedback
-        points = int(told["score"].split()[0]) if "score" in told else score
+        points = int(reported["score"].split()[0]) if "score" in reported else score
         turn = Turn(story, clean(feedback), events, points, won, won or lost, self._frotz.get_state())
-        self._at = turn.number
+        self._loaded_turn = turn.number
         return turn
 
     def _interpreter(self, story: Story) -> "jericho.FrotzEnv":
-        """Returns the interpreter with this game in it."""
+        """Returns the interpreter with this game loaded."""
         import jericho
 
         if self._frotz is not None and self._story == story:
             return self._frotz
-        self._at = -1
+        self._loaded_turn = -1
         with warnings.catch_warnings():
             # Jericho does not know generated games by name; TextWorld tracks their score itself.
             warnings.filterwarnings("ignore", message=".*is not fully supported")
@@ -150,7 +160,7 @@ class Player:
                 self._frotz = jericho.FrotzEnv(str(story.path), SEED)
             else:
                 self._frotz.close()
-                self._frotz._cache.clear()  # it would keep every game that it has seen, of 0.4 MB each
+                self._frotz._cache.clear()  # else it would keep every game, 0.4 MB each
                 self._frotz.load(str(story.path), SEED)
         self._story = story
         return self._frotz
@@ -163,7 +173,12 @@ class Player:
 
 
 class Tracker:
-    """TextWorld's model of a game's world, which follows the events that the game tells."""
+    """TextWorld's model of a game's world, updated with the events that the game prints.
+
+    Args:
+        story: the game.
+        quests: track the quests too, for :meth:`policy`.
+    """
 
     def __init__(self, story: Story, *, quests: bool = False):
         with undisturbed():
@@ -175,7 +190,7 @@ class Tracker:
         self._progress = GameProgression(game, track_quests=quests)
 
     def follow(self, events: Iterable[str]) -> None:
-        """Changes the world by what happened."""
+        """Updates the world with events."""
         for event in events:
             action = self._words.detect_action(event, self._progress.valid_actions)
             if action is not None:
@@ -186,13 +201,16 @@ class Tracker:
         return sorted(set(self._words.gen_commands_from_actions(self._progress.valid_actions)))
 
     def policy(self) -> list[str]:
-        """Returns commands that win the game; the tracker was made with ``quests=True``."""
+        """Returns commands that win the game. The tracker must have ``quests=True``."""
         return list(self._words.gen_commands_from_actions(self._progress.winning_policy or ()))
 
 
 @lru_cache(maxsize=GAMES)
 def load_game(path: Path, stamp: tuple[int, int]) -> "textworld.Game":
-    """Returns the description that TextWorld writes beside a game; ``stamp`` tells apart what has lain there."""
+    """Returns the description that TextWorld writes beside a game.
+
+    ``stamp`` separates games that lay at the same path at different times.
+    """
     with undisturbed():
         import textworld
 
@@ -200,9 +218,10 @@ def load_game(path: Path, stamp: tuple[int, int]) -> "textworld.Game":
 
 
 def without_events(feedback: str) -> tuple[str, tuple[str, ...]]:
-    """Returns the text without the game's trace of actions, and the actions that succeeded.
+    """Returns the text without the trace of actions, and the actions that succeeded.
 
-    The trace is a line such as ``[taking key]`` before an action and ``[taking key - succeeded]`` after it.
+    The trace is a line such as ``[taking key]`` before an action, and ``[taking key - succeeded]``
+    after it.
     """
     traced = _EVENT.findall(feedback)
     text = _EVENT.sub("", feedback)
@@ -212,7 +231,11 @@ def without_events(feedback: str) -> tuple[str, tuple[str, ...]]:
 
 
 def clean(feedback: str) -> str:
-    """Drops the title picture, the prompt with its status line, the closing question, and runs of empty lines."""
+    """Returns the text of an observation.
+
+    Removes the title picture, the prompt with its status line, the closing question and repeated
+    empty lines.
+    """
     text = _STATUS_LINE.sub("", feedback.rstrip()).partition("Would you like to RESTART")[0]
     lines = text.splitlines()
     picture = max((i for i, line in enumerate(lines) if "$$" in line), default=-1)
