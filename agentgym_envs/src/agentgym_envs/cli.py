@@ -8,11 +8,13 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.markup import escape
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from agentgym_envs import plugins, registry
+from agentgym_envs.describe import description, readme
 from agentgym_envs.envs.web.webarena.command import login
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, EnvRaised, MissingExtra
 from agentgym_envs.evaluate.commands import evaluate, report
@@ -62,6 +64,14 @@ def list_envs() -> None:
     out.print(table)
     for wrong in faults:
         out.print(f"broken: {wrong}", style="red", markup=False, soft_wrap=True)
+
+
+@app.command()
+@user_errors
+def show(env_id: EnvId) -> None:
+    """Shows an environment: keywords, tasks, rules and its README."""
+    text = f"{description(env_id)}\n{readme(env_id)}"
+    out.print(Markdown(text) if out.is_terminal else text, markup=False, soft_wrap=True)
 
 
 @app.command()

@@ -160,11 +160,16 @@ def named(env_id: str) -> str:
     return f"{name} of {plugins.distribution(plugin)}" if plugin else name
 
 
+def extras(plugin: Plugin) -> list[str]:
+    """Returns the extras of the distribution that an environment needs."""
+    return [option for option in plugin.options if option != _GAME and not option.startswith(_HORIZON)]
+
+
 def install_command(plugin: Plugin) -> str | None:
     """Returns the command that installs what an environment needs and is not there, or None."""
     package = plugin.points[0].dist
     requires = (package.requires if package else None) or []
-    for extra in (o for o in plugin.options if o != _GAME and not o.startswith(_HORIZON)):
+    for extra in extras(plugin):
         marker = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
         names = [re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in requires if marker.search(r)]
         if not all(map(_installed, names)):

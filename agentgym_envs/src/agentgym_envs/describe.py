@@ -1,0 +1,151 @@
+"""Describes a registered environment from its code: the text of ``agentgym show`` and of the documentation's pages."""
+
+import inspect
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentgym_envs import plugins, registry
+from agentgym_envs.errors import AgentGymError
+from agentgym_envs.tasks import TaskSet
+
+INFO_KEYS = (
+    ("task_id", "str", "id of the task"),
+    ("goal", "str", "the task in words"),
+    ("score", "float", "progress in [0, 1]; the reward is its change"),
+    ("success", "bool", "the task is solved"),
+    ("invalid", "bool", "the last action was not understood"),
+    ("turn", "int", "number of actions so far"),
+    ("admissible_actions", "list of str", "actions that are understood now; only with `admissible=True`"),
+)
+
+
+class Keyword(NamedTuple):
+    """A keyword of an environment's constructor.
+
+    Attributes:
+        name: the keyword.
+        default: its default as Python code.
+        text: its description from the class's docstring, on one line.
+    """
+
+    name: str
+    default: str
+    text: str
+
+
+class Split(NamedTuple):
+    """The tasks of a split.
+
+    Attributes:
+        name: "train", "dev" or "test".
+        tasks: number of listed tasks.
+        difficulty: lowest, median and highest difficulty, in the environment's unit.
+        example: the id of one task.
+    """
+
+    name: str
+    tasks: int
+    difficulty: tuple[int, float, int]
+    example: str
+
+
+def description(env_id: str) -> str:
+    """Returns what the code says about an environment, as Markdown.
+
+    Args:
+        env_id: a registered id.
+
+    Raises:
+        UnknownName: no such id.
+        BrokenPlugin: its registration is wrong, or its module does not import.
+    """
+    spec = registry.spec(env_id)
+    plugin = registry.discover(registry.ENVIRONMENTS)[spec.id]
+    kind = plugin.load()
+    install = registry.install_command(plugin)
+    rows = [
+        ("class", f"`{plugin.target}`"),
+        ("package", plugins.distribution(plugin)),
+        ("needs", ", ".join(f"extra `{extra}`" for extra in registry.extras(plugin)) or "nothing more"),
+        ("step limit", f"{spec.max_episode_steps} turns"),
+        ("kind", "game of several seats" if registry.is_game(plugin) else "one agent"),
+    ]
+    parts = [f"# {spec.id}", _summary(kind), _table(("", ""), rows), "## Keywords"]
+    parts.append(
+        _table(("keyword", "default", "meaning"), [(f"`{k.name}`", f"`{k.default}`", k.text) for k in keywords_of(spec.id)])
+    )
+    parts += ["## Tasks", _tasks(spec.id) if install is None else f"The tasks are listed once the extra is installed: `{install}`."]
+    parts += ["## Info", _table(("key", "type", "meaning"), [(f"`{name}`", kind_, text) for name, kind_, text in INFO_KEYS])]
+    if rules := _instructions(kind):
+        parts += ["## Instructions", f"```text\n{rules}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def readme(env_id: str) -> str:
+    """Returns the ``README.md`` beside an environment's module; empty without one."""
+    target = registry.discover(registry.ENVIRONMENTS)[registry.spec(env_id).id].target
+    found = find_spec(target.partition(":")[0])
+    file = Path(found.origin).with_name("README.md") if found and found.origin else None
+    return file.read_text(encoding="utf-8") if file and file.exists() else ""
+
+
+def keywords_of(env_id: str) -> list[Keyword]:
+    """Returns the keywords of an environment's constructor: its own before those of its base classes."""
+    plugin = registry.discover(registry.ENVIRONMENTS)[env_id]
+    classes = [plugin.load()]
+    if registry.is_game(plugin):
+        from agentgym_envs.multi.env import SeatsEnv
+
+        classes.append(SeatsEnv)
+    found: dict[str, Keyword] = {}
+    for kind in (base for one in classes for base in one.__mro__ if "__init__" in vars(base)):
+        texts = dict(_arguments(inspect.getdoc(kind) or ""))
+        for parameter in inspect.signature(kind.__init__).parameters.values():
+            # A keyword without a default is not the user's: the registration passes a game's id to its environment.
+            if parameter.name in texts and parameter.default is not parameter.empty:
+                keyword = Keyword(parameter.name, repr(parameter.default), texts[parameter.name])
+                found.setdefault(parameter.name, keyword)
+    return list(found.values())
+
+
+def _arguments(doc: str) -> Iterator[tuple[str, str]]:
+    """Yields the arguments of a docstring in Google's style, and their descriptions on one line."""
+    section = re.search(r"^Args:\n((?:[ ]{4}.*\n?|\n)+)", doc, re.M)
+    for name, text in re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section[1] if section else "", re.M):
+        yield name, " ".join(text.split()).replace("``", "`")
+
+
+def _summary(kind: type) -> str:
+    return " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
+
+
+def _instructions(kind: type) -> str:
+    text = getattr(kind, "instructions", "")
+    return text.strip() if isinstance(text, str) else ""
+
+
+def _tasks(env_id: str) -> str:
+    try:
+        env: Any = registry.make(env_id)
+    except AgentGymError as error:  # the tasks are the user's, as in WebArena; the error says how to name them
+        return f"This package holds no tasks of this environment: {error}"
+    tasks = env.unwrapped.task_set
+    env.close()
+    rows = [(s.name, f"{s.tasks:,}", "{:g}, {:g}, {:g}".format(*s.difficulty), f"`{s.example}`") for s in _splits(tasks)]
+    return _table(("split", "tasks", "difficulty: lowest, median, highest", "a task"), rows)
+
+
+def _splits(tasks: TaskSet) -> Iterator[Split]:
+    for split in tasks.splits:
+        if ids := tasks.ids(split):
+            levels = [tasks.difficulty(task_id) for task_id in ids]
+            yield Split(split, len(ids), (min(levels), statistics.median(levels), max(levels)), ids[0])
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
