@@ -43,7 +43,7 @@ from agentgym_train.learning import streams
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_model
 from agentgym_train.reporting import report
-from agentgym_train.rollout.environments import make_lanes
+from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
@@ -118,8 +118,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     folder = claim_folder(config)
     tokenizer = AutoTokenizer.from_pretrained(config.model.path)
     training, held_out = describe(config)
-    lanes = make_lanes(config, [training], tokenizer)
-    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, lanes=lanes)
+    envs = make_training_envs(config, [training], tokenizer)
+    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, envs=envs)
     model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
     curve: list[dict[str, Any]] = []
     begun = work / f"start-{name}-{seed}.json"  # all methods begin with the same policy: it is tested once
@@ -134,7 +134,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
     def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
-        if groups and "value" not in trainer.algorithm.needs:  # what a critic adds to the loss is no policy gradient
+        if groups and "value" not in trainer.algorithm.required_streams:  # what a critic adds to the loss is no policy gradient
             means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
         if curve or not begun.exists():
@@ -154,7 +154,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         if seen[0] >= tokens:
             raise BudgetSpent
 
-    measure(0, lanes[0].horizon(0), [])
+    measure(0, envs[0].horizon(0), [])
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
@@ -176,14 +176,16 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
         groups: the step's.
     """
     limit, algorithm = trainer.config.engine.micro_batch_tokens, trainer.algorithm
-    batch = streams.fill(pack(groups), algorithm.needs, trainer.producers, world=trainer.world, max_tokens=limit)
-    batch = algorithm.credit(batch, groups, trainer.world)
+    batch = streams.fill(
+        pack(groups), algorithm.required_streams, trainer.producers, distributed=trainer.distributed, max_tokens=limit
+    )
+    batch = algorithm.compute_advantages(batch, groups, trainer.distributed)
     model.load_state_dict(dict(trainer.engine.weights()), strict=False)  # an unembedding may be the embedding
     learning = [p for p in model.parameters() if p.requires_grad]
     parts = []
     for number in batch.group_B.unique().tolist():
         own = batch.take((batch.group_B == number).nonzero()[:, 0].tolist())
-        forward = token_logps(model, own, trainer.config.rollout.temperature, bonus="entropy" in algorithm.needs)
+        forward = token_logps(model, own, trainer.config.rollout.temperature, bonus="entropy" in algorithm.required_streams)
         gradients = torch.autograd.grad(algorithm.loss(forward, own)[0], learning)
         parts.append(torch.cat([gradient.flatten() for gradient in gradients]))
     part_GP = torch.stack(parts)

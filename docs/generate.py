@@ -20,9 +20,9 @@ from typing import Any
 
 import typer
 
-from agentgym_envs import registry
 from agentgym_envs.cli import app as envs_app
 from agentgym_envs.describe import description
+from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_train import config, plugins
 from agentgym_train.cli import app as train_app
 
@@ -60,7 +60,7 @@ def write(path: str, text: str) -> None:
 def own_environments() -> dict[str, list[str]]:
     """Returns the ids of the package's environments by family, in the order of the families' names."""
     families: dict[str, list[str]] = {}
-    for env_id, plugin in registry.discover(registry.ENVIRONMENTS).items():
+    for env_id, plugin in discover(ENVIRONMENTS).items():
         if found := re.match(r"agentgym_envs\.envs\.(\w+)", plugin.target):
             families.setdefault(found[1], []).append(env_id)
     return dict(sorted(families.items()))

@@ -27,7 +27,7 @@ from agentgym_train.curricula.scaling_inter import ScalingInter
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Status, Turn
 from agentgym_train.engine import checkpoint, critic
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_model
@@ -81,7 +81,7 @@ def test_01_a_success_is_credited_though_its_episode_ends_with_an_observation(na
     assert not batch.action_BT[0, batch.valid_BT[0].sum() - 1], "an observation is last"
     (at,) = batch.reward_BT[0].nonzero()[:, 0].tolist()
     assert (at, batch.reward_BT[0, at]) == (batch.action_BT[0].nonzero().max(), 1.0)
-    advantage = plugins.make_algorithm({"name": name}).credit(batch, [one_of_three], World()).streams["advantage"]
+    advantage = plugins.make_algorithm({"name": name}).compute_advantages(batch, [one_of_three], Distributed()).streams["advantage"]
     assert (advantage[0][batch.action_BT[0]] > 0).all()
     assert (advantage[1:][batch.action_BT[1:]] < 0).all()
 
@@ -95,14 +95,14 @@ def test_02_every_algorithm_that_is_named_trains(trainer):
         (Path(__file__).parents[2] / "agentgym_train" / "README.md").read_text().partition("## Algorithms")[2].partition("\n## ")[0]
     )
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(OURS)
-    with closing(trainer.lanes[0].open(trainer.world, trainer.generator)) as source:
+    with closing(trainer.envs[0].open(trainer.distributed, trainer.generator)) as source:
         groups = source.next(0, 4)
     for group in groups:
         group.trajectories.sort(key=lambda t: -t.total_reward)
     for name in OURS:
         trainer.algorithm = plugins.make_algorithm({"name": name})
         model = trainer.config.model
-        kind = critic.kind(trainer.config, trainer.algorithm.needs)
+        kind = critic.kind(trainer.config, trainer.algorithm.required_streams)
         made = critic.engines(trainer.config, load_model(model.path, model.dtype), model.path, kind, universal=False)
         trainer.critic = next(iter(made[1:]), None)
         trainer.producers = trainer._producers(trainer.config.model.path)
@@ -115,7 +115,7 @@ def test_02_every_algorithm_that_is_named_trains(trainer):
 
 
 CONTEXT = {
-    "constant": {"normaliser": "constant"},
+    "constant": {"loss_reduction": "constant"},
     "kl_estimator": {"kl_coef": 0.1},
     "kl_in": {"kl_coef": 0.1},
 }
@@ -137,11 +137,13 @@ def outcome(options):
     groups = [Group(g.number, g.trajectories[: 2 if options["name"] == "dpo" else 3]) for g in one_step.groups()]
     batch = pack(groups)
     wave_BT = torch.sin(batch.id_BT.float())
-    batch = algorithm.credit(
-        batch.with_streams(reference=batch.logp_BT + wave_BT / 3, old=batch.logp_BT + wave_BT / 2, value=wave_BT), groups, World()
+    batch = algorithm.compute_advantages(
+        batch.with_streams(reference=batch.logp_BT + wave_BT / 3, old=batch.logp_BT + wave_BT / 2, value=wave_BT),
+        groups,
+        Distributed(),
     )
     logp_BT = (batch.logp_BT + 0.5 * torch.cos(batch.id_BT.float())).requires_grad_()
-    bonus_BT = logp_BT**2 if "entropy" in algorithm.needs else None
+    bonus_BT = logp_BT**2 if "entropy" in algorithm.required_streams else None
     loss, _ = algorithm.loss(Forward(logp_BT, logp_BT, bonus_BT, wave_BT + torch.cos(3 * wave_BT)), batch)
     loss.backward()
     return algorithm.weight(batch), loss.item(), float(logp_BT.grad.abs().sum()), float((logp_BT.grad * wave_BT).sum())
@@ -160,7 +162,7 @@ def test_02_no_option_is_without_effect(name):
 def test_02_a_collection_is_split_into_as_many_steps_as_is_said(trainer):
     """There, the number of passes of an update did nothing; here, ``engine.minibatches`` is the number of optimizer steps."""
     trainer.algorithm = plugins.make_algorithm({"name": "rloo"})
-    with closing(trainer.lanes[0].open(trainer.world, trainer.generator)) as source:
+    with closing(trainer.envs[0].open(trainer.distributed, trainer.generator)) as source:
         groups = source.next(1, 4)
     assert trainer.update(1, groups)["updates"] == 1
     config = trainer.config.engine
@@ -259,7 +261,7 @@ def test_06_an_exception_is_no_reward(faulty):
     assert [(t.success, t.score) for t in group.trajectories] == [(True, 1.0)]
     assert len(pack(groups).group_B) == 1
     assert [f.given_up for f in collector.failures] == [False, True]
-    assert metrics.means(metrics.totals(groups, World()) | metrics.failed([]))["success"] == 1.0
+    assert metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))["success"] == 1.0
 
 
 def test_06_the_score_is_the_return():
@@ -287,7 +289,7 @@ def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, lim
     shown = [token for turn in t.turns for token in turn.prompt_ids + turn.action_ids]
     assert batch.id_BT[batch.valid_BT].tolist() == shown
     assert len(shown) <= limits.get("max_context", 1000)
-    means = metrics.means(metrics.totals(groups, World()) | metrics.failed([]))
+    means = metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))
     assert [means[name] for name in ("truncated_horizon", "truncated_context")] == [status is s for s in (
         Status.TRUNCATED_HORIZON, Status.TRUNCATED_CONTEXT,
     )]  # fmt: skip

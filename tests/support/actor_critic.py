@@ -42,9 +42,9 @@ def engines(model, of):
 
 def step(engines, of, groups, algorithm=PLAYED):
     """One update."""
-    world, judge = engines[0].world, engines[-1]
-    filled = fill(pack(groups), {"value"}, {"value": judge.values}, world=world, max_tokens=512)
-    batch = algorithm.credit(filled, groups, world)
+    distributed, judge = engines[0].distributed, engines[-1]
+    filled = fill(pack(groups), {"value"}, {"value": judge.values}, distributed=distributed, max_tokens=512)
+    batch = algorithm.compute_advantages(filled, groups, distributed)
     other = judge if len(engines) > 1 else None
     return update(engines[0], algorithm, batch, groups=one_step.GROUPS, config=of.engine, critic=other)
 
@@ -63,8 +63,8 @@ def play(model, kind, stage, dtype):
     of = config(kind, int(stage), dtype)
     made = engines(model, of)
     with closing(made[0]), closing(made[-1]):
-        world = made[0].world
-        share = range(one_step.GROUPS) if world.size == 1 else one_step.SHARES[world.rank]
+        distributed = made[0].distributed
+        share = range(one_step.GROUPS) if distributed.size == 1 else one_step.SHARES[distributed.rank]
         groups = [g for g in one_step.groups() if g.number in share]
         return [step(made, of, groups) for _ in range(2)], [whole(engine) for engine in made]
 

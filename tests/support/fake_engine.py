@@ -3,7 +3,7 @@
 import dataclasses
 
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 
 STATE = checkpoint.State(
     step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}}
@@ -14,7 +14,7 @@ class FakeEngine:
     """Writes ``content`` where the engine would write its part and the model; alone."""
 
     def __init__(self, content=b"weights" * 100):
-        self.content, self.world = content, World()
+        self.content, self.distributed = content, Distributed()
 
     def save(self, folder):
         (folder / "engine").mkdir()

@@ -19,7 +19,7 @@ from agentgym_train import config as configuration
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.rollout.collector import Collector
-from agentgym_train.rollout.environments import make_lanes
+from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
 
@@ -50,16 +50,16 @@ def work(rank, config_file, kill):
     folder, model = Path(config.run.folder), config.model.path
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = load_tokenizer(model)
-    lanes = make_lanes(config, [describe(config)[0]], tokenizer)
-    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)
-    if kill and rank == trainer.world.size - 1:
+    envs = make_training_envs(config, [describe(config)[0]], tokenizer)
+    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, envs=envs)
+    if kill and rank == trainer.distributed.size - 1:
         kill_at(*KILLS[kill])
     trainer.train(lambda row, groups: None, lambda step: None)
     trainer.engine.save_model(folder / "model")
     weights = [actor_critic.whole(engine) for engine in trainer.engines]
-    if trainer.world.first:
+    if trainer.distributed.is_main:
         torch.save(weights, folder / "weights.pt")
-    trainer.world.barrier()
+    trainer.distributed.barrier()
 
 
 def play(config_file, number, kill=None):

@@ -82,15 +82,15 @@ def trainer(config_file):
 def work(rank, config_file, kill):
     """One process of a run, which dies in it if it is the last one."""
     made = trainer(config_file)
-    if kill and rank == made.world.size - 1:
+    if kill and rank == made.distributed.size - 1:
         kill_at(*KILLS[kill])
     looks = [made.judge(made.pairs.held_out)]
     made.train(lambda row: None, lambda step: None)
     weights = actor_critic.whole(made.engine)
     looks.append(made.judge(made.pairs.held_out))
-    if made.world.first:
+    if made.distributed.is_main:
         torch.save({"weights": weights, "looks": looks}, made.folder / "weights.pt")
-    made.world.barrier()
+    made.distributed.barrier()
 
 
 def main(model, file, home, *cases):

@@ -57,9 +57,9 @@ def work(rank, model, out, *cases):
         zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
         engine = Engine(load_model(model, dtype, last_layers=layers), config, dtype=dtype, temperature=1.0)
-        share = range(GROUPS) if engine.world.size == 1 else SHARES[rank]
+        share = range(GROUPS) if engine.distributed.size == 1 else SHARES[rank]
         mine = [g for g in groups(played) if g.number in share]
-        batch = GRPO().credit(pack(mine), mine, engine.world)
+        batch = GRPO().compute_advantages(pack(mine), mine, engine.distributed)
         metrics = [update(engine, GRPO(), batch, groups=GROUPS, config=config) for _ in range(2)]
         results[name] = {"metrics": metrics, "weights": {n: w.clone() for n, w in engine.weights()}}
         engine.close()

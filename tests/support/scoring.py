@@ -5,13 +5,13 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from agentgym_envs.pool import Description
 from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
-from agentgym_train.engine.distributed import World
-from agentgym_train.protocols import Stage
+from agentgym_train.engine.distributed import Distributed
+from agentgym_train.protocols import RunContext
 
 RULES = "Find the lamp."
 
 
-def stage(**engine):
+def context(**engine):
     config = Config(
         run=RunConfig(folder="x", steps=1),
         envs=(EnvConfig(id="m:e"),),
@@ -19,7 +19,7 @@ def stage(**engine):
         engine=EngineConfig(**engine),
     )
     training = Description(RULES, None, None, {}, text_env=True)
-    return Stage(config, World(), None, None, training, range(8), difficulties=lambda step: None)
+    return RunContext(config, Distributed(), None, None, training, range(8), difficulties=lambda step: None)
 
 
 def by_transformers(folder, turns):

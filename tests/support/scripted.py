@@ -68,6 +68,6 @@ def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **o
 
 def collect(env_id, starts, script, *, chat=None, max_turns=10, max_context=1000, workers=2, timeout=60.0, **kwargs):
     """Plays a script in a pool of its own; keywords are the collector's or the environment's."""
-    options = {name: kwargs.pop(name) for name in ("retries", "batch_wait", "agents", "others") if name in kwargs}
+    options = {name: kwargs.pop(name) for name in ("retries", "batch_wait", "agents", "opponents") if name in kwargs}
     with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
         return play(pool, starts, script, chat=chat, max_turns=max_turns, max_context=max_context, **options)

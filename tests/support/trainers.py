@@ -5,7 +5,7 @@ import tiny
 
 from agentgym_train import config as configuration
 from agentgym_train.models.loading import load_tokenizer
-from agentgym_train.rollout.environments import make_lanes
+from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.trainer import Trainer
@@ -19,5 +19,5 @@ def make(home, options):
     prepare.check(config)
     folder = claim_folder(config)
     tokenizer = load_tokenizer(model)
-    lanes = make_lanes(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
-    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=lanes)
+    envs = make_training_envs(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
+    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, envs=envs)

@@ -9,7 +9,7 @@ import torch
 
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import token_logps, token_values
 from agentgym_train.learning.streams import fill
 
@@ -61,10 +61,10 @@ def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
     producers["value"] = lambda micro: token_values(judge, micro)
     for _ in range(steps):
         groups = [Group(n, [play(model, n % 2, rng) for _ in range(6)]) for n in range(4)]
-        batch = fill(pack(groups), algorithm.needs, producers, world=World(), max_tokens=1000)
-        batch = algorithm.credit(batch, groups, World())
+        batch = fill(pack(groups), algorithm.required_streams, producers, distributed=Distributed(), max_tokens=1000)
+        batch = algorithm.compute_advantages(batch, groups, Distributed())
         optimizer.zero_grad()
-        forward = token_logps(model, batch, 1.0, bonus="entropy" in algorithm.needs)
+        forward = token_logps(model, batch, 1.0, bonus="entropy" in algorithm.required_streams)
         forward = forward._replace(value_BT=token_values(judge, batch))
         (algorithm.loss(forward, batch)[0] / algorithm.weight(batch)).backward()
         optimizer.step()

@@ -18,7 +18,7 @@ from agentgym_train import config as configuration
 from agentgym_train.data.types import Failure
 from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import make_lanes
+from agentgym_train.rollout.environments import make_training_envs
 
 MAZE = {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
 COUNT = {
@@ -110,10 +110,10 @@ def test_a_run_refuses_before_any_work_what_one_of_its_environments_cannot(tmp_p
 def test_every_mini_batch_has_of_each_environment_in_proportion(tmp_path):
     config = configuration.load(write(tmp_path, MAZE | {"groups": 6}, COUNT | {"groups": 3}))
     described = Description("", None, None, {}, text_env=True)
-    lanes = make_lanes(config, [described, described], tiny.tokenizer())
+    envs = make_training_envs(config, [described, described], tiny.tokenizer())
     for part in range(3):
         numbers = range(3 * part, 3 * part + 3)
-        assert [len(set(lane.groups) & set(numbers)) for lane in lanes] == [2, 1]
+        assert [len(set(env.groups) & set(numbers)) for env in envs] == [2, 1]
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
     steps, message = [], r"4 episodes of failing were given up by step 2, more than.*=3\. Most often: 2 × seed \d+: .*on purpose"
     with closing(trainers.make(tmp_path, options)) as made:
         for evaluation in (False, True):
-            made.note_failures(0, made.lanes[0], [Failure("", 5, 0, "elsewhere", given_up=True)] * 9, evaluation=evaluation)
+            made.note_failures(0, made.envs[0], [Failure("", 5, 0, "elsewhere", given_up=True)] * 9, evaluation=evaluation)
         with pytest.raises(FaultBudgetError, match=message):
             made.train(lambda row, groups: steps.append(row), lambda step: None)
     (row,) = steps

@@ -18,7 +18,7 @@ from agentgym_envs.errors import BrokenPlugin, EnvFailure
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Failure
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import metrics
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 
 def opened(trainer):
-    return trainer.lanes[0].open(trainer.world, trainer.generator)
+    return trainer.envs[0].open(trainer.distributed, trainer.generator)
 
 
 def train(trainer, log=lambda row, groups: None):
@@ -100,7 +100,7 @@ def test_groups_without_spread_move_nothing(special):
 
 def test_observation_tokens_have_no_influence_on_the_loss(trainer):
     groups = spread_rewards(collect(trainer))
-    batch = trainer.algorithm.credit(pack(groups), groups, trainer.world)
+    batch = trainer.algorithm.compute_advantages(pack(groups), groups, trainer.distributed)
     loss = lambda b: trainer.algorithm.loss(trainer.engine.forward(b), b)[0].item()  # noqa: E731
     garbage = torch.where(batch.action_BT, batch.logp_BT, torch.full_like(batch.logp_BT, -1e6))
     advantage_BT = batch.streams["advantage"]
@@ -155,20 +155,20 @@ CHOOSING = {
 
 @pytest.mark.parametrize("special", [CHOOSING], indirect=True)
 def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
-    world = gymnasium.make("agentgym/Maze-v1", rooms=[3, 5]).unwrapped
+    distributed = gymnasium.make("agentgym/Maze-v1", rooms=[3, 5]).unwrapped
     source = opened(special)
     for step, allowed in ((0, {3}), (1, {5}), (2, {3, 5})):
         groups = source.next(step, 2)
         assert [len(group.trajectories) for group in groups] == [2] * 4
         played = [{t.task_id for t in group.trajectories} for group in groups]
         assert all(len(ids) == 1 for ids in played), "a group plays one task"
-        assert {world.task_set.get(i).difficulty for ids in played for i in ids} <= allowed
+        assert {distributed.task_set.get(i).difficulty for ids in played for i in ids} <= allowed
         assert [start.task_id for start in source.starts(step)] == [t.task_id for g in groups for t in g.trajectories]
         assert len(set().union(*played)) > 1
         whole = source.starts(step)
-        second = World()
+        second = Distributed()
         second.rank, second.size = 1, 2
-        alone, source._numbers = source._numbers, replace(source._stage, world=second).mine
+        alone, source._numbers = source._numbers, replace(source._stage, distributed=second).mine
         assert source.starts(step) == whole[2:4] + whole[6:8], "a second process plays the same tasks in its groups"
         source._numbers = alone
     source.close()
@@ -222,7 +222,7 @@ def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(speci
         train(special, lambda row, groups: rows.append(row))
     assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [(4, 8, 0, 0)] * 2
     assert not any("success" in r for r in rows), "what was not played is no success of 0"
-    assert special.lanes[0].curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
+    assert special.envs[0].curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
     lines = [json.loads(line) for line in (special.folder / "failures.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [1] * 8 + [2] * 8 + [3] * 8
     assert checkpoint.latest(special.folder).name == "step-000002", "a larger budget can go on from here"
@@ -329,24 +329,24 @@ def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(t
 
 @pytest.mark.parametrize("special", [FAILING | {"eval": {"kwargs": {"fault": "raise"}, "episodes": 2}}], indirect=True)
 def test_failures_of_an_evaluation_are_told_and_not_charged_to_the_budget(special):
-    lane = special.lanes[0]
-    played = evaluate.evaluate(lane.config, special.generator, lane.chat.tokenizer, lane.training)
+    env = special.envs[0]
+    played = evaluate.evaluate(env.config, special.generator, env.chat.tokenizer, env.training)
     assert played.trajectories == []
-    special.note_failures(0, lane, played.failures, evaluation=True)
+    special.note_failures(0, env, played.failures, evaluation=True)
     rows = metrics.read(special.folder / "failures.jsonl")
     assert [(row["step"], row["evaluation"], row["given_up"]) for row in rows] == [(0, True, False)] * 2 + [(0, True, True)] * 2
     special.check_failures(0)
-    special.note_failures(1, lane, [Failure("", 5, 0, "while training", given_up=True)] * 10)
+    special.note_failures(1, env, [Failure("", 5, 0, "while training", given_up=True)] * 10)
     with pytest.raises(FaultBudgetError, match=r"10 episodes of Faulty .*Most often: 10 × seed 5: while training\. All are in"):
         special.check_failures(0)
 
 
 def test_the_policy_is_told_the_rules_of_the_held_out_environment(tmp_path):
     with closing(make(tmp_path, {"eval": {"kwargs": {"split": "test"}, "episodes": 1, "horizon": 1}})) as trainer:
-        lane = trainer.lanes[0]
-        held_out = lane.training._replace(instructions="Other rules.")
-        (t,) = evaluate.evaluate(lane.config, trainer.generator, lane.chat.tokenizer, held_out).trajectories
-        assert "Other rules." in lane.chat.text(t.turns[0].prompt_ids)
+        env = trainer.envs[0]
+        held_out = env.training._replace(instructions="Other rules.")
+        (t,) = evaluate.evaluate(env.config, trainer.generator, env.chat.tokenizer, held_out).trajectories
+        assert "Other rules." in env.chat.text(t.turns[0].prompt_ids)
 
 
 def test_the_share_of_pairs_that_are_right_is_one_of_pairs(tmp_path):

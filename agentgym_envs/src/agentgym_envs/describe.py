@@ -64,7 +64,7 @@ def description(env_id: str) -> str:
         BrokenPlugin: its registration is wrong, or its module does not import.
     """
     spec = registry.spec(env_id)
-    plugin = registry.discover(registry.ENVIRONMENTS)[spec.id]
+    plugin = plugins.discover(plugins.ENVIRONMENTS)[spec.id]
     kind = plugin.load()
     install = registry.install_command(plugin)
     rows = [
@@ -87,7 +87,7 @@ def description(env_id: str) -> str:
 
 def readme(env_id: str) -> str:
     """Returns the ``README.md`` beside an environment's module; empty without one."""
-    target = registry.discover(registry.ENVIRONMENTS)[registry.spec(env_id).id].target
+    target = plugins.discover(plugins.ENVIRONMENTS)[registry.spec(env_id).id].target
     found = find_spec(target.partition(":")[0])
     file = Path(found.origin).with_name("README.md") if found and found.origin else None
     return file.read_text(encoding="utf-8") if file and file.exists() else ""
@@ -95,7 +95,7 @@ def readme(env_id: str) -> str:
 
 def keywords_of(env_id: str) -> list[Keyword]:
     """Returns the keywords of an environment's constructor: its own before those of its base classes."""
-    plugin = registry.discover(registry.ENVIRONMENTS)[env_id]
+    plugin = plugins.discover(plugins.ENVIRONMENTS)[env_id]
     classes = [plugin.load()]
     if registry.is_game(plugin):
         from agentgym_envs.multi.env import SeatsEnv

@@ -23,41 +23,47 @@ OURS = "agentgym-train"
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """What plugins of an entry-point group are.
+    """A kind of plugin: one entry-point group.
 
     Attributes:
-        section: of the configuration that names one.
-        group: of entry points.
-        protocol: its name in ``protocols``, which imports torch: listing plugins does not need that.
-        many: a configuration has any number of them, in ``[[section]]`` tables.
+        section: the configuration section that names a plugin of this kind.
+        group: the entry-point group.
+        options: the base class of its options in ``protocols``, which imports torch: listing plugins does not need that.
+        working: the base class of the objects that ``build`` returns.
+        many: a configuration can have any number of them, in ``[[section]]`` tables.
     """
 
     section: str
     group: str
-    protocol: str
+    options: str
+    working: str
     many: bool = False
 
 
-ALGORITHM: "Kind[protocols.Algorithm]" = Kind("algorithm", "agentgym_train.algorithms", "Algorithm")
-CURRICULUM: "Kind[protocols.Curriculum]" = Kind("curriculum", "agentgym_train.curricula", "Curriculum")
-GENERATOR: "Kind[protocols.GeneratorPlugin]" = Kind("generator", "agentgym_train.generators", "GeneratorPlugin")
-SOURCE: "Kind[protocols.SourcePlugin]" = Kind("source", "agentgym_train.sources", "SourcePlugin")
-SCORER: "Kind[protocols.ScorerPlugin]" = Kind("scorer", "agentgym_train.scorers", "ScorerPlugin", many=True)
-TRACKER: "Kind[protocols.Tracker]" = Kind("tracker", "agentgym_train.trackers", "Tracker", many=True)
+def _kind(section: str, group: str, working: str, *, many: bool = False) -> Kind[Any]:
+    return Kind(section, f"agentgym_train.{group}", f"{working}Plugin", working, many)
+
+
+ALGORITHM: "Kind[protocols.AlgorithmPlugin]" = _kind("algorithm", "algorithms", "Algorithm")
+CURRICULUM: "Kind[protocols.CurriculumPlugin]" = _kind("curriculum", "curricula", "Curriculum")
+GENERATOR: "Kind[protocols.GeneratorPlugin]" = _kind("generator", "generators", "Generator")
+SOURCE: "Kind[protocols.SourcePlugin]" = _kind("source", "sources", "Source")
+SCORER: "Kind[protocols.ScorerPlugin]" = _kind("scorer", "scorers", "Scorer", many=True)
+TRACKER: "Kind[protocols.TrackerPlugin]" = _kind("tracker", "trackers", "Tracker", many=True)
 KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, SCORER, TRACKER)
 
 
 def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
-    """Builds the plugin that a configuration section describes.
+    """Creates the options object that a configuration section describes.
 
     Args:
-        kind: of which kind.
-        options: its ``name`` and its own options.
+        kind: the kind of plugin.
+        options: the plugin's ``name`` and its options.
 
     Raises:
-        UnknownName: no such plugin.
-        ConfigError: an option that it does not have, or a value that it cannot have.
-        BrokenPlugin: it does not import, is no dataclass, cannot be made, or lacks methods.
+        UnknownName: no plugin has this name.
+        ConfigError: an option is unknown, or has an invalid value.
+        BrokenPlugin: the plugin does not import, is not a dataclass, cannot be created, or lacks methods.
     """
     from agentgym_train import protocols
 
@@ -69,16 +75,40 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
     cls = load(kind.group, name)
     who = _title(discover(kind.group)[name])
     if not (isinstance(cls, type) and is_dataclass(cls)):
-        raise BrokenPlugin(f"{who}: {cls!r} is no dataclass, whose fields would be its options")
+        raise BrokenPlugin(f"{who}: {cls!r} is not a dataclass, whose fields would be its options")
+    base = getattr(protocols, kind.options)
+    _require(cls, base, who)
     try:
         made: Any = build(cls, rest, section=kind.section)
     except AgentGymError:
         raise
     except Exception as error:
         raise BrokenPlugin(f"{who} cannot be made: {error!r}") from error
-    verify(made, getattr(protocols, kind.protocol), who)
     checked: T = made
     return checked
+
+
+def build_object(kind: Kind[Any], plugin: Any, *parts: Any) -> Any:
+    """Builds the working object of a plugin.
+
+    Args:
+        kind: the kind of plugin.
+        plugin: its options object, as :func:`make` returns it.
+        *parts: the arguments of its ``build``.
+
+    Raises:
+        BrokenPlugin: the object lacks methods.
+    """
+    from agentgym_train import protocols
+
+    built = plugin.build(*parts)
+    verify(built, getattr(protocols, kind.working), title(plugin))
+    return built
+
+
+def make_object(kind: Kind[Any], options: Mapping[str, Any], *parts: Any) -> Any:
+    """Does :func:`make` and then :func:`build_object`."""
+    return build_object(kind, make(kind, options), *parts)
 
 
 def make_parts(
@@ -106,28 +136,45 @@ def make_parts(
 
 
 def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
-    """Builds an algorithm; raises as :func:`make` does, and BrokenPlugin for a stream that nobody fills."""
+    """Builds an algorithm; raises as :func:`make` does, and BrokenPlugin if no component produces a stream that it requires."""
     from agentgym_train.protocols import STREAMS
 
-    made = make(ALGORITHM, options)
-    if unknown := sorted(set(made.needs) - STREAMS.keys()):
-        raise BrokenPlugin(f"{title(made)} needs the stream {unknown[0]!r}, which nobody fills; there are: {', '.join(STREAMS)}")
+    made: protocols.Algorithm = make_object(ALGORITHM, options)
+    if unknown := sorted(set(made.required_streams) - STREAMS.keys()):
+        raise BrokenPlugin(
+            f"{title(made)} requires the stream {unknown[0]!r}, which no component produces; there are: {', '.join(STREAMS)}"
+        )
     return made
 
 
-def verify(made: object, protocol: type, who: str) -> None:
-    """Refuses an object that lacks what a protocol asks for; a method that is only inherited from the protocol is lacking.
+def verify(made: object, base: type, who: str) -> None:
+    """Rejects an object without the methods of a base class. The object need not inherit from it.
 
     Raises:
-        BrokenPlugin: names what is missing.
+        BrokenPlugin: names the missing methods.
     """
-    methods = {name: member for name, member in vars(protocol).items() if inspect.isfunction(member) and name[0] != "_"}
-    own = {name for name, member in methods.items() if getattr(type(made), name, member) is not member}
-    missing = [name for name in methods if name not in own or not callable(getattr(made, name))]
-    promised = [*inspect.get_annotations(protocol), *(n for n, member in vars(protocol).items() if isinstance(member, property))]
-    missing += [name for name in promised if not hasattr(made, name)]
-    if missing:
-        raise BrokenPlugin(f"{who}: {type(made).__name__} lacks {', '.join(missing)} of the protocol {protocol.__name__}")
+    if missing := [name for name, member in _members(base) if not _fits(made, name, member)]:
+        raise BrokenPlugin(
+            f"{who}: {type(made).__name__} lacks {', '.join(missing)} of {base.__name__}: inherit from agentgym_train.{base.__name__}"
+        )
+
+
+def _require(cls: type, base: type, who: str) -> None:
+    """Rejects a class of options that is not a subclass of its base class, or leaves one of its methods abstract."""
+    if not issubclass(cls, base):
+        raise BrokenPlugin(f"{who}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}")
+    if missing := [name for kind in cls.__mro__ for name in vars(kind) if name in cls.__abstractmethods__]:  # type: ignore[attr-defined]
+        raise BrokenPlugin(f"{who}: {cls.__name__} lacks {', '.join(dict.fromkeys(missing))}")
+
+
+def _members(base: type) -> list[tuple[str, Any]]:
+    """Returns the public members of a base class and of its bases, in their order."""
+    found = {name: member for kind in reversed(base.__mro__[:-1]) for name, member in vars(kind).items() if name[0] != "_"}
+    return list(found.items())
+
+
+def _fits(made: object, name: str, member: Any) -> bool:
+    return hasattr(made, name) and (not inspect.isfunction(member) or callable(getattr(made, name)))
 
 
 def resolved(config: S) -> S:
@@ -171,11 +218,14 @@ def options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
 
 
 def title(plugin: object) -> str:
-    """Returns what messages call a plugin's instance: its registered name and its distribution."""
-    for kind in KINDS:
-        for found in discover(kind.group).values():
-            if type(plugin).__module__.startswith(_module(found)) and found.load() is type(plugin):
-                return _title(found)
+    """Returns the name of a plugin's object for messages: its registered name and its distribution.
+
+    The object is the plugin's options, or was built by them in the same module.
+    """
+    module = type(plugin).__module__
+    found = [one for kind in KINDS for one in discover(kind.group).values() if module == _module(one)]
+    for one in sorted(found, key=lambda one: one.load() is not type(plugin)):
+        return _title(one)
     return type(plugin).__name__
 
 

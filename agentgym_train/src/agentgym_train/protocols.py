@@ -1,12 +1,26 @@
-"""What a plugin implements. Each is loaded by name through an entry point (see ``plugins.py``).
+"""The base classes of plugins. Each plugin is loaded by name through an entry point (see ``plugins.py``).
 
-A plugin class is a dataclass: its fields are its options in the configuration file, unknown keys are errors.
+All kinds follow one pattern. An entry point names a frozen dataclass of options: its fields are keys of the configuration
+file, and an unknown key is an error. The method ``build`` returns the object that works in the run. An algorithm, a
+curriculum or a scorer without state is its own options: ``build`` returns itself by default.
+
+| kind | options | working object |
+|---|---|---|
+| algorithm | ``AlgorithmPlugin`` | ``Algorithm`` |
+| curriculum | ``CurriculumPlugin`` | ``Curriculum`` |
+| generator | ``GeneratorPlugin`` | ``Generator``, which starts a ``Session`` |
+| source | ``SourcePlugin`` | ``Source`` |
+| scorer | ``ScorerPlugin`` | ``Scorer`` |
+| tracker | ``TrackerPlugin`` | ``Tracker`` |
+
+A method without ``@abstractmethod`` is a hook: override it only if its default does not fit.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -15,7 +29,7 @@ from agentgym_envs.pool import Description
 from agentgym_train.config import Config
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Failure, Group, Trajectory
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
 from agentgym_train.models.chat import Chat
 
@@ -27,266 +41,300 @@ class Sample:
     ids: list[int]
     """Token ids, a stop token at the end included."""
     logps: list[float]
-    """One a token, in nats."""
+    """One log-probability per token, in nats."""
     version: int
-    """Optimizer steps behind the weights that sampled it, as ``load`` was told; 0 before the first ``load``."""
+    """The ``version`` of the latest ``load``: optimizer steps of the sampling weights; 0 before the first ``load``."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to sample."""
+    """Sampling options."""
 
     temperature: float
     max_new_tokens: int
     stop_ids: frozenset[int]
 
 
-class Session(Protocol):
-    """Episodes in progress, one a row; keeps whatever makes continuing cheap.
+class Session(ABC):
+    """Episodes in progress, one per row. It keeps the state that makes continuing cheap, such as a key-value cache.
 
-    A row that was submitted is polled before anything else is asked of it. A session may be dropped at any time.
+    A submitted row is polled before any other call concerns it. A session may be dropped at any time.
     """
 
+    @abstractmethod
     def submit(self, row: int, ids: Sequence[int]) -> None:
-        """Appends token ids to a row and asks for its next action: up to a stop token, which is part of it, or the limit."""
-        ...
+        """Appends token ids to a row and requests its next action: up to and including a stop token, or up to the limit."""
 
+    @abstractmethod
     def poll(self) -> dict[int, Sample]:
-        """Returns what has been sampled since: at least one row if any is submitted, and blocks until then; else nothing."""
-        ...
+        """Returns the new samples by row.
 
+        It blocks until at least one submitted row is sampled. Without a submitted row it returns an empty dictionary.
+        """
+
+    @abstractmethod
     def restart(self, row: int) -> None:
-        """Forgets what a row holds; its noise begins again."""
-        ...
+        """Clears a row. Its sampling noise starts again."""
 
+    @abstractmethod
     def finish(self, row: int) -> None:
-        """Says that a row will not be continued."""
-        ...
+        """Ends a row: it will not be continued."""
 
 
-class Generator(Protocol):
-    """Token ids in, token ids and log-probabilities out. The trainer uses nothing else of it.
+class Generator(ABC):
+    """Token ids in, token ids and log-probabilities out.
 
-    It is built with the model's own weights and can sample at once. It sleeps while the policy learns; between ``sleep`` and
-    ``load`` nothing is sampled.
+    A generator is built with the initial weights and can sample at once. It sleeps while the policy learns. Between ``sleep``
+    and ``load`` the trainer samples nothing.
     """
 
+    @abstractmethod
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
-        """Takes over the policy's weights.
+        """Copies the policy's weights.
 
         Args:
-            weights: (name, full tensor) pairs, a tied weight under one of its names or both. The tensors are the policy's: they
-                are copied.
-            version: optimizer steps behind them.
+            weights: (name, full tensor) pairs; a tied weight comes under one of its names or under both. The tensors belong to
+                the policy, so they must be copied.
+            version: optimizer steps of these weights.
 
         Raises:
-            ModelError: a weight that the model does not have, of another shape, or that is missing.
+            ModelError: a weight is unknown, has another shape, or is missing.
         """
-        ...
 
+    @abstractmethod
     def session(self, seeds: Sequence[int], sampling: Sampling) -> Session:
-        """Starts one episode a seed, in rows 0, 1, ….
+        """Starts one episode per seed, in rows 0, 1, ….
 
-        The noise of a token is a function of its episode's seed, its turn (submits of the row since it began or was restarted)
-        and its place in the turn, and of nothing else.
+        The noise of a token is a function of three things only: its episode's seed, its turn (submits of the row since it
+        started or was restarted), and its position in the turn.
         """
-        ...
 
+    @abstractmethod
     def sleep(self) -> None:
-        """Gives its memory back; its weights need not be kept. No session is in progress."""
-        ...
+        """Frees the generator's memory; the weights need not be kept. No session is in progress."""
 
+    @abstractmethod
     def wake(self) -> None:
-        """Makes ready for ``load``, after which it samples as before."""
-        ...
+        """Prepares for ``load``, after which the generator samples as before."""
 
 
-class GeneratorPlugin(Protocol):
+class GeneratorPlugin(ABC):
     """The options of a generator."""
 
+    @abstractmethod
     def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> Generator:
-        """Makes the generator for a model in Hugging Face format."""
-        ...
+        """Returns the generator for a model in Hugging Face format."""
 
 
 STREAMS = {
     "reference": "log-probabilities under the initial policy",
     "old": "log-probabilities under the policy before the update, computed by the trainer and not by the generator",
-    "value": "estimates of the return by a critic before the update; the forward pass of the loss has ``value_BT``, with gradient",
-    "entropy": "no stream: the forward pass of the loss has ``bonus_BT``, an entropy with gradient",
+    "value": "estimates of the return by a critic before the update; the loss gets ``forward.value_BT``, with gradient",
+    "entropy": "no stream: the loss gets ``forward.bonus_BT``, an entropy with gradient",
 }
-"""What an algorithm may need, and what it is."""
+"""The streams that an algorithm can require, and their contents."""
 
 
-class Algorithm(Protocol):
-    """Gives credit and a loss. The trainer knows nothing else of it; ``algorithms.policy_gradient`` is a base for most."""
+class AlgorithmPlugin(ABC):
+    """The options of an algorithm."""
+
+    @abstractmethod
+    def build(self) -> "Algorithm":
+        """Returns the algorithm of a run."""
+
+
+class Algorithm(AlgorithmPlugin):
+    """Computes advantages and a loss. ``algorithms.policy_gradient.PolicyGradient`` is a base class for most algorithms."""
+
+    whole_groups: ClassVar[bool] = False
+    """The loss couples the trajectories of a group, so they must be in one micro-batch."""
+    group_size: ClassVar[int | None] = None
+    """The number of episodes per group that the algorithm needs; None: any number."""
+    per_weight: ClassVar[Collection[str]] = frozenset()
+    """Logged sums that are divided by ``weight``, as the loss is; all other sums are divided by action tokens."""
+
+    def build(self) -> Self:
+        """Returns itself: an algorithm keeps no state."""
+        return self
 
     @property
-    def needs(self) -> Collection[str]:
-        """Keys of :data:`STREAMS` that are filled before ``credit``."""
-        ...
+    def required_streams(self) -> Collection[str]:
+        """Keys of :data:`STREAMS` that are filled before ``compute_advantages``; none by default."""
+        return ()
 
-    @property
-    def whole_groups(self) -> bool:
-        """The loss couples the trajectories of a group: they come in one micro-batch."""
-        ...
+    @abstractmethod
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+        """Returns the batch with the streams that ``loss`` reads, usually "advantage".
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
-        """Returns the batch with the streams that ``loss`` wants, usually "advantage".
-
-        All processes call it, each with its own groups; ``world`` sums over them. ``batch.episode_B`` counts the trajectories of
-        ``groups`` in order.
+        All processes call it, each with its groups; ``distributed`` sums over processes. ``batch.episode_B`` numbers the
+        trajectories of ``groups`` in order.
         """
-        ...
 
+    @abstractmethod
     def weight(self, batch: Batch) -> float:
-        """Returns what the summed loss is divided by, once it is summed over all processes: tokens, trajectories, pairs.
+        """Returns the divisor of the summed loss, to be summed over processes: tokens, trajectories or pairs.
 
         A mini-batch of weight 0 is skipped.
         """
-        ...
 
+    @abstractmethod
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """Returns the summed loss of a micro-batch, and sums to log, which are divided by its action tokens.
+        """Returns the summed loss of a micro-batch, and sums to log.
 
-        Those that an algorithm names in ``per_weight``, if it has such a set, are divided by ``weight`` as the loss is.
-        It depends on ``forward.logp_BT``, and on ``forward.value_BT`` if it needs "value", also where there is nothing to learn:
-        every process runs as many micro-batches.
+        The loss must depend on ``forward.logp_BT``, and on ``forward.value_BT`` if "value" is required. That holds for an idle
+        micro-batch too: every process runs the same number of micro-batches.
         """
-        ...
 
 
-class Curriculum(Protocol):
-    """Sets the horizon."""
+class CurriculumPlugin(ABC):
+    """The options of a curriculum."""
 
+    @abstractmethod
+    def build(self) -> "Curriculum":
+        """Returns a curriculum with the state of a new run."""
+
+
+class Curriculum(CurriculumPlugin):
+    """Sets the horizon of a step, and can choose its tasks. The defaults fit a curriculum that depends on the step alone."""
+
+    def build(self) -> "Curriculum":
+        """Returns itself: a curriculum of the step alone has no state."""
+        return self
+
+    @abstractmethod
     def horizon(self, step: int) -> int:
-        """Returns the turns an episode may take at a step (counted from 0). Pure."""
-        ...
+        """Returns the number of turns that an episode may take at a step (counted from 0). Must not change the state."""
+
+    def difficulties(self, step: int) -> tuple[int, int] | None:
+        """Returns the lowest and the highest difficulty of a step's tasks (counted from 0), or None for all tasks.
+
+        Must not change the state.
+        """
+        return None
 
     def observe(self, metrics: Mapping[str, float]) -> None:
-        """Sees the metrics of each step."""
-        ...
+        """Receives the metrics of each step; ignored by default."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns what must be restored to go on; JSON-able."""
-        ...
+        """Returns the state that a resumed run needs, as JSON data; empty by default."""
+        return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restores what ``state_dict`` returned."""
-        ...
+        """Restores the state that ``state_dict`` returned; does nothing by default."""
 
 
 @dataclass(frozen=True)
-class Stage:
-    """What sources and scorers are built from: a run, as one process sees it."""
+class RunContext:
+    """The parts of a run, in one process, from which sources and scorers are built."""
 
     config: Config
-    world: World
+    distributed: Distributed
     generator: Generator
     chat: Chat
     training: Description
-    """The environment, its tasks and their difficulties."""
+    """The training environment, its tasks and their difficulties."""
     groups: Sequence[int]
-    """The numbers of its groups in a step, over all processes."""
+    """The numbers of the environment's groups in a step, over all processes."""
     difficulties: Callable[[int], tuple[int, int] | None]
-    """Of the tasks of a step, as the curriculum has it; None: of all."""
+    """Difficulty range of a step's tasks, from the curriculum; None: all tasks."""
 
     @property
     def mine(self) -> dict[int, int]:
-        """The numbers of this process's groups in a step, and the place of each among ``groups``.
+        """This process's group numbers in a step, each with its position in ``groups``.
 
-        A group's number says which process has it.
+        The number of a group decides which process has it.
         """
         places = enumerate(self.groups)
-        return {number: place for place, number in places if number % self.world.size == self.world.rank}
+        size, rank = self.distributed.size, self.distributed.rank
+        return {number: place for place, number in places if number % size == rank}
 
 
-class Source(Protocol):
-    """Where the episodes of a step come from. What it gives is a function of the run's seed, the step and the policy alone."""
+class Source(ABC):
+    """Provides the episodes of a step. They depend on the run's seed, the step and the policy only."""
 
     @property
     def failures(self) -> Sequence[Failure]:
-        """Of environments, in the latest step; none of them is a reward."""
-        ...
+        """Environment failures of the latest step; none by default. A failure is never a reward."""
+        return ()
 
+    @abstractmethod
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Returns this process's groups of a step (counted from 0), numbered among those of all processes.
+        """Returns this process's groups of a step (counted from 0). Group numbers are unique over all processes.
 
-        What the policy has not played now is ``recorded``: it says nothing of the policy's success.
+        A group that the policy did not just play is marked ``from_dataset``: it does not count in the policy's success rate.
 
         Args:
-            step: which.
-            horizon: turns that an episode may take.
+            step: the step, from 0.
+            horizon: the number of turns that an episode may take.
         """
-        ...
 
     def close(self) -> None:
-        """Ends what it started."""
-        ...
+        """Ends everything that the source started; nothing by default."""
 
 
-class SourcePlugin(Protocol):
+class SourcePlugin(ABC):
     """The options of a source."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Refuses, before any work, what it could give nothing for."""
-        ...
+        """Raises an error, before any work, if the source cannot provide episodes for this configuration."""
 
-    def build(self, stage: Stage) -> Source:
-        """Makes the source of one process."""
-        ...
+    def group_sizes(self, config: Config) -> Collection[int] | None:
+        """Returns every possible number of episodes per group, failed episodes included; None if unknown."""
+        return None
 
-
-class Scorer(Protocol):
-    """Changes what episodes earn before anything learns from them. Scores and successes stay the environment's."""
-
-    def score(self, groups: Sequence[Group]) -> list[Group]:
-        """Returns this process's groups of a step with other rewards of their turns, as new objects (see ``rewards.rewarded``).
-
-        The same groups get the same rewards, whenever they are scored. What it raises stops the run: there is no reward by default.
-        """
-        ...
+    @abstractmethod
+    def build(self, context: RunContext) -> Source:
+        """Returns the source of one process."""
 
 
-class ScorerPlugin(Protocol):
+class ScorerPlugin(ABC):
     """The options of a scorer."""
 
+    learned: ClassVar[bool] = False
+    """The score comes from a trained model. The metrics then include the KL divergence from the initial policy."""
+
     def check(self, config: Config, training: Description) -> None:
-        """Refuses, before any work, what it could not score with."""
-        ...
+        """Raises an error, before any work, if the scorer cannot work with this configuration."""
 
-    def build(self, stage: Stage) -> Scorer:
-        """Makes the scorer of one process."""
-        ...
-
-
-class SizedSource(Protocol):
-    """What a source may have besides: it knows how many episodes a group has. An algorithm with a ``group_size`` needs as many."""
-
-    def group_sizes(self, config: Config) -> Collection[int]:
-        """Returns every number of episodes that a group may have, those that fail included."""
-        ...
+    @abstractmethod
+    def build(self, context: RunContext) -> "Scorer":
+        """Returns the scorer of one process."""
 
 
-class TaskCurriculum(Protocol):
-    """What a curriculum may have besides: it chooses tasks."""
+class Scorer(ScorerPlugin):
+    """Changes the rewards of episodes before the update. Scores and successes stay the environment's."""
 
-    def difficulties(self, step: int) -> tuple[int, int] | None:
-        """Returns the least and the greatest difficulty of the tasks of a step (counted from 0), or None for all. Pure."""
-        ...
+    def build(self, context: RunContext) -> "Scorer":
+        """Returns itself: a scorer without state is its own options."""
+        return self
+
+    @abstractmethod
+    def score(self, groups: Sequence[Group]) -> list[Group]:
+        """Returns this process's groups of a step with new rewards, as new objects (see ``scorers.rewards.rewarded``).
+
+        Equal groups get equal rewards at any time. An exception stops the run: there is no default reward.
+        """
 
 
-class Tracker(Protocol):
-    """Shows a run elsewhere. The first process alone calls it."""
+class Tracker(ABC):
+    """Shows a run in another program. Only the main process calls it."""
 
-    def start(self, config: Mapping[str, Any], folder: Path) -> None:
-        """Begins, or goes on, with a run: its configuration as plain data and its folder."""
-        ...
-
+    @abstractmethod
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
-        """Takes the metrics of a step (counted from 1) and some of its episodes, to be read."""
-        ...
+        """Receives the metrics of a step (counted from 1) and a few of its episodes."""
 
     def finish(self) -> None:
-        """Writes what is not written yet."""
-        ...
+        """Writes all pending data; nothing by default."""
+
+
+class TrackerPlugin(ABC):
+    """The options of a tracker."""
+
+    @abstractmethod
+    def build(self, config: Mapping[str, Any], folder: Path) -> Tracker:
+        """Starts or resumes a tracked run.
+
+        Args:
+            config: the run's configuration as plain data.
+            folder: the run folder.
+        """

@@ -29,7 +29,7 @@ from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.metrics import MetricsFile
 from agentgym_train.rollout.build import sampling
-from agentgym_train.rollout.environments import Lane
+from agentgym_train.rollout.environments import TrainingEnv
 from agentgym_train.scorers import rewards
 
 Log = Callable[[dict[str, Any], list[Group]], None]
@@ -44,7 +44,7 @@ class Trainer:
         folder: the run folder; it exists and is ours.
         model_path: the initial policy, in Hugging Face format.
         tokenizer: its tokenizer.
-        lanes: the environments.
+        envs: the environments.
     """
 
     def __init__(
@@ -54,25 +54,23 @@ class Trainer:
         *,
         model_path: str,
         tokenizer: PreTrainedTokenizerBase,
-        lanes: Sequence[Lane],
+        envs: Sequence[TrainingEnv],
     ):
-        self.config, self.folder, self.tokenizer, self.lanes = config, folder, tokenizer, lanes
+        self.config, self.folder, self.tokenizer, self.envs = config, folder, tokenizer, envs
         self.algorithm = plugins.make_algorithm(config.algorithm)
         model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
-        kind = critic.kind(config, self.algorithm.needs)
+        kind = critic.kind(config, self.algorithm.required_streams)
         self.shape = checkpoint.shape(model, kind)
         newest = checkpoint.latest(folder)
         universal = newest is not None and checkpoint.is_universal(newest)
         self.engines = critic.engines(config, model, model_path, kind, universal=universal)
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
-        self.generator = plugins.make(plugins.GENERATOR, config.generator).build(
-            model_path, self.engine.device, getattr(torch, config.model.dtype)
-        )
-        plugins.verify(self.generator, Generator, f"generator {config.generator['name']!r}")
-        self.world = self.engine.world
+        dtype = getattr(torch, config.model.dtype)
+        self.generator: Generator = plugins.make_object(plugins.GENERATOR, config.generator, model_path, self.engine.device, dtype)
+        self.distributed = self.engine.distributed
         self.producers = self._producers(model_path)
         self.start = self._resume(newest) if newest else 0
-        owner = self.world.first
+        owner = self.distributed.is_main
         self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
         lost = (row["env"] for row in self.failed.kept if row["given_up"] and not row["evaluation"])
         self.given_up = Counter(lost)
@@ -80,16 +78,16 @@ class Trainer:
         check_logps(
             self.generator,
             lambda batch: self.engine.forward(batch.to(self.engine.device)),
-            sampling=sampling(config, lanes[0].chat),
+            sampling=sampling(config, envs[0].chat),
             ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
             length=probe_length(model.config),
             dtype=config.model.dtype,
         )
 
     @property
-    def needs(self) -> set[str]:
+    def required_streams(self) -> set[str]:
         """Names of the streams that are filled: what the algorithm needs, and what is watched beside a learned score."""
-        return {*self.algorithm.needs, *rewards.watched(self.config.scorer)}
+        return {*self.algorithm.required_streams, *rewards.watched(self.config.scorer)}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.
@@ -105,21 +103,21 @@ class Trainer:
         """
         run, every = self.config.run, self.config.eval.every
         with ExitStack() as stack:
-            for lane in self.lanes:
-                stack.enter_context(closing(lane.open(self.world, self.generator)))
+            for env in self.envs:
+                stack.enter_context(closing(env.open(self.distributed, self.generator)))
             for step in range(self.start, run.steps):
                 began = time.monotonic()
-                given = [lane.source.next(step, lane.horizon(step)) for lane in self.lanes]
-                played = [lane.score(part) for lane, part in zip(self.lanes, given, strict=True)]
+                raw_groups = [env.source.next(step, env.horizon(step)) for env in self.envs]
+                played = [env.score(part) for env, part in zip(self.envs, raw_groups, strict=True)]
                 groups = [group for part in played for group in part]
                 self.generator.sleep()
-                failures = [self.note_failures(step + 1, lane, lane.source.failures) for lane in self.lanes]
+                failures = [self.note_failures(step + 1, env, env.source.failures) for env in self.envs]
                 self.check_failures(step)
                 collected = time.monotonic()
                 learned = self.update(step, groups)
                 self.generator.wake()
                 self.generator.load(self.engine.weights(), self.engine.steps)
-                means = self.summarise(step, played, failures, given=given)
+                means = self.summarise(step, played, failures, raw_groups=raw_groups)
                 self.observe(learned, means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
                 row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
@@ -133,15 +131,17 @@ class Trainer:
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""
         config = self.config.engine
-        batch = streams.fill(pack(groups), self.needs, self.producers, world=self.world, max_tokens=config.micro_batch_tokens)
-        batch = self.algorithm.credit(batch, groups, self.world)
+        batch = streams.fill(
+            pack(groups), self.required_streams, self.producers, distributed=self.distributed, max_tokens=config.micro_batch_tokens
+        )
+        batch = self.algorithm.compute_advantages(batch, groups, self.distributed)
         try:
             return update(self.engine, self.algorithm, batch, groups=self.config.groups, config=config, critic=self.critic)
         except NotFiniteError as error:
             raise TrainingError(self._write_blamed(step, error, groups)) from error
 
     def summarise(
-        self, step: int, played: list[list[Group]], failures: list[list[Failure]], *, given: list[list[Group]]
+        self, step: int, played: list[list[Group]], failures: list[list[Failure]], *, raw_groups: list[list[Group]]
     ) -> dict[str, Any]:
         """Returns the step's episode metrics over all processes, and under "env" those of each of several environments.
 
@@ -149,14 +149,15 @@ class Trainer:
             step: which.
             played: each environment's groups, with the rewards that are learned from.
             failures: of each environment.
-            given: the groups with the environments' own rewards.
+            raw_groups: the groups with the environments' own rewards.
 
         Raises:
             ConfigError: not one episode has room for an action.
         """
         totals = [
-            metrics.totals(part, self.world, lane.levels, given=own if lane.config.scorer else None) | metrics.failed(lost)
-            for lane, part, own, lost in zip(self.lanes, played, given, failures, strict=True)
+            metrics.totals(part, self.distributed, env.task_difficulty, raw_groups=own if env.config.scorer else None)
+            | metrics.failed(lost)
+            for env, part, own, lost in zip(self.envs, played, raw_groups, failures, strict=True)
         ]
         means = metrics.means(metrics.summed(totals))
         if not means["action_tokens"] and means.get("truncated_context") and not any(failures):
@@ -164,24 +165,24 @@ class Trainer:
                 f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
                 f"{self.config.rollout.max_new_tokens} exceed model.max_context={self.config.model.max_context}"
             )
-        horizons = [lane.horizon(step) for lane in self.lanes]
+        horizons = [env.horizon(step) for env in self.envs]
         own = [{"horizon": horizon, **metrics.means(total)} for horizon, total in zip(horizons, totals, strict=True)]
-        each = {lane.name: row for lane, row in zip(self.lanes, own, strict=True)} if len(own) > 1 else {}
+        each = {env.name: row for env, row in zip(self.envs, own, strict=True)} if len(own) > 1 else {}
         return {"horizon": max(horizons), **means} | ({"env": each} if each else {})
 
     def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
         """Shows each curriculum the metrics of its environment; a step that could not be played says nothing of the policy."""
-        for lane in self.lanes:
-            own = means.get("env", {}).get(lane.name, means)
+        for env in self.envs:
+            own = means.get("env", {}).get(env.name, means)
             if "success" in own:
-                lane.curriculum.observe(learned | own)
+                env.curriculum.observe(learned | own)
 
-    def note_failures(self, step: int, lane: Lane, failures: Sequence[Failure], *, evaluation: bool = False) -> list[Failure]:
+    def note_failures(self, step: int, env: TrainingEnv, failures: Sequence[Failure], *, evaluation: bool = False) -> list[Failure]:
         """Writes down the failures of an environment in a step, or in the evaluation after it; returns those of all processes."""
-        everywhere = [f for part in self.world.gather(list(failures)) for f in part]
-        self.failed.write(*({"step": step, "env": lane.name, "evaluation": evaluation, **asdict(f)} for f in everywhere))
+        everywhere = [f for part in self.distributed.gather(list(failures)) for f in part]
+        self.failed.write(*({"step": step, "env": env.name, "evaluation": evaluation, **asdict(f)} for f in everywhere))
         if not evaluation:
-            self.given_up[lane.name] += sum(f.given_up for f in everywhere)
+            self.given_up[env.name] += sum(f.given_up for f in everywhere)
         return everywhere
 
     def check_failures(self, step: int) -> None:
@@ -190,12 +191,12 @@ class Trainer:
         Raises:
             FaultBudgetError: more of its episodes were given up than its ``failure_budget``.
         """
-        over = [lane for lane in self.lanes if self.given_up[lane.name] > lane.config.env.failure_budget]
+        over = [env for env in self.envs if self.given_up[env.name] > env.config.env.failure_budget]
         if not over:
             return
         if step > self.start and step % self.config.run.save_every:
             self.save(step)
-        self.world.barrier()
+        self.distributed.barrier()
         name, budget = over[0].name, over[0].config.env.failure_budget
         lost = (r for r in metrics.read(self.failed.path) if r["given_up"] and not r["evaluation"] and r["env"] == name)
         often = Counter((row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost).most_common(3)
@@ -208,8 +209,8 @@ class Trainer:
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
         engine = self.engine
-        curricula = {lane.name: lane.curriculum.state_dict() for lane in self.lanes}
-        state = checkpoint.State(step, curricula, self.config.engine.zero_stage, self.world.size, self.shape)
+        curricula = {env.name: env.curriculum.state_dict() for env in self.envs}
+        state = checkpoint.State(step, curricula, self.config.engine.zero_stage, self.distributed.size, self.shape)
         checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep, critic=self.critic)
 
     def close(self) -> None:
@@ -220,8 +221,8 @@ class Trainer:
     def _resume(self, folder: Path) -> int:
         """Restores a checkpoint; returns the steps done."""
         state = checkpoint.restore(folder, self.engines, model=self.shape, zero_stage=self.config.engine.zero_stage)
-        for lane in self.lanes:
-            lane.curriculum.load_state_dict(state.curricula[lane.name])
+        for env in self.envs:
+            env.curriculum.load_state_dict(state.curricula[env.name])
         return state.step
 
     def _producers(self, model_path: str) -> dict[str, streams.Producer]:
@@ -232,7 +233,7 @@ class Trainer:
             "old": lambda micro: self.engine.forward(micro.to(device)).logp_BT,
             "value": lambda micro: values(micro.to(device)),
         }
-        if "reference" in self.needs:
+        if "reference" in self.required_streams:
             reference = load_model(model_path, self.config.model.dtype).to(device).requires_grad_(False)
             temperature = self.config.rollout.temperature
             producers["reference"] = lambda micro: token_logps(reference, micro.to(device), temperature).logp_BT
@@ -241,9 +242,9 @@ class Trainer:
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
         """Writes the episodes, of all processes, that a loss or gradient came from; returns what to tell the user."""
         episodes = [t for g in groups for t in g.trajectories]
-        blamed = [t for part in self.world.gather([asdict(episodes[i]) for i in error.episodes]) for t in part]
+        blamed = [t for part in self.distributed.gather([asdict(episodes[i]) for i in error.episodes]) for t in part]
         file = self.folder / f"not-finite-step-{step + 1:06d}.json"
-        if self.world.first:
+        if self.distributed.is_main:
             write_whole(file, json.dumps(blamed, indent=1) + "\n")
         return (
             f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or engine.max_grad_norm may help; "

@@ -14,7 +14,7 @@ from agentgym_train.generators.probe import ask
 from agentgym_train.models import scratch
 from agentgym_train.protocols import Sampling
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import make_lanes
+from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.testing import check_generator
@@ -101,7 +101,7 @@ def train(home, generator, training):
     config = configured(home, generator)
     model, folder = config.model.path, claim_folder(config)
     tokenizer = prepare.load_tokenizer(model)
-    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, lanes=make_lanes(config, [training], tokenizer))
+    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, envs=make_training_envs(config, [training], tokenizer))
     trainer.train(lambda row, groups: None, lambda step: None)
     weights = {name: weight.clone() for name, weight in trainer.engine.weights()}
     trainer.engine.close()

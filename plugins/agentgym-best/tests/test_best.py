@@ -3,7 +3,7 @@ import pytest
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.testing import check_algorithm
 
@@ -15,7 +15,7 @@ def trajectory(*rewards):
 def chosen(returns, **options):
     groups = [Group(number, [trajectory(reward) for reward in row]) for number, row in enumerate(returns)]
     algorithm = plugins.make_algorithm({"name": "best", **options})
-    advantage_BT = algorithm.credit(pack(groups), groups, World()).streams["advantage"]
+    advantage_BT = algorithm.compute_advantages(pack(groups), groups, Distributed()).streams["advantage"]
     assert advantage_BT[:, 0].tolist() == [0.0] * len(advantage_BT), "the observation has none"
     return advantage_BT[:, 1].tolist()
 
@@ -28,7 +28,7 @@ def test_the_best_of_each_group():
 def test_with_a_discount_the_faster_of_two_successes_is_the_best():
     groups = [Group(0, [trajectory(0.0, 1.0), trajectory(1.0, 0.0)])]
     for gamma, best in ((1.0, []), (0.5, [1])):
-        credited = plugins.make_algorithm({"name": "best", "gamma": gamma}).credit(pack(groups), groups, World())
+        credited = plugins.make_algorithm({"name": "best", "gamma": gamma}).compute_advantages(pack(groups), groups, Distributed())
         assert credited.streams["advantage"].any(1).nonzero().flatten().tolist() == best
 
 

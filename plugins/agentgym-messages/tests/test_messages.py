@@ -9,10 +9,10 @@ from transformers import AutoTokenizer
 
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import RunContext
 from agentgym_train.run.prepare import check_group_size
 from agentgym_train.testing import check_source
 
@@ -76,7 +76,9 @@ def made(run):
     tokenizer.chat_template = SEPARATED
     config, chat = configuration.load(run / "run.toml"), Chat(tokenizer)
     plugin = plugins.make(plugins.SOURCE, config.source)
-    return lambda world, groups=range(3): plugin.build(Stage(config, world, None, chat, None, groups, lambda step: None))
+    return lambda distributed, groups=range(3): plugin.build(
+        RunContext(config, distributed, None, chat, None, groups, lambda step: None)
+    )
 
 
 def test_each_process_has_its_share(made):
@@ -85,7 +87,7 @@ def test_each_process_has_its_share(made):
 
 def test_the_tokens_are_the_templates(run, made):
     tokenizer = AutoTokenizer.from_pretrained(run / "run" / "model")
-    for group, talk in zip(made(World()).next(0, 1), TALKS, strict=True):
+    for group, talk in zip(made(Distributed()).next(0, 1), TALKS, strict=True):
         (t,) = group.trajectories
         ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
         messages = [{"role": role, "content": text} for role, text in talk]
@@ -96,14 +98,14 @@ def test_the_tokens_are_the_templates(run, made):
 
 
 def test_conversations_are_dealt_in_their_order_again_and_again(made):
-    source = made(World(), groups=[1, 4])
+    source = made(Distributed(), groups=[1, 4])
     dealt = [[(group.number, group.trajectories[0].task_id) for group in source.next(step, 1)] for step in range(3)]
     zero, one, two = (f"conversation {number}" for number in range(3))
     assert dealt == [[(1, zero), (4, one)], [(1, two), (4, zero)], [(1, one), (4, two)]]
 
 
 def test_none_of_it_was_played_by_the_policy(made):
-    assert all(group.recorded for group in made(World()).next(0, 5))
+    assert all(group.from_dataset for group in made(Distributed()).next(0, 5))
 
 
 def test_there_are_no_pairs_in_it(tmp_path):

@@ -14,7 +14,7 @@ from agentgym_train.algorithms.rloo import RLOO
 from agentgym_train.algorithms.sft import SFT
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.errors import ConfigError
 from agentgym_train.scorers.rewards import rewarded
@@ -34,7 +34,7 @@ GROUPS = [
 
 
 def credited(algorithm, groups=GROUPS, **streams):
-    return algorithm.credit(pack(groups).with_streams(**streams), groups, World())
+    return algorithm.compute_advantages(pack(groups).with_streams(**streams), groups, Distributed())
 
 
 def by_turn(batch):
@@ -109,20 +109,20 @@ def test_a_divergence_in_the_reward_lowers_what_went_far(algorithm):
 
 
 def test_what_is_needed():
-    assert GRPO().needs == frozenset()
-    assert GRPO(kl_coef=0.1, entropy_coef=0.1, importance_cap=2.0).needs == {"reference", "entropy", "old"}
+    assert GRPO().required_streams == frozenset()
+    assert GRPO(kl_coef=0.1, entropy_coef=0.1, importance_cap=2.0).required_streams == {"reference", "entropy", "old"}
 
 
-@pytest.mark.parametrize(("normaliser", "weight"), [("token", 21.0), ("sequence", 4.0), ("constant", 400.0)])
-def test_what_the_loss_is_divided_by(normaliser, weight):
-    algorithm = GRPO(normaliser=normaliser, constant=100)
+@pytest.mark.parametrize(("loss_reduction", "weight"), [("token", 21.0), ("sequence", 4.0), ("constant", 400.0)])
+def test_what_the_loss_is_divided_by(loss_reduction, weight):
+    algorithm = GRPO(loss_reduction=loss_reduction, constant=100)
     batch = credited(algorithm)
     assert algorithm.weight(batch) == weight
     # On-policy every ratio is 1, and a token's loss is its advantage: ±HIGH on six tokens each.
     loss, _ = algorithm.loss(Forward(batch.logp_BT, batch.logp_BT), batch)
     assert loss.item() == pytest.approx(0.0, abs=1e-5)
     first, _ = algorithm.loss(Forward(batch.take([0]).logp_BT, batch.take([0]).logp_BT), batch.take([0]))
-    assert first.item() == pytest.approx(-HIGH * (1 if normaliser == "sequence" else 6), abs=1e-3)
+    assert first.item() == pytest.approx(-HIGH * (1 if loss_reduction == "sequence" else 6), abs=1e-3)
     assert algorithm.weight(batch.idle()) == 0
 
 
@@ -130,7 +130,7 @@ def test_what_the_loss_is_divided_by(normaliser, weight):
 def test_gradients_flow_through_action_tokens_alone(cls):
     algorithm = cls(kl_coef=0.1, entropy_coef=0.01, gamma=0.5)
     batch = pack(GROUPS)
-    batch = algorithm.credit(batch.with_streams(reference=batch.logp_BT - 0.3), GROUPS, World())
+    batch = algorithm.compute_advantages(batch.with_streams(reference=batch.logp_BT - 0.3), GROUPS, Distributed())
     logp, bonus = (torch.randn(batch.id_BT.shape, requires_grad=True) for _ in range(2))
     loss, sums = algorithm.loss(Forward(logp, logp, bonus), batch)
     loss.backward()
@@ -157,7 +157,7 @@ def test_gspo_clips_whole_trajectories():
     groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-1.0, -1.0])])])]
     batch = pack(groups).with_streams(advantage=torch.ones(1, 3))
     logp = torch.tensor([[0.0, -0.5, -1.1]], requires_grad=True)
-    algorithm = GRPO(ratio="sequence", normaliser="sequence", clip_high=0.1)
+    algorithm = GRPO(ratio="sequence", loss_reduction="sequence", clip_high=0.1)
     loss, sums = algorithm.loss(Forward(logp, logp), batch)
     assert loss.item() == pytest.approx(-1.1)
     assert sums["clip_fraction"] == 2
@@ -197,7 +197,7 @@ def test_dpo_by_hand():
     reference[0] -= 0.5
     reference[1] += 0.2
     algorithm = DPO(beta=0.3)
-    batch = algorithm.credit(batch.with_streams(reference=reference), groups, World())
+    batch = algorithm.compute_advantages(batch.with_streams(reference=reference), groups, Distributed())
     logp = batch.logp_BT.clone().requires_grad_()
     loss, sums = algorithm.loss(Forward(logp, logp), batch)
     loss.backward()
@@ -222,7 +222,7 @@ def test_dpo_takes_the_larger_return_for_the_better_and_learns_nothing_from_ties
     late = Group(1, [trajectory(("a", 0.5)), trajectory(("a", 0.5), ("b", 0.25))])
     groups = [ties, late, Group(2, [trajectory(("a", 1.0))]), Group(3, [])]
     batch = pack(groups)
-    batch = DPO().credit(batch.with_streams(reference=batch.logp_BT - 0.5), groups, World())
+    batch = DPO().compute_advantages(batch.with_streams(reference=batch.logp_BT - 0.5), groups, Distributed())
     assert batch.streams["side"][:, 0].tolist() == [0, 0, -1, 1, 0]
     assert DPO().weight(batch) == 1
     logp = batch.logp_BT.clone().requires_grad_()

@@ -7,9 +7,9 @@ from agentgym_train import plugins
 
 ONLINE = {
     "grpo": {"name": "grpo"},
-    "dr.grpo": {"name": "grpo", "normalise": False, "normaliser": "constant", "constant": 4},
+    "dr.grpo": {"name": "grpo", "normalise": False, "loss_reduction": "constant", "constant": 4},
     "dapo": {"name": "grpo", "clip_high": 0.28},
-    "gspo": {"name": "grpo", "ratio": "sequence", "normaliser": "sequence"},
+    "gspo": {"name": "grpo", "ratio": "sequence", "loss_reduction": "sequence"},
     "cispo": {"name": "grpo", "surrogate": "cispo"},
     "rloo": {"name": "rloo"},
     "reinforce_pp": {"name": "reinforce_pp"},

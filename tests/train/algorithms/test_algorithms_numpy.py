@@ -10,7 +10,7 @@ import torch
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
 
 EPS = 1e-6
@@ -43,7 +43,7 @@ class Case:
         """The algorithm's loss over its weight."""
         batch = pack(self.groups)
         new_BT, reference_BT = (self._padded(values, batch) for values in (self.new, self.reference))
-        batch = self.algorithm.credit(batch.with_streams(reference=reference_BT), self.groups, World())
+        batch = self.algorithm.compute_advantages(batch.with_streams(reference=reference_BT), self.groups, Distributed())
         loss, _ = self.algorithm.loss(Forward(new_BT, new_BT), batch)
         return loss.item() / self.algorithm.weight(batch)
 
@@ -61,8 +61,8 @@ class Case:
         """One advantage a trajectory on each of its tokens."""
         return [np.full(len(o), a) for o, a in zip(self.old, advantages, strict=True)]
 
-    def surrogate(self, advantages, *, low=0.2, high=0.2, kl=0.0, per_sequence=False, normaliser="token", constant=1024):
-        """PPO's clipped loss with k3, over a normaliser: TRL's loss types "bnpo", "grpo" and "dr_grpo"."""
+    def surrogate(self, advantages, *, low=0.2, high=0.2, kl=0.0, per_sequence=False, loss_reduction="token", constant=1024):
+        """PPO's clipped loss with k3, over a loss_reduction: TRL's loss types "bnpo", "grpo" and "dr_grpo"."""
         sums, counts = [], []
         for new, old, reference, advantage in zip(self.new, self.old, self.reference, advantages, strict=True):
             log_ratio = np.full(len(new), (new - old).mean()) if per_sequence else new - old
@@ -72,9 +72,9 @@ class Case:
             sums.append(loss.sum())
             counts.append(len(loss))
         sums, counts = np.array(sums), np.array(counts)
-        if normaliser == "token":
+        if loss_reduction == "token":
             return sums.sum() / counts.sum()
-        return (sums / counts).mean() if normaliser == "sequence" else sums.sum() / (len(sums) * constant)
+        return (sums / counts).mean() if loss_reduction == "sequence" else sums.sum() / (len(sums) * constant)
 
 
 def normalised(groups):
@@ -82,21 +82,21 @@ def normalised(groups):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("normaliser", ["token", "sequence", "constant"])
+@pytest.mark.parametrize("loss_reduction", ["token", "sequence", "constant"])
 @pytest.mark.parametrize("ratio", ["token", "sequence"])
-def test_grpo(seed, normaliser, ratio):
+def test_grpo(seed, loss_reduction, ratio):
     options = {
         "clip_low": 0.1,
         "clip_high": 0.28,
         "kl_coef": 0.05,
-        "normaliser": normaliser,
+        "loss_reduction": loss_reduction,
         "constant": 50,
         "ratio": ratio,
         "gamma": 0.9,
     }
     case = Case(seed, {"name": "grpo", **options})
     advantages = case.per_token(normalised(case.returns(0.9)))
-    limits = {"low": 0.1, "high": 0.28, "kl": 0.05, "normaliser": normaliser, "constant": 50}
+    limits = {"low": 0.1, "high": 0.28, "kl": 0.05, "loss_reduction": loss_reduction, "constant": 50}
     assert case.ours() == pytest.approx(case.surrogate(advantages, per_sequence=ratio == "sequence", **limits), rel=1e-4)
 
 

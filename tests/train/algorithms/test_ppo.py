@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
 from agentgym_train.learning.advantages import gae, returns_to_go
 from agentgym_train.learning.losses import clipped_value_loss
@@ -25,7 +25,7 @@ def credited(groups, values, **options):
     value_BT = torch.full(batch.logp_BT.shape, 1e3)
     value_BT[batch.action_BT] = torch.tensor(values)
     value_BT = value_BT.where(batch.action_BT, 0.0)
-    return PPO(**{"normalise": False} | options).credit(batch.with_streams(value=value_BT), groups, World())
+    return PPO(**{"normalise": False} | options).compute_advantages(batch.with_streams(value=value_BT), groups, Distributed())
 
 
 def on_actions(batch, name):
@@ -140,7 +140,9 @@ def test_a_divergence_in_the_reward_counts_at_its_token(per):
     reference = batch.logp_BT.clone()
     reference[0, 3] -= 2.0
     algorithm = PPO(per=per, normalise=False, kl_coef=0.25, kl_in="reward", kl_estimator="k1")
-    got = algorithm.credit(batch.with_streams(reference=reference, value=torch.zeros_like(reference)), groups, World())
+    got = algorithm.compute_advantages(
+        batch.with_streams(reference=reference, value=torch.zeros_like(reference)), groups, Distributed()
+    )
     assert on_actions(got, "advantage") == pytest.approx([0.5, 0.5, 1.0])
 
 
@@ -158,10 +160,10 @@ def test_values_are_clipped_by_hand():
     assert not clipped.any()
 
 
-@pytest.mark.parametrize(("per", "normaliser"), [("token", "token"), ("turn", "token"), ("token", "sequence")])
-def test_the_loss_is_the_policys_and_that_of_the_values(per, normaliser):
+@pytest.mark.parametrize(("per", "loss_reduction"), [("token", "token"), ("turn", "token"), ("token", "sequence")])
+def test_the_loss_is_the_policys_and_that_of_the_values(per, loss_reduction):
     groups = [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)]), Trajectory("t", 1, [turn(1, 0.0)])])]
-    options = {"per": per, "normaliser": normaliser, "value_clip": 0.2}
+    options = {"per": per, "loss_reduction": loss_reduction, "value_clip": 0.2}
     batch = credited(groups, [0.5, 0.25, 0.75, 0.5], **options)
     value_BT = (batch.streams["value"] + 0.1).requires_grad_()
     losses = [
@@ -170,7 +172,7 @@ def test_the_loss_is_the_policys_and_that_of_the_values(per, normaliser):
     # All returns are 1 in the first episode and 0 in the second.
     halves = [(0.6 - 1) ** 2 / 2, (0.35 - 1) ** 2 / 2, (0.85 - 1) ** 2 / 2, (0.6 - 0) ** 2 / 2]
     counts = [1, 1, 1, 1] if per == "token" else [2, 0, 1, 1]
-    shares = [1 / 3] * 3 + [1] if normaliser == "sequence" else [1] * 4
+    shares = [1 / 3] * 3 + [1] if loss_reduction == "sequence" else [1] * 4
     wanted = sum(half * count * share for half, count, share in zip(halves, counts, shares, strict=True))
     assert (losses[1][0] - losses[0][0]).item() == pytest.approx(0.3 * wanted, abs=1e-6)
     sums = losses[1][1]
@@ -196,8 +198,8 @@ def test_values_that_have_moved_far_are_clipped(clip, errors, clipped):
 
 
 def test_it_needs_values_and_what_the_others_need():
-    assert PPO().needs == {"value"}
-    assert PPO(kl_coef=0.1, entropy_coef=0.1).needs == {"value", "reference", "entropy"}
+    assert PPO().required_streams == {"value"}
+    assert PPO(kl_coef=0.1, entropy_coef=0.1).required_streams == {"value", "reference", "entropy"}
 
 
 def test_a_turn_without_an_observation_is_a_turn():

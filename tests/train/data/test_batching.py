@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning import streams
 
 turns = st.builds(
@@ -35,7 +35,7 @@ def test_a_stream_is_filled_in_the_batchs_order_and_at_action_tokens_alone():
     lengths = [3, 9, 1, 5]
     trajectories = [Trajectory("", 0, [Turn("", [7, 7], [n] * length, [-1.0] * length, 0)]) for n, length in enumerate(lengths, 4)]
     batch = pack([Group(0, trajectories)])
-    filled = streams.fill(batch, {"value", "kl"}, {"value": lambda micro: micro.id_BT}, world=World(), max_tokens=16)
+    filled = streams.fill(batch, {"value", "kl"}, {"value": lambda micro: micro.id_BT}, distributed=Distributed(), max_tokens=16)
     assert filled.streams["value"].tolist() == (batch.id_BT * batch.action_BT).tolist()
     assert "kl" not in filled.streams, "nothing computes it"
 

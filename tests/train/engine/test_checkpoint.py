@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole, writing
 
@@ -35,7 +35,7 @@ def test_a_checkpoint_is_whole_and_says_what_it_holds(tmp_path):
 def test_two_processes_write_one_checkpoint(tmp_path):
     barrier, parts = threading.Barrier(2), [None, None]
 
-    class Two(World):
+    class Two(Distributed):
         def gather(self, value):
             parts[self.rank] = value
             barrier.wait(20)
@@ -47,14 +47,14 @@ def test_two_processes_write_one_checkpoint(tmp_path):
     class Ranked(FakeEngine):
         def __init__(self, rank):
             super().__init__()
-            self.world = Two()
-            self.world.rank, self.world.size = rank, 2
+            self.distributed = Two()
+            self.distributed.rank, self.distributed.size = rank, 2
 
         def save(self, folder):
-            (folder / f"part{self.world.rank}.pt").write_bytes(self.content)
+            (folder / f"part{self.distributed.rank}.pt").write_bytes(self.content)
 
         def save_model(self, folder):
-            if self.world.first:
+            if self.distributed.is_main:
                 super().save_model(folder)
 
     with ThreadPoolExecutor(2) as pool:

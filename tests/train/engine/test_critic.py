@@ -18,7 +18,7 @@ from transformers import AutoModel, AutoModelForCausalLM
 
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.head import Valued
 from agentgym_train.engine.logps import Forward, token_logps, token_values
 from agentgym_train.learning.update import NotFiniteError
@@ -80,7 +80,7 @@ def reference(model, kind, dtype):
         batch = pack(groups)
         with torch.no_grad():
             value_BT = plain.forward(batch).value_BT.where(batch.action_BT, 0.0)
-        batch = PLAYED.credit(batch.with_streams(value=value_BT), groups, World())
+        batch = PLAYED.compute_advantages(batch.with_streams(value=value_BT), groups, Distributed())
         losses, values, norms = 0.0, 0.0, []
         for mini in batch.mini_batches(2, one_step.GROUPS):
             loss, sums = PLAYED.loss(plain.forward(mini), mini)

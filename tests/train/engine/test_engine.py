@@ -15,7 +15,7 @@ from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import Engine, check_zero
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError
 from agentgym_train.learning.update import NotFiniteError, update
@@ -30,7 +30,7 @@ def model(tmp_path_factory):
 
 
 def credited(groups):
-    return GRPO().credit(pack(groups), groups, World())
+    return GRPO().compute_advantages(pack(groups), groups, Distributed())
 
 
 def reference(model, dtype, minibatches, played, layers):

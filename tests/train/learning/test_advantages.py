@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, leave_one_out, returns_to_go, whitened
 
 groups_of_returns = st.lists(st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=6), min_size=1, max_size=5)
@@ -51,26 +51,26 @@ def test_returns_to_go_discount_by_turn():
 
 def test_whitening_is_numpys():
     value, action = torch.randn(5, 7), torch.rand(5, 7) < 0.5
-    got = whitened(value, action, World())
+    got = whitened(value, action, Distributed())
     chosen = value[action].numpy()
     assert got[action].tolist() == pytest.approx(((chosen - np.mean(chosen)) / np.std(chosen)).tolist(), abs=1e-4)
     assert not got[~action].any()
-    assert not whitened(torch.full((2, 3), 0.1), torch.ones(2, 3, dtype=torch.bool), World()).any()
-    assert not whitened(value, torch.zeros_like(action), World()).any()
-    assert not whitened(value * 1e-8, action, World()).any(), "rounding around 0 is no spread"
+    assert not whitened(torch.full((2, 3), 0.1), torch.ones(2, 3, dtype=torch.bool), Distributed()).any()
+    assert not whitened(value, torch.zeros_like(action), Distributed()).any()
+    assert not whitened(value * 1e-8, action, Distributed()).any(), "rounding around 0 is no spread"
 
 
 def whiten_a_share(rank, value, action, out):
     from agentgym_train.engine.deepspeed import start_processes
 
     start_processes()
-    torch.save(whitened(value[rank::2], action[rank::2], World()), f"{out}/{rank}.pt")
+    torch.save(whitened(value[rank::2], action[rank::2], Distributed()), f"{out}/{rank}.pt")
 
 
 @pytest.mark.slow
 def test_whitening_is_over_all_processes(tmp_path):
     value, action = torch.randn(6, 7) + torch.arange(6.0)[:, None], torch.rand(6, 7) < 0.5
     assert processes.fork(2, whiten_a_share, value, action, tmp_path) == 0
-    alone = whitened(value, action, World())
+    alone = whitened(value, action, Distributed())
     for rank in range(2):
         torch.testing.assert_close(torch.load(tmp_path / f"{rank}.pt"), alone[rank::2])

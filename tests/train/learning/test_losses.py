@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from agentgym_train.engine.logps import MATTERS, entropy_that_matters
-from agentgym_train.learning.losses import RATIO_LIMIT, cispo_surrogate, clipped_surrogate, divergence, log_ratios, token_weights
+from agentgym_train.learning.losses import RATIO_LIMIT, cispo_surrogate, clipped_surrogate, kl_divergence, log_ratios, token_weights
 
 ACTIONS = torch.tensor([[False, True, True, False, True]])
 
@@ -61,7 +61,7 @@ def test_no_ratio_overflows(log_ratio, advantage):
 def test_the_divergence(estimator, value, slope):
     """The policy gives a token half a nat more than the reference."""
     logp = torch.tensor([[-1.0]], requires_grad=True)
-    got = divergence(logp, torch.tensor([[-1.5]]), estimator)
+    got = kl_divergence(logp, torch.tensor([[-1.5]]), estimator)
     got.sum().backward()
     assert got.item() == pytest.approx(value)
     assert logp.grad.item() == pytest.approx(slope, rel=1e-5)
@@ -71,13 +71,13 @@ def test_the_divergence(estimator, value, slope):
 def test_the_divergence_is_estimated_without_bias(estimator):
     policy, reference = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.2, 0.3, 0.5])
     exact = (policy * (policy / reference).log()).sum()
-    assert (policy * divergence(policy.log(), reference.log(), estimator)).sum().item() == pytest.approx(exact.item())
+    assert (policy * kl_divergence(policy.log(), reference.log(), estimator)).sum().item() == pytest.approx(exact.item())
 
 
 def test_k3_pulls_a_token_that_is_far_away_with_a_bounded_force():
     for x, slope in ((0.5, math.exp(0.5) - 1), (math.log(10) - 1e-3, 9.0), (18.0, 9.0), (-30.0, -1.0)):
         logp = torch.tensor([[-x]], requires_grad=True)  # log r = x
-        value = divergence(logp, torch.zeros(1, 1), "k3")
+        value = kl_divergence(logp, torch.zeros(1, 1), "k3")
         value.sum().backward()
         assert -logp.grad.item() == pytest.approx(slope, abs=0.02)
         exact = math.exp(x) - x - 1

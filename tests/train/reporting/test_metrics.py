@@ -12,9 +12,9 @@ import tiny
 from agentgym_envs.pool import Description
 from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import Lane
+from agentgym_train.rollout.environments import TrainingEnv
 from agentgym_train.scorers.penalty import Penalty
 from agentgym_train.trainer import Trainer
 
@@ -31,7 +31,7 @@ LEVELS = {"easy": 1, "hard": 4, "elsewhere": 3}
 
 
 def test_means_by_hand():
-    means = metrics.means(metrics.totals(GROUPS, World(), LEVELS) | metrics.failed([]))
+    means = metrics.means(metrics.totals(GROUPS, Distributed(), LEVELS) | metrics.failed([]))
     assert means == {
         **{"episodes": 4, "tokens": 30, "action_tokens": 20, "turns": 1.25, "action_length": 4.0, "invalid": 0.2},
         **{"success": 0.25, "score": 0.25, "return": 0.0, "truncated_horizon": 0.25, "truncated_context": 0.0, "mixed_groups": 0.0},
@@ -40,8 +40,8 @@ def test_means_by_hand():
 
 
 @pytest.mark.parametrize("levels", [None, {}, {"easy": 1, "hard": 4}])
-def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(levels):
-    assert "difficulty" not in metrics.means(metrics.totals(GROUPS, World(), levels) | metrics.failed([]))
+def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(task_difficulty):
+    assert "difficulty" not in metrics.means(metrics.totals(GROUPS, Distributed(), task_difficulty) | metrics.failed([]))
 
 
 @pytest.mark.parametrize(("difficulties", "expected"), [([1, 4, 3], {"difficulty": 2.25}), (None, {})])
@@ -49,8 +49,8 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(tmp_path, 
     trainer = Trainer.__new__(Trainer)
     training = Description("", [*LEVELS], difficulties, {}, text_env=True)
     config = configuration.load(small_run.write(tmp_path))
-    trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
-    row = trainer.summarise(0, [GROUPS], [[]], given=[GROUPS])
+    trainer.distributed, trainer.envs = Distributed(), [TrainingEnv(config, training, tiny.tokenizer(), range(2))]
+    row = trainer.summarise(0, [GROUPS], [[]], raw_groups=[GROUPS])
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
@@ -58,30 +58,32 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     """A step in which no episode was good enough for its source is a step: with its tokens, its failures and its success of 0."""
     paid = [Trajectory("easy", 0, [replace(turn(3), reward=reward)]) for reward in (1.0, 0.0)]
     played = [*GROUPS, Group(2, paid)]
-    dropped = [Group(g.number, g.trajectories[2:], dropped=g.trajectories[:2]) for g in played]
-    halves = [Group(g.number, g.trajectories[:1], dropped=g.trajectories[1:]) for g in played]
-    everything, nothing, half = (metrics.totals(groups, World(), LEVELS) for groups in (played, dropped, halves))
+    dropped = [Group(g.number, g.trajectories[2:], filtered=g.trajectories[:2]) for g in played]
+    halves = [Group(g.number, g.trajectories[:1], filtered=g.trajectories[1:]) for g in played]
+    everything, nothing, half = (metrics.totals(groups, Distributed(), LEVELS) for groups in (played, dropped, halves))
     assert everything == nothing == half
     assert everything["mixed_groups"] == 1
     costly = [Penalty(turn=0.5).build(None).score(groups) for groups in (played, halves)]
-    assert metrics.totals(costly[0], World()) == metrics.totals(costly[1], World()), "scorers see them too"
+    assert metrics.totals(costly[0], Distributed()) == metrics.totals(costly[1], Distributed()), "scorers see them too"
     trainer = Trainer.__new__(Trainer)
     config = configuration.load(small_run.write(tmp_path))
     training = Description("", [*LEVELS], None, {}, text_env=True)
-    trainer.world, trainer.lanes = World(), [Lane(config, training, tiny.tokenizer(), range(2))]
-    assert trainer.summarise(0, [dropped], [[]], given=[dropped])["episodes"] == 6
+    trainer.distributed, trainer.envs = Distributed(), [TrainingEnv(config, training, tiny.tokenizer(), range(2))]
+    assert trainer.summarise(0, [dropped], [[]], raw_groups=[dropped])["episodes"] == 6
 
 
 def test_rates_are_of_what_the_policy_played():
     """A teacher's episodes count, and their tokens; their success is not the policy's. Alone, there is nothing else to tell."""
-    taught = [Group(2, [Trajectory("easy", 0, [turn(6)], score=1.0, success=True)], recorded=True)]
-    alone, mixed, only = (metrics.means(metrics.totals(g, World()) | metrics.failed([])) for g in (GROUPS, GROUPS + taught, taught))
+    taught = [Group(2, [Trajectory("easy", 0, [turn(6)], score=1.0, success=True)], from_dataset=True)]
+    alone, mixed, only = (
+        metrics.means(metrics.totals(g, Distributed()) | metrics.failed([])) for g in (GROUPS, GROUPS + taught, taught)
+    )
     assert mixed == alone | {"episodes": 5, "tokens": 38, "action_tokens": 26}
     assert (only["success"], only["episodes"]) == (1.0, 1)
-    lost = metrics.means(metrics.totals([Group(0, []), *taught], World()) | metrics.failed([]))
+    lost = metrics.means(metrics.totals([Group(0, []), *taught], Distributed()) | metrics.failed([]))
     assert "success" not in lost, "what the policy played has failed, and says nothing of it"
     trainer, seen = Trainer.__new__(Trainer), []
-    trainer.lanes = [SimpleNamespace(name="one", curriculum=SimpleNamespace(observe=seen.append))]
+    trainer.envs = [SimpleNamespace(name="one", curriculum=SimpleNamespace(observe=seen.append))]
     trainer.observe({}, lost)
     trainer.observe({}, mixed)
     assert seen == [mixed], "nor is a curriculum shown it"

@@ -14,7 +14,7 @@ import tiny
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
@@ -106,7 +106,7 @@ def test_chance_in_the_gradient_is_the_variance_of_its_mean_over_its_square(modu
     config = SimpleNamespace(engine=EngineConfig(lr=0.0), rollout=SimpleNamespace(temperature=1.0))
     engine = SimpleNamespace(weights=learner.named_parameters)
     trainer = SimpleNamespace(
-        config=config, algorithm=GRPO(clip_low=1.0, clip_high=100.0), engine=engine, world=World(), producers={}
+        config=config, algorithm=GRPO(clip_low=1.0, clip_high=100.0), engine=engine, distributed=Distributed(), producers={}
     )
 
     def noise(groups, model=copy):

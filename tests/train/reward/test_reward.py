@@ -12,13 +12,13 @@ import processes
 import pytest
 import tiny
 import torch
-from scoring import RULES, by_transformers, stage
+from scoring import RULES, by_transformers, context
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from typer.testing import CliRunner
 
 from agentgym_envs.feedback import record
 from agentgym_train import cli, plugins
-from agentgym_train.data.sampler import Deck
+from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError, TemplateError, TrainingError
 from agentgym_train.learning.losses import bradley_terry
@@ -105,13 +105,13 @@ def test_who_says_what_is_true_as_often_as_it_is_true_is_calibrated():
 
 
 def test_a_deck_deals_each_once_a_pass_in_another_order():
-    deck = Deck(7, seed=3)
-    dealt = [deck.place(n) for n in range(21)]
+    sampler = EpochSampler(7, seed=3)
+    dealt = [sampler.place(n) for n in range(21)]
     passes = [dealt[n : n + 7] for n in (0, 7, 14)]
     assert all(sorted(one) == list(range(7)) for one in passes)
     assert len({tuple(one) for one in passes}) == 3
-    assert [Deck(7, seed=3).place(n) for n in reversed(range(21))] == dealt[::-1]
-    assert [Deck(7, seed=4).place(n) for n in range(21)] != dealt
+    assert [EpochSampler(7, seed=3).place(n) for n in reversed(range(21))] == dealt[::-1]
+    assert [EpochSampler(7, seed=4).place(n) for n in range(21)] != dealt
 
 
 def load(tmp_path, model, rows, **sections):
@@ -189,7 +189,7 @@ def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
         ("model.max_context=2000", "is more than the 512 positions"),
         ("model.last_layers=3", "model.last_layers=3 is more than the 2 layers"),
         ("engine.minibatches=2", "engine.minibatches=2: a step is one update here; set comparisons.pairs"),
-        ("engine.zero={stage=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
+        ("engine.zero={context=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
         ("comparisons.files=['/no/where']", "/no/where holds no comparisons"),
         ("comparisons.files=[]", "'comparisons.files'"),
         ("comparisons.held_out=1.0", "'comparisons.held_out': input should be less than 1, not 1.0"),
@@ -263,9 +263,9 @@ def reference(model, file, dtype, last):
         m = margin(classifier, pair)
         return -(pair.preference * torch.nn.functional.logsigmoid(m) + (1 - pair.preference) * torch.nn.functional.logsigmoid(-m))
 
-    deck, found, before = Deck(len(pairs.learn), seed=0), [], held_out()
+    sampler, found, before = EpochSampler(len(pairs.learn), seed=0), [], held_out()
     for step in range(judged.STEPS):
-        losses = [loss(pairs.learn[deck.place(step * judged.PAIRS + n)]) for n in range(judged.PAIRS)]
+        losses = [loss(pairs.learn[sampler.place(step * judged.PAIRS + n)]) for n in range(judged.PAIRS)]
         classifier.zero_grad()
         torch.stack(losses).mean().backward()
         for master, p in zip(masters, learning, strict=True):
@@ -338,8 +338,8 @@ def test_a_run_leaves_a_model_for_transformers_and_the_scorer(tmp_path, model, f
 
     options = {"name": "reward_model", "path": str(folder / "model")}
     turns = [Turn(t["observation"], [5], [7], [-1.0], action=t["response"]) for t in judged.episode(1, 3)["turns"]]
-    plugins.make(plugins.SCORER, options).check(stage().config, stage().training)
-    (scored,) = plugins.make(plugins.SCORER, options).build(stage()).score([Group(0, [Trajectory("a", 1, turns)])])
+    plugins.make(plugins.SCORER, options).check(context().config, context().training)
+    (scored,) = plugins.make(plugins.SCORER, options).build(context()).score([Group(0, [Trajectory("a", 1, turns)])])
     assert scored.trajectories[0].total_reward == pytest.approx(by_transformers(folder / "model", turns), abs=1e-5)
 
 

@@ -43,9 +43,9 @@ def test_what_is_not_there_is_named():
 
 
 def test_an_environment_that_lists_no_tasks_has_no_levels():
-    assert tasks.levels(Description("", None, None, {}, False)) is None
-    assert tasks.levels(Description("", ["a"], None, {}, False)) is None
-    assert list(tasks.levels(Description("", ["z", "a"], [2, 1], {}, True)).items()) == [("z", 2), ("a", 1)]
+    assert tasks.task_difficulty(Description("", None, None, {}, False)) is None
+    assert tasks.task_difficulty(Description("", ["a"], None, {}, False)) is None
+    assert list(tasks.task_difficulty(Description("", ["z", "a"], [2, 1], {}, True)).items()) == [("z", 2), ("a", 1)]
 
 
 def test_a_task_is_a_function_of_seed_step_and_group_and_of_each_of_them():
@@ -113,8 +113,8 @@ def test_a_stage_that_the_run_does_not_reach_may_be_empty(tmp_path):
 
 def test_the_trainer_knows_every_training_task_and_how_difficult_it_is(tmp_path):
     config = configuration.load(small_run.write(tmp_path, **MAZE))
-    known = tasks.levels(prepare.describe(config)[0])
-    world = gymnasium.make("agentgym/Maze-v1", split="train", rooms=[3, 5]).unwrapped
-    assert list(known) == list(world.task_ids)
-    assert all(known[i] == world.task_set.get(i).difficulty for i in world.task_ids)
+    known = tasks.task_difficulty(prepare.describe(config)[0])
+    distributed = gymnasium.make("agentgym/Maze-v1", split="train", rooms=[3, 5]).unwrapped
+    assert list(known) == list(distributed.task_ids)
+    assert all(known[i] == distributed.task_set.get(i).difficulty for i in distributed.task_ids)
     assert set(known.values()) == {3, 5}

@@ -8,7 +8,7 @@ import pytest
 import small_run
 import tiny
 import torch
-from scoring import by_transformers, stage
+from scoring import by_transformers, context
 from trainers import make
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 from typer.testing import CliRunner
@@ -19,10 +19,10 @@ from agentgym_train import config as configuration
 from agentgym_train.config import EnvConfig
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError, RunFolderError, TemplateError, TrainingError
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import Lane
+from agentgym_train.rollout.environments import TrainingEnv
 from agentgym_train.run.folder import claim_folder
 
 
@@ -45,7 +45,7 @@ def rewards(groups):
 
 
 def build(options, **engine):
-    return plugins.make(plugins.SCORER, options).build(stage(**engine))
+    return plugins.make(plugins.SCORER, options).build(context(**engine))
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_scorers_follow_one_another_in_the_order_of_the_file(tmp_path):
     chain = {"penalty": {"name": "penalty", "turn": 0.25}, "model": {"name": "reward_model", "path": folder, "replace": True}}
 
     def scored(*names):
-        lane = Lane.__new__(Lane)
-        lane._scorers = [build(chain[name]) for name in names]
-        return rewards(lane.score(played()))[0][0]
+        env = TrainingEnv.__new__(TrainingEnv)
+        env._scorers = [build(chain[name]) for name in names]
+        return rewards(env.score(played()))[0][0]
 
     score = by_transformers(folder, played()[0].trajectories[0].turns)
     assert scored("penalty", "model") == pytest.approx([0.0, score], abs=1e-5)
@@ -173,7 +173,7 @@ def test_bad_options_are_one_line_before_any_work(tmp_path, monkeypatch, table, 
 
 
 def check(folder):
-    plugins.make(plugins.SCORER, {"name": "reward_model", "path": folder}).check(stage().config, stage().training)
+    plugins.make(plugins.SCORER, {"name": "reward_model", "path": folder}).check(context().config, context().training)
 
 
 @pytest.mark.parametrize(
@@ -212,14 +212,14 @@ def test_scores_are_clipped_before_they_are_weighed(tmp_path):
 )
 def test_a_policy_follows_a_learned_score_alone_only_where_it_is_held_or_said_to_be_free(tmp_path, algorithm, fine):
     options = {"name": "reward_model", "path": classifier(tmp_path)}
-    config = replace(stage().config, algorithm=algorithm)
-    plugins.make(plugins.SCORER, options).check(config, stage().training)
+    config = replace(context().config, algorithm=algorithm)
+    plugins.make(plugins.SCORER, options).check(config, context().training)
     alone = plugins.make(plugins.SCORER, options | {"replace": True})
     if fine:
-        alone.check(config, stage().training)
+        alone.check(config, context().training)
     else:
         with pytest.raises(ConfigError, match=r"set algorithm\.kl_coef above 0, .* or to 0\.0 if it is to be free"):
-            alone.check(config, stage().training)
+            alone.check(config, context().training)
 
 
 def test_a_policy_is_no_reward_model(tmp_path):
@@ -245,10 +245,10 @@ def run(home, monkeypatch, steps, scorer):
         "scorer": scorer,
     }
     trainer = make(home, options)
-    seen, credit = [], type(trainer.algorithm).credit
+    seen, compute_advantages = [], type(trainer.algorithm).compute_advantages
 
-    def noted(self, batch, groups, world):
-        batch = credit(self, batch, groups, world)
+    def noted(self, batch, groups, distributed):
+        batch = compute_advantages(self, batch, groups, distributed)
         seen.append((groups, batch.streams["advantage"].clone()))
         return batch
 
@@ -291,8 +291,8 @@ def test_another_scorer_is_another_run(tmp_path):
 
 def test_a_scorer_that_builds_none_is_named(monkeypatch):
     sections = {"envs": (EnvConfig(id="agentgym/Maze-v1"),), "curriculum": {"name": "fixed", "turns": 1}}
-    config = replace(stage().config, scorer=[{"name": "penalty", "turn": 1.0}], **sections)
-    monkeypatch.setattr("agentgym_train.scorers.penalty.Penalty.build", lambda self, stage: object())
-    lane = Lane(config, stage().training, tiny.tokenizer(tiny.CHATML), range(8))
+    config = replace(context().config, scorer=[{"name": "penalty", "turn": 1.0}], **sections)
+    monkeypatch.setattr("agentgym_train.scorers.penalty.Penalty.build", lambda self, context: object())
+    env = TrainingEnv(config, context().training, tiny.tokenizer(tiny.CHATML), range(8))
     with pytest.raises(BrokenPlugin, match="scorer 'penalty': object lacks score of the protocol Scorer"):
-        lane.open(World(), None)
+        env.open(Distributed(), None)

@@ -17,13 +17,13 @@ from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data.types import Status, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.models import scratch
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import RunContext
 from agentgym_train.rollout.collector import Collector, Start, _Episode, _Seat
-from agentgym_train.rollout.environments import make_lanes
+from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.prepare import check
 from agentgym_train.run.work import evaluate_checkpoint
 from agentgym_train.testing import check_source
@@ -111,7 +111,7 @@ def test_the_horizon_counts_the_turns_of_an_agent():
 
 def test_a_frozen_player_speaks_for_its_agent_alone():
     frozen = ScriptedGenerator(lambda row, turn: ["3", "2"][turn])
-    groups, _, generator, _ = played([["1", "3"]], others={"player_1": frozen})
+    groups, _, generator, _ = played([["1", "3"]], opponents={"player_1": frozen})
     assert [t.action for t in groups[1].trajectories[0].turns] == ["3", "2"]
     assert [t.version for t in groups[1].trajectories[0].turns] == [0, 0], "the policy's is 4"
     assert len(generator.seeds) == len(frozen.seeds) == 1
@@ -137,7 +137,7 @@ def config(tmp_path, **sections):
     ("sections", "message"),
     [
         ({"source": {"name": "rollout"}}, "source.name=self_play"),
-        ({"source": {"name": "kept"}}, "source.name=self_play"),
+        ({"source": {"name": "rejection_sampling"}}, "source.name=self_play"),
         ({"source": {"name": "dataset", "folders": ["x"]}}, "source 'dataset' plays one agent"),
         (
             {"source": {"name": "mixture", "weights": [1.0, 1.0], "parts": [{"name": "self_play"}, {"name": "rollout"}]}},
@@ -160,8 +160,8 @@ def test_processes_share_the_tasks_whatever_their_number(tmp_path):
     made = config(tmp_path, env={"id": NIM, "kwargs": {"seats": "all"}, "groups": 6, "group_size": 2, "workers": 1})
     plugin, training = plugins.make(plugins.SOURCE, made.source), describe(NIM, seats="all")
     script = ScriptedGenerator(lambda row, turn: "1")
-    stage = Stage(made, World(), script, tiny.chat(), training, range(6), difficulties=lambda step: None)
-    assert check_source(lambda world: plugin.build(replace(stage, world=world)), groups=6)
+    context = RunContext(made, Distributed(), script, tiny.chat(), training, range(6), difficulties=lambda step: None)
+    assert check_source(lambda distributed: plugin.build(replace(context, distributed=distributed)), groups=6)
 
 
 def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_path):
@@ -193,8 +193,8 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     eval_ = {"kwargs": {"seats": "all", "split": "test"}, "episodes": 4, "horizon": 20}
     made, held_out = config(tmp_path, eval=eval_), describe(NIM, seats="all", split="test")
     held_out = held_out._replace(difficulties=[*range(1, 1 + len(held_out.task_ids))])
-    lanes = make_lanes(made, [held_out], tiny.tokenizer())
-    played = evaluate.evaluate(made, ScriptedGenerator(lambda row, turn: "2"), lanes[0].chat.tokenizer, held_out).trajectories
+    envs = make_training_envs(made, [held_out], tiny.tokenizer())
+    played = evaluate.evaluate(made, ScriptedGenerator(lambda row, turn: "2"), envs[0].chat.tokenizer, held_out).trajectories
     assert [t.agent for t in played] == SEATS * 4
     assert all("You are player_1" not in turn.observation for t in played[::2] for turn in t.turns)
     told = evaluate.summary(played)
@@ -206,8 +206,8 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     assert [row["success"] for row in kept] == [t.success for t in played], "none stands in for another"
     assert {turn["agent"] for row in kept for turn in row["turns"]} == set(SEATS)
     assert {row["family"] for row in kept} == {f"{NIM}/{agent}" for agent in SEATS}
-    levels = dict(zip(held_out.task_ids, held_out.difficulties, strict=True))
-    assert [row["difficulty"] for row in kept] == [levels[t.task_id] for t in played]
+    task_difficulty = dict(zip(held_out.task_ids, held_out.difficulties, strict=True))
+    assert [row["difficulty"] for row in kept] == [task_difficulty[t.task_id] for t in played]
     again = episodes.rows(made, played, held_out, step=3, part="other")
     assert not {record.Key.of(row) for row in again} & {record.Key.of(row) for row in rows}
 

@@ -20,14 +20,14 @@ from agentgym_envs.pool import describe
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Trajectory
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import RunContext
 from agentgym_train.rollout import tasks
 from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources.dataset import DatasetSource
-from agentgym_train.sources.kept import Kept, KeptSource
 from agentgym_train.sources.mixture import MixtureSource, shares
+from agentgym_train.sources.rejection_sampling import RejectionSampling, RejectionSamplingSource
 from agentgym_train.sources.rollout import RolloutSource
 from agentgym_train.testing import check_source
 
@@ -46,19 +46,19 @@ def folders(tmp_path_factory):
     return home
 
 
-def stage(home, context=2048, rank=0, size=1, **env):
+def context(home, context=2048, rank=0, size=1, **env):
     raw = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": 1} | env
     config = configuration.load(small_run.write(home, env=raw, model={"max_context": context}, rollout={"max_new_tokens": 5}))
-    world = World()
-    world.rank, world.size = rank, size
+    distributed = Distributed()
+    distributed.rank, distributed.size = rank, size
     chat = tiny.chat(instructions="Find it.")
     training, groups = describe(MAZE, rooms=[4]), range(config.groups)
-    return Stage(config, world, None, chat, training, groups, difficulties=lambda step: None)
+    return RunContext(config, distributed, None, chat, training, groups, difficulties=lambda step: None)
 
 
 def build(home, options, **more):
     source = plugins.make(plugins.SOURCE, {"name": "dataset", **options})
-    made = stage(home, **more)
+    made = context(home, **more)
     source.check(made.config, made.training)
     return source.build(made)
 
@@ -69,7 +69,7 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
     chat = tiny.chat(instructions="Find it.")
     for group in source.next(0, 1):
         (t,) = group.trajectories
-        assert group.recorded
+        assert group.from_dataset
         row = by_task[t.task_id]
         assert (t.score, t.success, t.total_reward) == (1.0, True, 1.0)
         assert [turn.observation for turn in t.turns] == [turn["observation"] for turn in row["turns"]]
@@ -86,8 +86,8 @@ def dealt(units, groups, *, seed, steps, processes=1):
     made, numbers = [[Trajectory(str(n), 0)] for n in range(units)], [3 * place + 1 for place in range(groups)]
     found = {}
     for rank in range(processes):
-        world = SimpleNamespace(rank=rank, size=processes)
-        source = DatasetSource(Stage(config, world, None, None, None, numbers, None), made)
+        distributed = SimpleNamespace(rank=rank, size=processes)
+        source = DatasetSource(RunContext(config, distributed, None, None, None, numbers, None), made)
         for step in range(steps):
             found |= {(step, g.number): int(g.trajectories[0].task_id) for g in source.next(step, 1)}
     return [found[place] for place in sorted(found)]
@@ -107,16 +107,16 @@ def test_each_pass_and_each_seed_has_an_order_of_its_own():
 
 
 def test_processes_share_the_files(folders, tmp_path):
-    made = stage(tmp_path)
+    made = context(tmp_path)
     plugin = plugins.make(plugins.SOURCE, {"name": "dataset", "folders": [str(folders / "oracle")]})
-    assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4)
+    assert check_source(lambda distributed: plugin.build(replace(made, distributed=distributed)), groups=4)
 
 
 def mixed(home, folders, weights, **more):
     """Fresh rollouts and recorded episodes."""
     parts = [{"name": "rollout"}, {"name": "dataset", "folders": [str(folders / "oracle")]}]
     plugin = plugins.make(plugins.SOURCE, {"name": "mixture", "parts": parts, "weights": weights})
-    made = replace(stage(home, **more), generator=ScriptedGenerator(lambda row, turn: "look"))
+    made = replace(context(home, **more), generator=ScriptedGenerator(lambda row, turn: "look"))
     plugin.check(made.config, made.training)
     return plugin, made
 
@@ -134,14 +134,14 @@ def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
     assert first != second
     with closing(plugin.build(replace(made, groups=[1, 3, 4, 6]))) as source:
         assert sorted(group.number for group in source.next(0, 1)) == [1, 3, 4, 6], "where others have the rest of a step"
-    assert check_source(lambda world: plugin.build(replace(made, world=world)), groups=4, horizon=2)
+    assert check_source(lambda distributed: plugin.build(replace(made, distributed=distributed)), groups=4, horizon=2)
 
 
 def test_defaults_of_a_mixtures_parts_are_written_out(tmp_path):
-    parts = [{"name": "kept"}, {"name": "dataset", "folders": ["oracle"]}]
+    parts = [{"name": "rejection_sampling"}, {"name": "dataset", "folders": ["oracle"]}]
     config = configuration.load(small_run.write(tmp_path, source={"name": "mixture", "parts": parts, "weights": [1.0, 2.0]}))
     kept, dataset = plugins.resolved(config).source["parts"]
-    assert kept == {"name": "kept", "score": 1.0}
+    assert kept == {"name": "rejection_sampling", "score": 1.0}
     assert dataset == {"name": "dataset", "folders": ["oracle"], "score": 1.0, "pairs": False}
 
 
@@ -173,14 +173,17 @@ def test_shares_are_those_of_the_weights_to_less_than_one_group(weights, count):
         ({"weights": [1.0]}, r"source.weights=\[1.0\]: there are 2 parts"),
         ({"weights": [1.0, 0.01]}, r"divide env.groups=4 into \[4, 0\]: each part needs a group"),
         ({"weights": [1.0, 0.0]}, r"source.weights.1"),
-        ({"parts": [{"name": "rolout"}, {"name": "kept"}], "weights": [1.0, 1.0]}, "Did you mean 'rollout'"),
-        ({"parts": [{"name": "kept", "scor": 1.0}], "weights": [1.0]}, r"source.parts.0.scor"),
-        ({"parts": [{"name": "mixture", "parts": [{"name": "kept"}], "weights": [1.0]}], "weights": [1.0]}, "is a mixture itself"),
+        ({"parts": [{"name": "rolout"}, {"name": "rejection_sampling"}], "weights": [1.0, 1.0]}, "Did you mean 'rollout'"),
+        ({"parts": [{"name": "rejection_sampling", "scor": 1.0}], "weights": [1.0]}, r"source.parts.0.scor"),
+        (
+            {"parts": [{"name": "mixture", "parts": [{"name": "rejection_sampling"}], "weights": [1.0]}], "weights": [1.0]},
+            "is a mixture itself",
+        ),
     ],
 )
 def test_a_mixture_that_cannot_be_is_refused(tmp_path, options, message):
-    made = stage(tmp_path)
-    whole = {"name": "mixture", "parts": [{"name": "rollout"}, {"name": "kept"}], **options}
+    made = context(tmp_path)
+    whole = {"name": "mixture", "parts": [{"name": "rollout"}, {"name": "rejection_sampling"}], **options}
     with pytest.raises(AgentGymError, match=message):
         plugins.make(plugins.SOURCE, whole).check(made.config, made.training)
 
@@ -266,11 +269,11 @@ def sized(home, algorithm, source, size):
     [
         ({"name": "rollout"}, 1, "source 'rollout' gives groups of 1"),
         ({"name": "rollout"}, 8, "source 'rollout' gives groups of 8"),
-        ({"name": "kept"}, 1, "source 'kept' gives groups of 1"),
+        ({"name": "rejection_sampling"}, 1, "source 'rejection_sampling' gives groups of 1"),
         (RECORDED, 2, "source 'dataset' gives groups of 1"),
-        (mixture({"name": "rollout"}, {"name": "kept"}), 8, "source 'mixture' gives groups of 8"),
+        (mixture({"name": "rollout"}, {"name": "rejection_sampling"}), 8, "source 'mixture' gives groups of 8"),
         (mixture({"name": "rollout"}, RECORDED), 2, "source 'mixture' gives groups of 1 and 2"),
-        (mixture(RECORDED | {"pairs": True}, {"name": "kept"}), 3, "source 'mixture' gives groups of 2 and 3"),
+        (mixture(RECORDED | {"pairs": True}, {"name": "rejection_sampling"}), 3, "source 'mixture' gives groups of 2 and 3"),
     ],
 )
 def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, given):
@@ -296,20 +299,20 @@ def test_groups_of_the_right_size_are_taken(tmp_path, algorithm, source, size):
 
 
 def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
-    monkeypatch.delattr(Kept, "group_sizes")
-    check_group_size(sized(tmp_path, "dpo", {"name": "kept"}, 8))
+    monkeypatch.delattr(RejectionSampling, "group_sizes")
+    check_group_size(sized(tmp_path, "dpo", {"name": "rejection_sampling"}, 8))
     with pytest.raises(ConfigError, match="source 'mixture' gives groups of 1:"):
-        check_group_size(sized(tmp_path, "dpo", mixture({"name": "kept"}, RECORDED), 8))
+        check_group_size(sized(tmp_path, "dpo", mixture({"name": "rejection_sampling"}, RECORDED), 8))
 
 
 def test_only_what_scored_is_kept(monkeypatch):
     played = [Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5)]), Group(4, [Trajectory("b", 0)])]
-    monkeypatch.setattr(RolloutSource, "__init__", lambda self, stage: None)
+    monkeypatch.setattr(RolloutSource, "__init__", lambda self, context: None)
     monkeypatch.setattr(RolloutSource, "next", lambda self, step, horizon: played)
-    kept = KeptSource(None, 0.5).next(0, 1)
+    kept = RejectionSamplingSource(None, 0.5).next(0, 1)
     assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [(3, [1.0, 0.5]), (4, [])]
-    assert [[t.score for t in g.dropped] for g in kept] == [[0.2], [0.0]]
-    assert [g.trajectories for g in played] == [[*kept[0].dropped, *kept[0].trajectories], kept[1].dropped], "the given ones stay"
+    assert [[t.score for t in g.filtered] for g in kept] == [[0.2], [0.0]]
+    assert [g.trajectories for g in played] == [[*kept[0].filtered, *kept[0].trajectories], kept[1].filtered], "the given ones stay"
 
 
 def test_a_source_is_closed(folders, tmp_path):

@@ -14,14 +14,14 @@ from agentgym_train.testing import check_algorithm
 
 SHIPPED = [
     ({"name": "grpo"}, 3),
-    ({"name": "grpo", "normaliser": "sequence", "ratio": "sequence"}, 3),
-    ({"name": "grpo", "normaliser": "constant", "surrogate": "cispo", "normalise": False}, 3),
+    ({"name": "grpo", "loss_reduction": "sequence", "ratio": "sequence"}, 3),
+    ({"name": "grpo", "loss_reduction": "constant", "surrogate": "cispo", "normalise": False}, 3),
     ({"name": "grpo", "kl_coef": 0.1, "entropy_coef": 0.1, "importance_cap": 2.0}, 3),
     ({"name": "rloo", "kl_coef": 0.1, "kl_in": "reward", "kl_estimator": "k1"}, 3),
     ({"name": "reinforce_pp", "gamma": 0.9}, 3),
     ({"name": "gigpo"}, 3),
     ({"name": "ppo", "gamma": 0.9, "lam": 0.9}, 3),
-    ({"name": "ppo", "per": "turn", "normaliser": "sequence", "kl_coef": 0.1, "kl_in": "reward", "value_clip": 0.0}, 3),
+    ({"name": "ppo", "per": "turn", "loss_reduction": "sequence", "kl_coef": 0.1, "kl_in": "reward", "value_clip": 0.0}, 3),
     ({"name": "sft"}, 1),
     ({"name": "dpo"}, 2),
 ]
@@ -67,14 +67,14 @@ class Heavy(GRPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Shuffling(GRPO):
-    def credit(self, batch, groups, world):
-        done = super().credit(batch, groups, world)
+    def compute_advantages(self, batch, groups, distributed):
+        done = super().compute_advantages(batch, groups, distributed)
         return replace(done, group_B=done.group_B.flip(0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flat(GRPO):
-    def credit(self, batch, groups, world):
+    def compute_advantages(self, batch, groups, distributed):
         return batch.with_streams(advantage=self.returns(batch))
 
 
@@ -87,9 +87,9 @@ class Infinite(GRPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Greedy(GRPO):
-    def credit(self, batch, groups, world):
+    def compute_advantages(self, batch, groups, distributed):
         groups[1].trajectories[0]
-        return super().credit(batch, groups, world)
+        return super().compute_advantages(batch, groups, distributed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,9 +132,9 @@ class Steep(PPO):
 class Surprised(PPO):
     """Fails where values are filled in."""
 
-    def credit(self, batch, groups, world):
+    def compute_advantages(self, batch, groups, distributed):
         assert not batch.streams["value"].any()
-        return super().credit(batch, groups, world)
+        return super().compute_advantages(batch, groups, distributed)
 
 
 @pytest.mark.parametrize(

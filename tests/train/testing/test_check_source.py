@@ -15,8 +15,8 @@ class Sound:
     failures = ()
     made = itertools.count()
 
-    def __init__(self, world):
-        self.world, self.mine = world, range(world.rank, 5, world.size)
+    def __init__(self, distributed):
+        self.distributed, self.mine = distributed, range(distributed.rank, 5, distributed.size)
 
     def next(self, step, horizon):
         return [Group(n, [self.episode(step, n)]) for n in self.mine]
@@ -29,14 +29,14 @@ class Sound:
 
 
 class Everything(Sound):
-    def __init__(self, world):
-        super().__init__(world)
+    def __init__(self, distributed):
+        super().__init__(distributed)
         self.mine = range(5)
 
 
 class ByProcess(Sound):
     def episode(self, step, number):
-        return Trajectory(f"{step} {number} {self.world.rank}", number)
+        return Trajectory(f"{step} {number} {self.distributed.rank}", number)
 
 
 class ByTime(Sound):
@@ -45,9 +45,9 @@ class ByTime(Sound):
 
 
 class Beyond(Sound):
-    def __init__(self, world):
-        super().__init__(world)
-        self.mine = range(world.rank + 3, 8, world.size)
+    def __init__(self, distributed):
+        super().__init__(distributed)
+        self.mine = range(distributed.rank + 3, 8, distributed.size)
 
 
 class Silent(Sound):

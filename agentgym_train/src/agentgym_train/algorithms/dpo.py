@@ -13,23 +13,28 @@ from torch import Tensor
 from agentgym_train.config.constraints import Positive
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
 from agentgym_train.errors import ConfigError
+from agentgym_train.protocols import Algorithm
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPO:
+class DPO(Algorithm):
     """Learns from groups of two; the better one has the larger return. Two that are equal, or one alone, teach nothing."""
 
     beta: Positive = 0.1
     """How far from the initial policy: the larger, the nearer."""
-    needs: ClassVar[frozenset[str]] = frozenset({"reference"})
     whole_groups: ClassVar[bool] = True
     group_size: ClassVar[int] = 2
     per_weight: ClassVar[frozenset[str]] = frozenset({"pairs_right"})
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    @property
+    def required_streams(self) -> frozenset[str]:
+        """The initial policy's log-probabilities."""
+        return frozenset({"reference"})
+
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Marks the better with 1, the worse with −1, and what teaches nothing with 0.
 
         Raises:

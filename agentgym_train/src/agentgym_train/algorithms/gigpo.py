@@ -12,7 +12,7 @@ from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
 from agentgym_train.config.constraints import NonNegative, Share
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, returns_to_go
 
 
@@ -27,7 +27,7 @@ class GiGPO(PolicyGradient):
     step_coef: NonNegative = 1.0
     """Weight of the turns' advantages."""
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Adds the advantage of each turn among those at its anchor state to that of its trajectory."""
         whole = on_actions(group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch)
         follow_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)

@@ -2,9 +2,9 @@
 
 Its relatives are options:
 
-- Dr.GRPO (Liu et al., 2025): ``normalise = false`` and ``normaliser = "constant"``;
-- DAPO (Yu et al., 2025): ``clip_high = 0.28``, with the default normaliser;
-- GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``normaliser = "sequence"`` and narrow clips;
+- Dr.GRPO (Liu et al., 2025): ``normalise = false`` and ``loss_reduction = "constant"``;
+- DAPO (Yu et al., 2025): ``clip_high = 0.28``, with the default loss_reduction;
+- GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``loss_reduction = "sequence"`` and narrow clips;
 - CISPO (MiniMax, 2025): ``surrogate = "cispo"``.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred
 
 
@@ -25,6 +25,6 @@ class GRPO(PolicyGradient):
     normalise: bool = True
     """Divide by the standard deviation of the group's returns."""
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Broadcasts the group-normalised return over each trajectory's action tokens."""
         return on_actions(group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch)

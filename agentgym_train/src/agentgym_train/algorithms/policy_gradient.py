@@ -1,24 +1,22 @@
-"""What policy gradients share: everything but how credit is given. An algorithm is a subclass with a ``credit``.
+"""What policy gradients share: everything but how credit is given. An algorithm is a subclass with a ``compute_advantages``.
 
 Shapes: B trajectories, T tokens.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from torch import Tensor
 
 from agentgym_train.config.constraints import Count, NonNegative, Share
 from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
 from agentgym_train.engine.logps import Forward
-from agentgym_train.learning.losses import Estimator, cispo_surrogate, clipped_surrogate, divergence, log_ratios, token_weights
+from agentgym_train.learning.losses import Estimator, cispo_surrogate, clipped_surrogate, kl_divergence, log_ratios, token_weights
+from agentgym_train.protocols import Algorithm
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyGradient:
+class PolicyGradient(Algorithm):
     """A surrogate on action tokens, a divergence from the initial policy, an entropy bonus."""
 
     gamma: Share = 1.0
@@ -30,11 +28,11 @@ class PolicyGradient:
     clip_low: Share = 0.2
     clip_high: NonNegative = 0.2
     """0.28 in DAPO."""
-    normaliser: Literal["token", "sequence", "constant"] = "token"
+    loss_reduction: Literal["token", "sequence", "constant"] = "token"
     """The loss is a mean over all action tokens (DAPO), over trajectories of their tokens' means (GRPO's paper), or a sum that is
     divided by trajectories and ``constant`` (Dr.GRPO)."""
     constant: Count = 1024
-    """Tokens, for ``normaliser = "constant"``."""
+    """Tokens, for ``loss_reduction = "constant"``."""
     kl_coef: NonNegative = 0.0
     """Weight of the divergence from the initial policy."""
     kl_estimator: Estimator = "k3"
@@ -45,23 +43,18 @@ class PolicyGradient:
     importance_cap: NonNegative = 0.0
     """Above 0, the policy's log-probabilities are computed again before the update, ratios are taken against those, and tokens are
     weighed by at most this many times what the sampler thought of them: truncated importance sampling (Yao et al., 2025)."""
-    whole_groups: ClassVar[bool] = False
 
     @property
-    def needs(self) -> frozenset[str]:
+    def required_streams(self) -> frozenset[str]:
         """The divergence's reference, recomputed log-probabilities, an entropy with gradient."""
         wanted = {"reference": self.kl_coef, "old": self.importance_cap, "entropy": self.entropy_coef}
         return frozenset(name for name, weight in wanted.items() if weight)
-
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
-        """Sets the stream "advantage"."""
-        raise NotImplementedError
 
     def rewards(self, batch: Batch) -> Tensor:
         """Returns the rewards, shape (B, T), less the divergence where it counts in them."""
         if not self.kl_coef or self.kl_in == "loss":
             return batch.reward_BT
-        kl_BT = divergence(batch.logp_BT, batch.streams["reference"], self.kl_estimator)
+        kl_BT = kl_divergence(batch.logp_BT, batch.streams["reference"], self.kl_estimator)
         return batch.reward_BT - self.kl_coef * kl_BT.where(batch.action_BT, 0.0)
 
     def returns(self, batch: Batch) -> Tensor:
@@ -70,9 +63,9 @@ class PolicyGradient:
 
     def weight(self, batch: Batch) -> float:
         """Returns what the loss is divided by."""
-        if self.normaliser == "token":
+        if self.loss_reduction == "token":
             return batch.action_tokens
-        return float(batch.action_BT.any(1).sum()) * (self.constant if self.normaliser == "constant" else 1)
+        return float(batch.action_BT.any(1).sum()) * (self.constant if self.loss_reduction == "constant" else 1)
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """The surrogate, plus the divergence, less the bonus."""
@@ -88,13 +81,13 @@ class PolicyGradient:
         sums = {"clip_fraction": (bounded_BT & action_BT).sum(), "ratio": log_ratio_BT.detach().exp().where(action_BT, 0.0).sum()}
         sums["advantage_size"] = advantage_BT.abs().where(action_BT, 0.0).sum()
         if "reference" in micro.streams:
-            kl_BT = divergence(logp_BT, micro.streams["reference"], self.kl_estimator)
+            kl_BT = kl_divergence(logp_BT, micro.streams["reference"], self.kl_estimator)
             sums["kl"] = kl_BT.detach().where(action_BT, 0.0).sum()
             if self.kl_coef and self.kl_in == "loss":
                 loss_BT = loss_BT + self.kl_coef * kl_BT
         if forward.bonus_BT is not None:
             loss_BT = loss_BT - self.entropy_coef * forward.bonus_BT
-        return (loss_BT.where(action_BT, 0.0) * token_weights(action_BT, self.normaliser)).sum(), sums
+        return (loss_BT.where(action_BT, 0.0) * token_weights(action_BT, self.loss_reduction)).sum(), sums
 
 
 def on_actions(advantage_B: Tensor, batch: Batch) -> Batch:

@@ -18,7 +18,7 @@ from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.config.constraints import NonNegative, Share
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
 from agentgym_train.learning.advantages import gae, whitened
 from agentgym_train.learning.losses import clipped_value_loss, token_weights
@@ -40,20 +40,20 @@ class PPO(PolicyGradient):
     """A value gains nothing by a change of more than this in one update; 0: no limit."""
 
     @property
-    def needs(self) -> frozenset[str]:
+    def required_streams(self) -> frozenset[str]:
         """Values too."""
-        return super().needs | {"value"}
+        return super().required_streams | {"value"}
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Sets "advantage", the critic's targets "return", and "value_weight": for how many tokens a value is learned."""
         value_BT = batch.streams["value"]
         weight_BT = batch.action_BT.float() if self.per == "token" else turn_weights(batch)
         step_BT = weight_BT > 0
         raw_BT = gae(self.rewards(batch), value_BT, batch.turn_BT, step_BT, gamma=self.gamma, lam=self.lam)
         return_BT = (raw_BT + value_BT).where(step_BT, 0.0)
-        advantage_BT = held(raw_BT, step_BT).where(batch.action_BT, 0.0)
+        advantage_BT = forward_fill(raw_BT, step_BT).where(batch.action_BT, 0.0)
         if self.normalise:
-            advantage_BT = whitened(advantage_BT, batch.action_BT, world)
+            advantage_BT = whitened(advantage_BT, batch.action_BT, distributed)
         return batch.with_streams(**{"advantage": advantage_BT, "return": return_BT, "value_weight": weight_BT})
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
@@ -64,7 +64,7 @@ class PPO(PolicyGradient):
         loss_BT, bounded_BT = clipped_value_loss(value_BT, micro.streams["value"], return_BT, clip=self.value_clip)
         logged = {"value_loss": loss_BT, "value": value_BT, "value_target": return_BT, "value_clip_fraction": bounded_BT.float()}
         sums |= {name: (stream_BT.detach() * weight_BT).sum() for name, stream_BT in logged.items()}
-        return policy + self.value_coef * (loss_BT * weight_BT * token_weights(micro.action_BT, self.normaliser)).sum(), sums
+        return policy + self.value_coef * (loss_BT * weight_BT * token_weights(micro.action_BT, self.loss_reduction)).sum(), sums
 
 
 def turn_weights(batch: Batch) -> Tensor:
@@ -76,7 +76,7 @@ def turn_weights(batch: Batch) -> Tensor:
     return count_BN.gather(1, batch.turn_BT).where(batch.action_BT & ~goes_on_BT, 0.0)
 
 
-def held(stream_BT: Tensor, step_BT: Tensor) -> Tensor:
+def forward_fill(stream_BT: Tensor, step_BT: Tensor) -> Tensor:
     """Returns a stream in which every token has the number of the latest step."""
     at_BT = torch.arange(stream_BT.shape[1]).where(step_BT, 0).cummax(1).values
     return stream_BT.gather(1, at_BT)

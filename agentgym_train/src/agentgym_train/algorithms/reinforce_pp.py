@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import returns_to_go, whitened
 
 
@@ -14,7 +14,7 @@ from agentgym_train.learning.advantages import returns_to_go, whitened
 class ReinforcePP(PolicyGradient):
     """Global whitening instead of a baseline."""
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Whitens the returns-to-go over the action tokens of all processes."""
         return_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
-        return batch.with_streams(advantage=whitened(return_BT, batch.action_BT, world))
+        return batch.with_streams(advantage=whitened(return_BT, batch.action_BT, distributed))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import leave_one_out
 
 
@@ -14,6 +14,6 @@ from agentgym_train.learning.advantages import leave_one_out
 class RLOO(PolicyGradient):
     """REINFORCE leave-one-out."""
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Broadcasts the return less the others' mean over each trajectory's action tokens."""
         return on_actions(leave_one_out(self.returns(batch), batch.group_B), batch)

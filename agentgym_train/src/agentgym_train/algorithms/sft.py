@@ -5,24 +5,21 @@ Shapes: B trajectories, T tokens.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
+from agentgym_train.protocols import Algorithm
 
 
 @dataclass(frozen=True, kw_only=True)
-class SFT:
+class SFT(Algorithm):
     """Cross-entropy on action tokens; rewards do not count."""
 
-    needs: ClassVar[frozenset[str]] = frozenset()
-    whole_groups: ClassVar[bool] = False
-
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Credits all alike."""
         return batch
 

@@ -1,66 +1,79 @@
-"""More turns once success stops rising at the present ones, fewer when it collapses."""
+"""Lengthens the horizon once success stops rising, and shortens it when success collapses."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
 from agentgym_train.config.constraints import Count, Counts, Share
+from agentgym_train.protocols import Curriculum, CurriculumPlugin
 
 
-@dataclass(kw_only=True)
-class Adaptive:
-    """Moves along ``rounds`` by what the last ``window`` steps of a stage, and the ``window`` before, say of success.
+@dataclass(frozen=True, kw_only=True)
+class Adaptive(CurriculumPlugin):
+    """Moves along ``rounds``. It compares the success of the last ``window`` steps with that of the ``window`` before.
 
     Raises:
-        ValueError: a stage that is no longer than the one before.
+        ValueError: a stage has no more turns than the one before.
     """
 
     rounds: Counts
     """The turns of each stage."""
     window: Count = 10
-    """Steps whose means are compared."""
+    """Steps per mean."""
     margin: Share = 0.02
-    """A rise of success from one window to the next up to which it counts as none."""
+    """Smallest rise of success from one window to the next that counts as improvement."""
     truncated: Share = 0.1
-    """Least share of the window's episodes that ran into the horizon: with fewer, more turns would change nothing."""
+    """Smallest share of the window's episodes that must end at the horizon before it grows: otherwise more turns change nothing."""
     collapse: Share = 0.2
-    """A fall of success below the stage's best window beyond which the stage before comes back."""
-    stage: int = field(default=0, init=False)
-    best: float = field(default=0.0, init=False)
-    recent: list[list[float]] = field(default_factory=list, init=False)
+    """Fall of success below the stage's best window that brings back the stage before."""
 
     def __post_init__(self) -> None:
         if any(after <= before for before, after in pairwise(self.rounds)):
             raise ValueError(f"rounds={list(self.rounds)}: each stage must have more turns than the one before")
 
+    def build(self) -> "AdaptiveCurriculum":
+        """Starts in the first stage."""
+        return AdaptiveCurriculum(self)
+
+
+class AdaptiveCurriculum(Curriculum):
+    """The state of a run: its stage, the success of the stage's best window, and the latest steps."""
+
+    def __init__(self, options: Adaptive):
+        self._options = options
+        self.stage, self.best = 0, 0.0
+        self.recent: list[list[float]] = []
+        """``success`` and ``truncated_horizon`` of the last two windows, oldest first."""
+
     def horizon(self, step: int) -> int:
         """Returns the turns of the present stage, whatever the step."""
-        return self.rounds[self.stage]
+        return self._options.rounds[self.stage]
 
     def observe(self, metrics: Mapping[str, float]) -> None:
         """Takes a step's ``success`` and ``truncated_horizon``, both shares of its episodes."""
-        self.recent = [*self.recent, [metrics["success"], metrics["truncated_horizon"]]][-2 * self.window :]
-        early, late = self.recent[: -self.window], self.recent[-self.window :]
-        if len(late) < self.window:
+        options = self._options
+        self.recent = [*self.recent, [metrics["success"], metrics["truncated_horizon"]]][-2 * options.window :]
+        early, late = self.recent[: -options.window], self.recent[-options.window :]
+        if len(late) < options.window:
             return
         success, truncated = (fmean(column) for column in zip(*late, strict=True))
-        if success < self.best - self.collapse:
+        if success < self.best - options.collapse:
             self._begin(max(self.stage - 1, 0))
             return
-        risen = len(early) < self.window or success - fmean(s for s, _ in early) > self.margin
-        if not risen and truncated >= self.truncated and self.stage + 1 < len(self.rounds):
+        risen = len(early) < options.window or success - fmean(s for s, _ in early) > options.margin
+        if not risen and truncated >= options.truncated and self.stage + 1 < len(options.rounds):
             self._begin(self.stage + 1)
         else:
             self.best = max(self.best, success)
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the stage, the success of its best window, and its last steps."""
+        """Returns the stage, the success of its best window, and the latest steps."""
         return {"stage": self.stage, "best": self.best, "recent": self.recent}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restores them."""
+        """Restores the state."""
         self.stage, self.best, self.recent = state["stage"], state["best"], state["recent"]
 
     def _begin(self, stage: int) -> None:

@@ -29,8 +29,7 @@ def difficulties(curriculum: Curriculum, step: int) -> tuple[int, int] | None:
     Raises:
         BrokenPlugin: the curriculum returned something else.
     """
-    ask = getattr(curriculum, "difficulties", None)
-    value: Any = ask(step) if ask is not None else None
+    value: Any = curriculum.difficulties(step)
     if value is None:
         return None
     if not (isinstance(value, Sequence) and len(value) == 2 and all(map(_whole, value)) and value[0] <= value[1]):

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from agentgym_train.config.constraints import Count
-from agentgym_train.curricula.stateless import Stateless
+from agentgym_train.protocols import Curriculum
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fixed(Stateless):
+class Fixed(Curriculum):
     """``turns`` at every step."""
 
     turns: Count

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from agentgym_train.config.constraints import Count, Counts
-from agentgym_train.curricula.stateless import Stateless
+from agentgym_train.protocols import Curriculum
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScalingInter(Stateless):
+class ScalingInter(Curriculum):
     """Another stage after every ``every`` steps: ``rounds`` lists their turns, or they are ``start``, ``start + delta``, ….
 
     Raises:

@@ -6,12 +6,12 @@ from typing import Annotated
 from pydantic import Field
 
 from agentgym_train.config.constraints import Count
-from agentgym_train.curricula.stateless import Stateless
 from agentgym_train.errors import ConfigError
+from agentgym_train.protocols import Curriculum
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskDifficulty(Stateless):
+class TaskDifficulty(Curriculum):
     """Tasks of ``stages[0]`` for the first ``every`` steps, of ``stages[1]`` for the next, of the last one to the end.
 
     Raises:

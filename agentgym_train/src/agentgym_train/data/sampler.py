@@ -3,7 +3,7 @@
 from agentgym_envs.tasks import stable_hash
 
 
-class Deck:
+class EpochSampler:
     """Deals 0, …, ``count`` − 1 in an order that changes with each pass: a function of seed and pass alone.
 
     Args:

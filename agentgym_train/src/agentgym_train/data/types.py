@@ -99,15 +99,15 @@ class Group:
     number: int
     """Its place among the groups of all processes."""
     trajectories: list[Trajectory]
-    dropped: list[Trajectory] = field(default_factory=list)
+    filtered: list[Trajectory] = field(default_factory=list)
     """What a source played and does not want to be learned from; metrics count it."""
-    recorded: bool = False
+    from_dataset: bool = False
     """It was not played by the policy, but comes from a file: rates are of what was played, where anything was."""
 
     @property
     def played(self) -> list[Trajectory]:
         """All of them."""
-        return self.trajectories + self.dropped
+        return self.trajectories + self.filtered
 
 
 @dataclass(frozen=True)

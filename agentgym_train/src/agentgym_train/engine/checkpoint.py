@@ -146,7 +146,7 @@ def restore(folder: Path, engines: "Sequence[Engine]", *, model: Mapping[str, An
         CheckpointError: see :func:`check_fits`.
     """
     state = read_state(folder)
-    check_fits(state, folder, model=model, zero_stage=zero_stage, processes=engines[0].world.size)
+    check_fits(state, folder, model=model, zero_stage=zero_stage, processes=engines[0].distributed.size)
     for engine in engines:
         engine.load(folder)
     return state
@@ -217,24 +217,24 @@ def save(
     home = run / "checkpoints"
     draft, final = home / f".draft-{state.step:06d}", home / f"step-{state.step:06d}"
     with writing(draft):
-        if engine.world.first:
+        if engine.distributed.is_main:
             _clear(home)
             draft.mkdir(parents=True)
-        engine.world.barrier()
+        engine.distributed.barrier()
         engine.save(draft)
         if critic:
             critic.save(draft)
         _write_model(draft / "model", engine, tokenizer)
-        if engine.world.first:
+        if engine.distributed.is_main:
             write_whole(draft / "state.json", json.dumps(vars(state)))
-        engine.world.barrier()
-        parts = engine.world.gather(_manifest(draft, engine.world.rank, engine.world.size))
-        if engine.world.first:
+        engine.distributed.barrier()
+        parts = engine.distributed.gather(_manifest(draft, engine.distributed.rank, engine.distributed.size))
+        if engine.distributed.is_main:
             write_whole(draft / MANIFEST, json.dumps({name: entry for part in parts for name, entry in part.items()}, indent=1))
             shutil.rmtree(final, ignore_errors=True)
             publish(draft, final)
             _drop(home, state.step, keep)
-        engine.world.barrier()
+        engine.distributed.barrier()
 
 
 def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
@@ -246,14 +246,14 @@ def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBa
     draft = folder.with_name(f".{folder.name}-draft")
     with writing(draft):
         _write_model(draft, engine, tokenizer)
-        if engine.world.first:
+        if engine.distributed.is_main:
             shutil.rmtree(folder, ignore_errors=True)
             publish(draft, folder)
 
 
 def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
     engine.save_model(folder)
-    if engine.world.first:
+    if engine.distributed.is_main:
         tokenizer.save_pretrained(folder)
 
 

@@ -14,9 +14,9 @@ from agentgym_train.models.loading import load_model
 Kind = Literal["model", "head"]
 
 
-def kind(config: Config, needs: Collection[str]) -> Kind | None:
+def kind(config: Config, required_streams: Collection[str]) -> Kind | None:
     """Returns what the critic of an algorithm with such needs is, or None."""
-    return config.critic.kind if "value" in needs else None
+    return config.critic.kind if "value" in required_streams else None
 
 
 def engines(config: Config, policy: PreTrainedModel, model_path: str, critic: Kind | None, *, universal: bool) -> list[Engine]:

@@ -27,7 +27,7 @@ from transformers import PreTrainedModel
 
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.head import Valued
 from agentgym_train.engine.logps import Forward, episode_scores, token_logps, token_values
 from agentgym_train.engine.schedule import learning_rate
@@ -130,7 +130,7 @@ class Engine:
         options = zero_config(config, dtype) | ({"checkpoint": {"load_universal": True}} if universal else {})
         self._engine, *_ = deepspeed.initialize(model=model, optimizer=self._optimizer, model_parameters=groups, config=options)
         self.device: torch.device = self._engine.device
-        self.world = World(self.device)
+        self.distributed = Distributed(self.device)
         self._norm: Tensor | None = None
         if clips_itself(config, dtype):
             self._optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
@@ -186,8 +186,8 @@ class Engine:
 
     def save_model(self, folder: Path) -> None:
         """Writes the model in Hugging Face format; all processes must call it."""
-        weights = {name: weight.cpu().clone() if self.world.first else weight for name, weight in self.weights()}
-        if self.world.first:
+        weights = {name: weight.cpu().clone() if self.distributed.is_main else weight for name, weight in self.weights()}
+        if self.distributed.is_main:
             for tied, name in self._model.all_tied_weights_keys.items():
                 weights[tied] = weights[name]
             self._model.save_pretrained(folder, state_dict=weights)

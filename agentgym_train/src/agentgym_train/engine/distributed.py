@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 
 
-class World:
+class Distributed:
     """This process among all.
 
     Args:
@@ -19,11 +19,11 @@ class World:
         self.rank, self.size = (0, 1) if alone else (dist.get_rank(), dist.get_world_size())
 
     @property
-    def first(self) -> bool:
+    def is_main(self) -> bool:
         """Says whether this is the process that writes and prints."""
         return self.rank == 0
 
-    def total(self, *values: float) -> list[float]:
+    def sum(self, *values: float) -> list[float]:
         """Sums numbers over all processes."""
         numbers = torch.tensor(values, dtype=torch.float64)
         if self.size > 1:
@@ -31,7 +31,7 @@ class World:
             dist.all_reduce(numbers)
         return [float(v) for v in numbers.tolist()]
 
-    def most(self, value: int) -> int:
+    def max(self, value: int) -> int:
         """Returns the largest of a number over all processes."""
         if self.size == 1:
             return value

@@ -42,8 +42,8 @@ def rows(config: Config, trajectories: Sequence[Trajectory], held_out: Descripti
         step: optimizer steps behind the policy.
         part: what tells the environment from another of the same id.
     """
-    reader, levels = FORMATS[config.env.action_format](held_out.tools), tasks.levels(held_out) or {}
-    return [_row(config, t, reader, step, part) | {"difficulty": levels.get(t.task_id, 0)} for t in trajectories]
+    reader, task_difficulty = FORMATS[config.env.action_format](held_out.tools), tasks.task_difficulty(held_out) or {}
+    return [_row(config, t, reader, step, part) | {"difficulty": task_difficulty.get(t.task_id, 0)} for t in trajectories]
 
 
 def _row(config: Config, t: Trajectory, reader: Format, step: int, part: str) -> Row:

@@ -32,24 +32,24 @@ class HeldOut:
 
     def __init__(self, trainer: Trainer, folder: Path, described: Sequence[Description]):
         self.trainer, self.folder, self.described = trainer, folder, described
-        self.notes = metrics.Notes(folder / "evaluation.json", write=trainer.world.first)
+        self.notes = metrics.Notes(folder / "evaluation.json", write=trainer.distributed.is_main)
 
     def play(self, key: str, step: int) -> list[Trajectory]:
         """Plays, all processes together, and notes the result under ``key``; returns the episodes of all."""
-        trainer, world = self.trainer, self.trainer.world
-        share = slice(world.rank, None, world.size)
+        trainer, distributed = self.trainer, self.trainer.distributed
+        share = slice(distributed.rank, None, distributed.size)
         played: dict[str, list[Trajectory]] = {}
         rows: list[Row] = []
-        ids = [lane.config.env.id for lane in trainer.lanes]
-        for lane, described in zip(trainer.lanes, self.described, strict=True):
+        ids = [env.config.env.id for env in trainer.envs]
+        for env, described in zip(trainer.envs, self.described, strict=True):
             options: dict[str, Any] = {"share": share, "key": f"held-out {step}"}
-            mine = evaluate.evaluate(lane.config, trainer.generator, lane.chat.tokenizer, described, **options)
-            trainer.note_failures(step, lane, mine.failures, evaluation=True)
-            played[lane.name] = [t for everyones in world.gather(mine.trajectories) for t in everyones]
-            part = lane.name if ids.count(lane.config.env.id) > 1 else ""
-            rows += episodes.rows(lane.config, played[lane.name], described, step=step, part=part)
+            mine = evaluate.evaluate(env.config, trainer.generator, env.chat.tokenizer, described, **options)
+            trainer.note_failures(step, env, mine.failures, evaluation=True)
+            played[env.name] = [t for everyones in distributed.gather(mine.trajectories) for t in everyones]
+            part = env.name if ids.count(env.config.env.id) > 1 else ""
+            rows += episodes.rows(env.config, played[env.name], described, step=step, part=part)
         self.notes.add(key, evaluate.overall(played) | {"step": step})
-        if world.first:
+        if distributed.is_main:
             with writing(self.folder):
                 episodes.write(self.folder / "episodes" / key.replace(" ", "-"), trainer.config, step=step, rows=rows)
         return [t for part in played.values() for t in part]

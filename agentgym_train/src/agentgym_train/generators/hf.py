@@ -25,13 +25,13 @@ from agentgym_train.generators.padded_cache import PaddedCache
 from agentgym_train.generators.ragged_cache import RaggedCache
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.generators.weights import drop, make_room, take_over
-from agentgym_train.protocols import Sample, Sampling
+from agentgym_train.protocols import Generator, GeneratorPlugin, Sample, Sampling, Session
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HF:
+class HF(GeneratorPlugin):
     """The options of the embedded generator: none."""
 
     def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "HFGenerator":
@@ -61,7 +61,7 @@ METHODS = (
 )
 
 
-class HFGenerator:
+class HFGenerator(Generator):
     """Samples from a model in this process.
 
     Raises:
@@ -92,7 +92,7 @@ class HFGenerator:
         make_room(self._model)
 
 
-class HFSession:
+class HFSession(Session):
     """Episodes in progress; all rows that are submitted are sampled as one batch, by ``poll``."""
 
     def __init__(self, model: PreTrainedModel, method: Method, seeds: Sequence[int], sampling: Sampling, version: int = 0):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 
 
 def group_centred(return_B: Tensor, group_B: Tensor, *, normalise: bool = True, eps: float = 1e-6) -> Tensor:
@@ -87,9 +87,9 @@ def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *
     return out_BT
 
 
-def whitened(value_BT: Tensor, action_BT: Tensor, world: World, *, eps: float = 1e-8) -> Tensor:
+def whitened(value_BT: Tensor, action_BT: Tensor, distributed: Distributed, *, eps: float = 1e-8) -> Tensor:
     """Returns (x − mean) / (std + eps) over the action tokens of all processes; 0 elsewhere, and where all are equal."""
-    count, total, square = world.total(
+    count, total, square = distributed.sum(
         int(action_BT.sum()), float(value_BT[action_BT].sum()), float((value_BT[action_BT].double() ** 2).sum())
     )
     mean = total / max(count, 1)

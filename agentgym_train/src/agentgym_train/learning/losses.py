@@ -66,7 +66,7 @@ def cispo_surrogate(logp_BT: Tensor, log_ratio_BT: Tensor, advantage_BT: Tensor,
     return -ratio_BT.clamp(max=1 + high) * advantage_BT * logp_BT, ratio_BT > 1 + high
 
 
-def divergence(logp_BT: Tensor, reference_BT: Tensor, estimator: Estimator) -> Tensor:
+def kl_divergence(logp_BT: Tensor, reference_BT: Tensor, estimator: Estimator) -> Tensor:
     """Estimates KL(policy ‖ reference) at sampled tokens (Schulman, 2020), with r = p_ref / p.
 
     k1 is −log r: unbiased, of either sign, and useless as a loss, where its expected gradient is 0. k2 is (log r)² / 2: its
@@ -114,8 +114,8 @@ def bradley_terry(margin_P: Tensor, preference_P: Tensor) -> Tensor:
     return torch.nn.functional.binary_cross_entropy_with_logits(margin_P, preference_P, reduction="none")
 
 
-def token_weights(action_BT: Tensor, normaliser: Literal["token", "sequence", "constant"]) -> Tensor:
+def token_weights(action_BT: Tensor, loss_reduction: Literal["token", "sequence", "constant"]) -> Tensor:
     """Returns what each action token's loss counts: 1, or one over its trajectory's action tokens for "sequence"."""
-    if normaliser == "sequence":
+    if loss_reduction == "sequence":
         return action_BT / action_BT.sum(1, keepdim=True).clamp(min=1)
     return action_BT.float()

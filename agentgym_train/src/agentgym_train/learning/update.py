@@ -56,21 +56,21 @@ def update(
     norms: dict[str, list[float]] = {name: [] for name in learners}
     tokens = weights = 0.0
     for mini in batch.mini_batches(config.minibatches, groups):
-        weight, mini_tokens = engine.world.total(algorithm.weight(mini), mini.action_tokens)
+        weight, mini_tokens = engine.distributed.sum(algorithm.weight(mini), mini.action_tokens)
         if not weight:
             continue
         weights, tokens = weights + weight, tokens + mini_tokens
         blamed: list[int] = []
-        for micro in in_step(mini, engine.world, config.micro_batch_tokens, whole_groups=algorithm.whole_groups):
+        for micro in in_step(mini, engine.distributed, config.micro_batch_tokens, whole_groups=algorithm.whole_groups):
             _add(sums, _accumulate(engine, critic, algorithm, micro.to(engine.device), weight, blamed))
-        if any(engine.world.total(len(blamed))):
+        if any(engine.distributed.sum(len(blamed))):
             raise NotFiniteError("loss", blamed)
         for name, learner in learners.items():
             norms[name].append(learner.step())
             if not math.isfinite(norms[name][-1]):
                 raise NotFiniteError("gradient" if learner is engine else "critic's gradient", mini.episode_B.tolist())
-    totals = zip(sums, engine.world.total(*sums.values()), strict=True)
-    by_weight = {"loss", *getattr(algorithm, "per_weight", ())}
+    totals = zip(sums, engine.distributed.sum(*sums.values()), strict=True)
+    by_weight = {"loss", *algorithm.per_weight}
     means = {name: value / (weights if name in by_weight else max(tokens, 1.0)) for name, value in totals}
     means |= {f"{name}grad_norm": sum(each) / max(len(each), 1) for name, each in norms.items()}
     return means | {"lr": engine.lr, "updates": float(len(norms[""]))}
@@ -83,7 +83,7 @@ def _accumulate(
 
     A critic of its own has a graph of its own: the loss sees a copy of its values, and the copy's gradient goes on from there.
     """
-    forward = engine.forward(micro, bonus="entropy" in algorithm.needs)
+    forward = engine.forward(micro, bonus="entropy" in algorithm.required_streams)
     live_BT = critic.values(micro) if critic else None
     if live_BT is not None:
         forward = forward._replace(value_BT=live_BT.detach().requires_grad_())
@@ -92,7 +92,7 @@ def _accumulate(
         stream_BT.retain_grad()
     loss, extra = algorithm.loss(forward, micro)
     # DeepSpeed averages gradients over processes; what is wanted is their sum.
-    engine.backward(loss * engine.world.size / weight)
+    engine.backward(loss * engine.distributed.size / weight)
     gradients = [stream_BT.grad for stream_BT in watched if stream_BT.grad is not None]
     assert len(gradients) == len(watched)
     if critic and live_BT is not None:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from agentgym_train.data.types import Failure, Group, Status
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole
 
@@ -40,10 +40,10 @@ def memory() -> dict[str, float]:
 
 def totals(
     groups: Sequence[Group],
-    world: World,
-    levels: Mapping[str, int] | None = None,
+    distributed: Distributed,
+    task_difficulty: Mapping[str, int] | None = None,
     *,
-    given: Sequence[Group] | None = None,
+    raw_groups: Sequence[Group] | None = None,
 ) -> dict[str, float]:
     """Returns what the means of :func:`means` are made of, summed over the groups of all processes.
 
@@ -51,17 +51,17 @@ def totals(
 
     Args:
         groups: of a step.
-        world: the processes.
-        levels: how difficult each task is, where the environment lists them. Some draw tasks beyond those that they list: a step
+        distributed: the processes.
+        task_difficulty: how difficult each task is, where the environment lists them. Some draw tasks beyond those that they list: a step
             with such a task has no mean.
-        given: the groups before scorers changed what they earned, where there are scorers.
+        raw_groups: the groups before scorers changed what they earned, where there are scorers.
     """
-    fresh = [g for g in groups if not g.recorded]
-    told = fresh if world.total(len(fresh))[0] else groups
+    fresh = [g for g in groups if not g.from_dataset]
+    told = fresh if distributed.sum(len(fresh))[0] else groups
     episodes = [t for g in told for t in g.played]
     turns = [turn for t in episodes for turn in t.turns]
     every = [turn for g in groups for t in g.played for turn in t.turns]
-    graded = [levels[t.task_id] for t in episodes if t.task_id in levels] if levels is not None else []
+    graded = [task_difficulty[t.task_id] for t in episodes if t.task_id in task_difficulty] if task_difficulty is not None else []
     here = {
         "difficulty": sum(graded),
         "graded": len(graded),
@@ -81,10 +81,10 @@ def totals(
         "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in every),
         "late": sum(t.late for g in groups for t in g.played),
     }
-    if given is not None:
+    if raw_groups is not None:
         numbers = {g.number for g in told}
-        here["env_return"] = sum(t.total_reward for g in given if g.number in numbers for t in g.played)
-    return dict(zip(here, world.total(*here.values()), strict=True))
+        here["env_return"] = sum(t.total_reward for g in raw_groups if g.number in numbers for t in g.played)
+    return dict(zip(here, distributed.sum(*here.values()), strict=True))
 
 
 def failed(failures: Sequence[Failure]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_train.data.batching import Batch, pack
-from agentgym_train.data.sampler import Deck
+from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.errors import TrainingError
@@ -47,11 +47,11 @@ class RewardTrainer:
         newest = checkpoint.latest(folder)
         universal = newest is not None and checkpoint.is_universal(newest)
         self.engine = Engine(model, config.engine, dtype=config.model.dtype, universal=universal)
-        self.world = self.engine.world
+        self.distributed = self.engine.distributed
         zero_stage = config.engine.zero_stage
         self.start = checkpoint.restore(newest, [self.engine], model=self.shape, zero_stage=zero_stage).step if newest else 0
-        self.rows = metrics.MetricsFile(folder / metrics.FILES[0], start=self.start, owner=self.world.first)
-        self.deck = Deck(len(pairs.learn), seed=config.run.seed)
+        self.rows = metrics.MetricsFile(folder / metrics.FILES[0], start=self.start, owner=self.distributed.is_main)
+        self.sampler = EpochSampler(len(pairs.learn), seed=config.run.seed)
 
     def train(self, log: Callable[[dict[str, Any]], None], look: Callable[[int], object]) -> None:
         """Runs the remaining steps.
@@ -66,7 +66,7 @@ class RewardTrainer:
         run, every, size = self.config.run, self.config.comparisons.every, self.config.comparisons.pairs
         for step in range(self.start, run.steps):
             began = time.monotonic()
-            dealt = [self.pairs.learn[self.deck.place(step * size + number)] for number in range(size)]
+            dealt = [self.pairs.learn[self.sampler.place(step * size + number)] for number in range(size)]
             learned = self.update(step, dealt)
             row = {"step": step + 1, **learned, "time": {"update": time.monotonic() - began}, "memory": metrics.memory()}
             self.rows.write(row)
@@ -85,7 +85,7 @@ class RewardTrainer:
         batch, judged = self._mine(pairs), []
         for margin_P, preference_P in self._judged(batch):
             # DeepSpeed averages gradients over processes; what is wanted is their sum.
-            self.engine.backward(bradley_terry(margin_P, preference_P).sum() * self.world.size / len(pairs))
+            self.engine.backward(bradley_terry(margin_P, preference_P).sum() * self.distributed.size / len(pairs))
             judged.append((margin_P.detach(), preference_P))
         learned = self._summary(judged) | {"grad_norm": self.engine.step(), "lr": self.engine.lr}
         if not all(map(math.isfinite, learned.values())):
@@ -102,17 +102,17 @@ class RewardTrainer:
 
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
-        state = checkpoint.State(step, {}, self.config.engine.zero_stage, self.world.size, self.shape)
+        state = checkpoint.State(step, {}, self.config.engine.zero_stage, self.distributed.size, self.shape)
         checkpoint.save(self.folder, state, self.engine, self.tokenizer, keep=self.config.run.keep)
 
     def _mine(self, pairs: Sequence[Pair]) -> Batch:
         """Returns this process's share."""
-        rank, size = self.world.rank, self.world.size
+        rank, size = self.distributed.rank, self.distributed.size
         return pack([pair.group(number) for number, pair in enumerate(pairs) if number % size == rank])
 
     def _judged(self, batch: Batch) -> Iterator[Judged]:
         """Judges micro-batch by micro-batch, as many on every process; one that is idle has a row, which is no pair."""
-        for micro in in_step(batch, self.world, self.config.engine.micro_batch_tokens, whole_groups=True):
+        for micro in in_step(batch, self.distributed, self.config.engine.micro_batch_tokens, whole_groups=True):
             here = micro.to(self.engine.device)
             rows = len(here.group_B) // 2 * 2
             score_P2, share_P2 = (each_B[:rows].view(-1, 2) for each_B in (self.engine.scores(here), here.return_B()))
@@ -121,5 +121,5 @@ class RewardTrainer:
     def _summary(self, judged: Sequence[Judged]) -> dict[str, float]:
         """Sums up what all processes have judged."""
         mine = [torch.cat(parts).cpu() for parts in zip(*judged, strict=True)]
-        everywhere = zip(*self.world.gather(mine), strict=True)
+        everywhere = zip(*self.distributed.gather(mine), strict=True)
         return summary(*(torch.cat(parts) for parts in everywhere))

@@ -29,11 +29,10 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
     tokenizer = load_tokenizer(config.model.path)
     pairs = comparisons.load(config, tokenizer)
     trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
-    first, steps = trainer.world.first, config.run.steps
+    first, steps = trainer.distributed.is_main, config.run.steps
     notes = metrics.Notes(folder / "evaluation.json", write=first)
-    trackers = [plugins.make(plugins.TRACKER, options) for options in config.tracker] if first else []
-    for tracker in trackers:
-        tracker.start(configuration.tree(config), folder)
+    tables = config.tracker if first else []
+    trackers = [plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder) for table in tables]
 
     def look(key: str, step: int) -> None:
         notes.add(key, trainer.judge(pairs.held_out) | {"step": step})

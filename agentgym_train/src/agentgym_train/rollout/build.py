@@ -22,7 +22,7 @@ def sampling(config: Config, chat: Chat) -> Sampling:
 
 
 def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Chat, **seats: Any) -> Collector:
-    """Returns a collector over a pool; ``seats`` are its ``agents`` and ``others``."""
+    """Returns a collector over a pool; ``seats`` are its ``agents`` and ``opponents``."""
     return Collector(
         pool,
         generator,

@@ -61,7 +61,7 @@ class _Episode:
 
 
 @dataclass
-class _Voice:
+class _GeneratorSlot:
     """Episodes in progress, as a generator has them."""
 
     session: Session
@@ -92,7 +92,7 @@ class Collector:
         retries: fresh environments an episode gets after failures of its own environment.
         batch_wait: seconds that ready episodes wait for slower ones while the generators have nothing to do.
         agents: of the environment; empty where it has one.
-        others: who plays the agents that the policy does not.
+        opponents: who plays the agents that the policy does not.
     """
 
     def __init__(
@@ -105,11 +105,11 @@ class Collector:
         retries: int = 3,
         batch_wait: float = 10.0,
         agents: Sequence[str] = (),
-        others: Mapping[str, Generator] = MappingProxyType({}),
+        opponents: Mapping[str, Generator] = MappingProxyType({}),
     ):
         self.pool, self.chat = pool, chat
         self.max_context, self.retries, self.batch_wait = max_context, retries, batch_wait
-        self.generators = {agent: others.get(agent, generator) for agent in agents or ALONE}
+        self.generators = {agent: opponents.get(agent, generator) for agent in agents or ALONE}
         self.failures: list[Failure] = []
         """Of the last collection, retried ones included; what a failing neighbour took along is not among them."""
 
@@ -126,19 +126,19 @@ class Collector:
             One group for each distinct start and agent, in order; episodes that failed through all retries are missing.
         """
         self.failures, self._max_turns, self._room = [], max_turns, sampling.max_new_tokens
-        self._voices, rows = self._speak(starts, sampling, noise)
+        self._slots, rows = self._speak(starts, sampling, noise)
         episodes = [
             _Episode(n, start, {a: _Seat(rows[a][n], _blank(start, a)) for a in self.generators}) for n, start in enumerate(starts)
         ]
         for episode in episodes:
             episode.start.reset(self.pool, episode.slot)
-        voices = list({id(voice): voice for voice in self._voices.values()}.values())
+        slots = list({id(slot): slot for slot in self._slots.values()}.values())
         while any(not e.done for e in episodes):
-            for result in self._receive(episodes, wait=not any(voice.waiting for voice in voices)):
+            for result in self._receive(episodes, wait=not any(slot.waiting for slot in slots)):
                 self._advance(episodes[result.index], result)
-            for voice in (v for v in voices if v.waiting):
-                for row, sample in voice.session.poll().items():
-                    self._act(*voice.waiting.pop(row), sample)
+            for slot in (v for v in slots if v.waiting):
+                for row, sample in slot.session.poll().items():
+                    self._act(*slot.waiting.pop(row), sample)
         groups = {(start, agent): Group(start.group, []) for start in starts for agent in self.generators}
         for episode in episodes:
             for agent, seat in episode.seats.items():
@@ -146,19 +146,21 @@ class Collector:
                     groups[episode.start, agent].trajectories.append(seat.trajectory)
         return list(groups.values())
 
-    def _speak(self, starts: Sequence[Start], sampling: Sampling, noise: str) -> tuple[dict[str, _Voice], dict[str, list[int]]]:
+    def _speak(
+        self, starts: Sequence[Start], sampling: Sampling, noise: str
+    ) -> tuple[dict[str, _GeneratorSlot], dict[str, list[int]]]:
         """Begins a session with each generator; returns that of each agent, and the agent's row in each episode."""
         speakers: dict[int, list[str]] = {}
         for agent, generator in self.generators.items():
             speakers.setdefault(id(generator), []).append(agent)
-        voices: dict[str, _Voice] = {}
+        slots: dict[str, _GeneratorSlot] = {}
         rows: dict[str, list[int]] = {}
         for agents in speakers.values():
             seeds = [seed for agent in agents for seed in noise_seeds(starts, f"{noise} {agent}" if agent else noise)]
-            voice = _Voice(self.generators[agents[0]].session(seeds, sampling))
+            slot = _GeneratorSlot(self.generators[agents[0]].session(seeds, sampling))
             for place, agent in enumerate(agents):
-                voices[agent], rows[agent] = voice, [place * len(starts) + n for n in range(len(starts))]
-        return voices, rows
+                slots[agent], rows[agent] = slot, [place * len(starts) + n for n in range(len(starts))]
+        return slots, rows
 
     def _receive(self, episodes: Sequence[_Episode], *, wait: bool) -> list[Result]:
         """Returns the answers that are there; or waits for one, and for those that come in the ``batch_wait`` after it.
@@ -196,8 +198,8 @@ class Collector:
                 return
             turns.append(Turn(observation, ids))
             seat.tokens += len(ids)
-            self._voices[agent].session.submit(seat.row, ids)
-            self._voices[agent].waiting[seat.row] = episode, seat
+            self._slots[agent].session.submit(seat.row, ids)
+            self._slots[agent].waiting[seat.row] = episode, seat
 
     def _credit(self, episode: _Episode, result: Result, *, begun: bool) -> None:
         """Gives each agent's latest turn what the step has brought to it."""
@@ -224,7 +226,7 @@ class Collector:
         episode.done = True
         for agent, seat in episode.seats.items():
             seat.trajectory.status = status
-            self._voices[agent].session.finish(seat.row)
+            self._slots[agent].session.finish(seat.row)
 
     def _retry(self, episode: _Episode, error: EnvFailure) -> None:
         """Starts the episode again from its seed, or gives it up. What a neighbour did is not held against it."""
@@ -242,7 +244,7 @@ class Collector:
                 return
         log.info("episode of seed %d starts again: %s", seed, error)
         for agent, seat in episode.seats.items():
-            self._voices[agent].session.restart(seat.row)
+            self._slots[agent].session.restart(seat.row)
         episode.start.reset(self.pool, episode.slot)
 
 

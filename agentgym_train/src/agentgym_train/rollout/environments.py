@@ -1,7 +1,6 @@
 """The environments of a run: each has its rules, action format, group size, curriculum and episodes of its own."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerBase
 
@@ -10,13 +9,13 @@ from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.curricula import answers
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Generator, Scorer, Source, Stage
+from agentgym_train.protocols import Generator, RunContext, Scorer, Source
 from agentgym_train.rollout import tasks
 
 
-class Lane:
+class TrainingEnv:
     """One environment of a run.
 
     Args:
@@ -28,9 +27,9 @@ class Lane:
 
     def __init__(self, config: Config, training: Description, tokenizer: PreTrainedTokenizerBase, groups: Sequence[int]):
         self.name, self.config, self.training, self.groups = config.env.name, config, training, groups
-        self.levels = tasks.levels(training)
+        self.task_difficulty = tasks.task_difficulty(training)
         self.chat = Chat(tokenizer, training.instructions)
-        self.curriculum = plugins.make(plugins.CURRICULUM, config.curriculum)
+        self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
         self.source: Source
         self._scorers: list[Scorer] = []
 
@@ -38,20 +37,19 @@ class Lane:
         """Returns the turns that an episode may take at a step (counted from 0)."""
         return answers.turns(self.curriculum, step)
 
-    def open(self, world: World, generator: Generator) -> Source:
+    def open(self, distributed: Distributed, generator: Generator) -> Source:
         """Builds what gives its episodes, which is returned and to be closed, and what scores them."""
-        stage = Stage(
+        context = RunContext(
             self.config,
-            world,
+            distributed,
             generator,
             self.chat,
             self.training,
             self.groups,
             difficulties=lambda step: answers.difficulties(self.curriculum, step),
         )
-        self._scorers = [self._scorer(table, stage) for table in self.config.scorer]
-        self.source = plugins.make(plugins.SOURCE, self.config.source).build(stage)
-        plugins.verify(self.source, Source, f"source {self.config.source['name']!r}")
+        self._scorers = [plugins.make_object(plugins.SCORER, table, context) for table in self.config.scorer]
+        self.source = plugins.make_object(plugins.SOURCE, self.config.source, context)
         return self.source
 
     def score(self, groups: list[Group]) -> list[Group]:
@@ -60,13 +58,8 @@ class Lane:
             groups = scorer.score(groups)
         return groups
 
-    def _scorer(self, table: Mapping[str, Any], stage: Stage) -> Scorer:
-        scorer = plugins.make(plugins.SCORER, table).build(stage)
-        plugins.verify(scorer, Scorer, f"scorer {table['name']!r}")
-        return scorer
 
-
-def make_lanes(config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase) -> list[Lane]:
+def make_training_envs(config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase) -> list[TrainingEnv]:
     """Returns the environments of a run."""
     numbers = tasks.interleaved([env.groups for env in config.envs])
-    return [Lane(one, training, tokenizer, n) for one, training, n in zip(config.each(), trainings, numbers, strict=True)]
+    return [TrainingEnv(one, training, tokenizer, n) for one, training, n in zip(config.each(), trainings, numbers, strict=True)]

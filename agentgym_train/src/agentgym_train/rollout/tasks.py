@@ -7,18 +7,18 @@ from agentgym_envs.tasks import stable_hash
 from agentgym_train.errors import ConfigError
 from agentgym_train.rollout.collector import Start
 
-Levels = Mapping[str, int]
+Difficulties = Mapping[str, int]
 """Task ids of the training environment, in its order, and how difficult each is."""
 
 
-def levels(training: Description) -> Levels | None:
+def task_difficulty(training: Description) -> Difficulties | None:
     """Returns the tasks of an environment, or None where it lists none or does not say how difficult they are."""
     if training.task_ids is None or training.difficulties is None:
         return None
     return dict(zip(training.task_ids, training.difficulties, strict=True))
 
 
-def within(known: Levels | None, bounds: tuple[int, int], step: int) -> list[str]:
+def within(known: Difficulties | None, bounds: tuple[int, int], step: int) -> list[str]:
     """Returns the tasks of a range of difficulties, in their order.
 
     Args:

@@ -144,7 +144,7 @@ def check_env(config: Config) -> tuple[Description, Description]:
     check_group_size(config)
     check_keywords(config)
     training, held_out = describe(config)
-    rehearsal.check_tasks(config.curriculum, config.run.steps, tasks.levels(training))
+    rehearsal.check_tasks(config.curriculum, config.run.steps, tasks.task_difficulty(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
     for table in config.scorer:
         plugins.make(plugins.SCORER, table).check(config, training)
@@ -154,13 +154,12 @@ def check_env(config: Config) -> tuple[Description, Description]:
 
 def check_group_size(config: Config) -> None:
     """Refuses an algorithm of groups of one size with a source that has groups of another, where both say theirs."""
-    wanted = getattr(plugins.make_algorithm(config.algorithm), "group_size", None)
-    source = plugins.make(plugins.SOURCE, config.source)
-    given = set(source.group_sizes(config)) if hasattr(source, "group_sizes") else set()
-    if wanted is not None and given - {wanted}:
+    wanted = plugins.make_algorithm(config.algorithm).group_size
+    sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
+    if wanted is not None and sizes - {wanted}:
         raise ConfigError(
             f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and source {config.source['name']!r} "
-            f"gives groups of {' and '.join(map(str, sorted(given)))}: set env.group_size={wanted}, or pairs=true of a dataset"
+            f"gives groups of {' and '.join(map(str, sorted(sizes)))}: set env.group_size={wanted}, or pairs=true of a dataset"
         )
 
 

@@ -23,7 +23,7 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
     Raises:
         BrokenPlugin: a method raised, a horizon or a range is none, or the state cannot be kept as JSON.
     """
-    curriculum = plugins.make(plugins.CURRICULUM, options)
+    curriculum = plugins.make_object(plugins.CURRICULUM, options)
     with _tried(curriculum):
         state = json.loads(json.dumps(curriculum.state_dict(), allow_nan=False))
         for step in (0, steps - 1):
@@ -33,28 +33,26 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
         curriculum.load_state_dict(state)
 
 
-def check_tasks(options: Mapping[str, Any], steps: int, levels: tasks.Levels | None) -> None:
+def check_tasks(options: Mapping[str, Any], steps: int, task_difficulty: tasks.Difficulties | None) -> None:
     """Refuses a curriculum that asks, at any step of a run in which nothing is learned, for tasks that are not there.
 
     Args:
         options: the configuration section.
         steps: the run's.
-        levels: the training tasks; None where the environment lists none.
+        task_difficulty: the training tasks; None where the environment lists none.
 
     Raises:
         ConfigError: names the range, the first step that asks for it, and the difficulties that there are.
         BrokenPlugin: the curriculum raised.
     """
-    curriculum = plugins.make(plugins.CURRICULUM, options)
-    if not hasattr(curriculum, "difficulties"):
-        return
+    curriculum = plugins.make_object(plugins.CURRICULUM, options)
     with _tried(curriculum):
         first: dict[tuple[int, int], int] = {}
         for step in range(steps):
             if bounds := answers.difficulties(curriculum, step):
                 first.setdefault(bounds, step)
         for bounds, step in first.items():
-            tasks.within(levels, bounds, step)
+            tasks.within(task_difficulty, bounds, step)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from agentgym_train.models.loading import device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
-from agentgym_train.rollout.environments import make_lanes
+from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
 
@@ -46,13 +46,12 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
     tokenizer = load_tokenizer(model_path)
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
-    lanes = make_lanes(config, trainings, tokenizer)
-    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, lanes=lanes)
-    first = trainer.world.first
+    envs = make_training_envs(config, trainings, tokenizer)
+    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, envs=envs)
+    first = trainer.distributed.is_main
     tests = HeldOut(trainer, folder, held_out)
-    trackers = [plugins.make(plugins.TRACKER, options) for options in config.tracker] if first else []
-    for tracker in trackers:
-        tracker.start(configuration.tree(config), folder)
+    tables = config.tracker if first else []
+    trackers = [plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder) for table in tables]
     with report.Display(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
@@ -114,11 +113,11 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     config = configuration.load(config_file or saved[0], overrides)
     use_threads(config.run.threads)
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
-    lanes = make_lanes(config, trainings, load_tokenizer(str(folder)))
+    envs = make_training_envs(config, trainings, load_tokenizer(str(folder)))
     dtype = getattr(torch, config.model.dtype)
     generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device(), dtype)
     played = {
-        lane.name: evaluate.evaluate(lane.config, generator, lane.chat.tokenizer, described).trajectories
-        for lane, described in zip(lanes, held_out, strict=True)
+        env.name: evaluate.evaluate(env.config, generator, env.chat.tokenizer, described).trajectories
+        for env, described in zip(envs, held_out, strict=True)
     }
     console.print(report.table({"checkpoint": evaluate.overall(played)}))

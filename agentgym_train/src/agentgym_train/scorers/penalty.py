@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentgym_envs.pool import Description
-from agentgym_train.config import Config
 from agentgym_train.config.constraints import NonNegative
 from agentgym_train.data.types import Group
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import Scorer
 from agentgym_train.scorers.rewards import rewarded
 
 
 @dataclass(frozen=True, kw_only=True)
-class Penalty:
+class Penalty(Scorer):
     """Takes from each turn's reward.
 
     Raises:
@@ -27,13 +25,6 @@ class Penalty:
     def __post_init__(self) -> None:
         if not (self.invalid or self.turn):
             raise ValueError("set invalid or turn: both are 0, which changes nothing")
-
-    def check(self, config: Config, training: Description) -> None:
-        """Has nothing of its own to check."""
-
-    def build(self, stage: Stage) -> "Penalty":
-        """Returns itself."""
-        return self
 
     def score(self, groups: Sequence[Group]) -> list[Group]:
         """Returns the groups with the costs taken off."""

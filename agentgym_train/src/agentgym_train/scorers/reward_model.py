@@ -21,12 +21,12 @@ from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.errors import ConfigError, ModelError, TrainingError
 from agentgym_train.models.chat import Template
 from agentgym_train.models.loading import device
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import RunContext, Scorer, ScorerPlugin
 from agentgym_train.scorers.rewards import rewarded
 
 
 @dataclass(frozen=True, kw_only=True)
-class RewardModel:
+class RewardModel(ScorerPlugin):
     """Adds a model's score to the reward of an episode's last turn."""
 
     path: Name
@@ -38,7 +38,6 @@ class RewardModel:
     limit: NonNegative = 0.0
     """Scores beyond ± this count as this, before ``weight``; 0: no limit."""
     learned: ClassVar[bool] = True
-    """See ``rewards.watched``."""
 
     def check(self, config: Config, training: Description) -> None:
         """Refuses what is no reward model, or cannot read an episode of the run's length.
@@ -82,20 +81,20 @@ class RewardModel:
         except (OSError, ValueError) as error:
             raise ModelError(f"scorer.path={self.path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
 
-    def build(self, stage: Stage) -> "ModelScorer":
+    def build(self, context: RunContext) -> "ModelScorer":
         """Reads the tokenizer; the model itself is loaded when there is something to score."""
-        return ModelScorer(self, stage)
+        return ModelScorer(self, context)
 
 
-class ModelScorer:
+class ModelScorer(Scorer):
     """Scores whole episodes."""
 
-    def __init__(self, options: RewardModel, stage: Stage):
+    def __init__(self, options: RewardModel, context: RunContext):
         told, tokenizer = options.load()
-        self._options, self._dtype = options, getattr(torch, stage.config.model.dtype)
-        self._template = Template(tokenizer, stage.training.instructions)
+        self._options, self._dtype = options, getattr(torch, context.config.model.dtype)
+        self._template = Template(tokenizer, context.training.instructions)
         self._pad, self._reach = told.get_text_config().pad_token_id, getattr(told, "max_position_embeddings", math.inf)
-        self._most = stage.config.engine.micro_batch_tokens
+        self._most = context.config.engine.micro_batch_tokens
 
     @cached_property
     def _model(self) -> PreTrainedModel:

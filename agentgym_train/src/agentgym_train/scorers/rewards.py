@@ -10,7 +10,7 @@ from agentgym_train.data.types import Group, Trajectory
 
 def watched(tables: Sequence[Mapping[str, Any]]) -> Collection[str]:
     """Returns the streams that metrics need with these scorers: a learned one can be played for, which divergence shows."""
-    return {"reference"} if any(getattr(plugins.make(plugins.SCORER, table), "learned", False) for table in tables) else ()
+    return {"reference"} if any(plugins.make(plugins.SCORER, table).learned for table in tables) else ()
 
 
 def rewarded(groups: Sequence[Group], rewards: Callable[[Trajectory], Iterable[float]]) -> list[Group]:
@@ -25,6 +25,6 @@ def rewarded(groups: Sequence[Group], rewards: Callable[[Trajectory], Iterable[f
         return replace(t, turns=[replace(turn, reward=reward) for turn, reward in zip(t.turns, rewards(t), strict=True)])
 
     return [
-        replace(group, trajectories=[again(t) for t in group.trajectories], dropped=[again(t) for t in group.dropped])
+        replace(group, trajectories=[again(t) for t in group.trajectories], filtered=[again(t) for t in group.filtered])
         for group in groups
     ]

@@ -17,18 +17,18 @@ from agentgym_envs.pool import Description
 from agentgym_envs.wrappers import FORMATS, Format, FormatError
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
-from agentgym_train.data.sampler import Deck
-from agentgym_train.data.types import Failure, Group, Trajectory, Turn
+from agentgym_train.data.sampler import EpochSampler
+from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import RunContext, Source, SourcePlugin
 from agentgym_train.sources.rollout import check_agent
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset:
+class Dataset(SourcePlugin):
     """Results' folders of ``agentgym eval``."""
 
     folders: tuple[Name, ...]
@@ -54,14 +54,14 @@ class Dataset:
         """Returns 2 for pairs, 1 without."""
         return {2 if self.pairs else 1}
 
-    def build(self, stage: Stage) -> "DatasetSource":
+    def build(self, context: RunContext) -> "DatasetSource":
         """Reads the files and turns them into tokens.
 
         Raises:
             ConfigError: no episode that fits into the context.
         """
-        reader, most = FORMATS[stage.config.env.action_format](stage.training.tools), stage.config.model.max_context
-        made = [[trajectory(row, stage.chat, reader) for row in rows] for rows in self.units(stage.config)]
+        reader, most = FORMATS[context.config.env.action_format](context.training.tools), context.config.model.max_context
+        made = [[trajectory(row, context.chat, reader) for row in rows] for rows in self.units(context.config)]
         fit = [unit for unit in made if all(length(t) <= most for t in unit)]
         if dropped := len(made) - len(fit):
             log.warning(
@@ -69,7 +69,7 @@ class Dataset:
             )
         if not fit:
             raise ConfigError(f"source.folders={list(self.folders)}: not one episode fits into model.max_context={most}")
-        return DatasetSource(stage, fit)
+        return DatasetSource(context, fit)
 
     def units(self, config: Config) -> list[list[Row]]:
         """Returns the run's environment's lines to learn from: single ones, or pairs with the better one first."""
@@ -90,22 +90,17 @@ class Dataset:
         return units
 
 
-class DatasetSource:
+class DatasetSource(Source):
     """Deals the units out, in an order that changes with each pass; a step has ``env.groups`` of them."""
 
-    failures: tuple[Failure, ...] = ()
-
-    def __init__(self, stage: Stage, units: Sequence[list[Trajectory]]):
-        self._units, self._stage, self._deck = units, stage, Deck(len(units), seed=stage.config.run.seed)
+    def __init__(self, context: RunContext, units: Sequence[list[Trajectory]]):
+        self._units, self._context, self._sampler = units, context, EpochSampler(len(units), seed=context.config.run.seed)
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's units of a step; whatever the horizon, episodes are whole."""
-        first = step * len(self._stage.groups)
-        units = {number: self._units[self._deck.place(first + place)] for number, place in self._stage.mine.items()}
-        return [Group(number, unit, recorded=True) for number, unit in units.items()]
-
-    def close(self) -> None:
-        """Has nothing to end."""
+        first = step * len(self._context.groups)
+        units = {number: self._units[self._sampler.place(first + place)] for number, place in self._context.mine.items()}
+        return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
 def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:

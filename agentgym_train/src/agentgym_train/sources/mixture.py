@@ -12,12 +12,12 @@ from agentgym_train.config import Config
 from agentgym_train.config.constraints import Positive
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import Source, SourcePlugin, Stage
+from agentgym_train.protocols import RunContext, Source, SourcePlugin
 from agentgym_train.rollout import tasks
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mixture:
+class Mixture(SourcePlugin):
     """The groups of a step are divided among the parts.
 
     Raises:
@@ -48,17 +48,18 @@ class Mixture:
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns the sizes of all parts that know theirs."""
-        tell = [part.group_sizes for part in self.made if hasattr(part, "group_sizes")]
-        return {size for told in tell for size in told(config)}
+        return {size for part in self.made for size in part.group_sizes(config) or ()}
 
-    def build(self, stage: Stage) -> "MixtureSource":
+    def build(self, context: RunContext) -> "MixtureSource":
         """Makes the parts' sources, each with the numbers of its groups."""
-        places = tasks.interleaved(shares(self.weights, len(stage.groups)))
-        stages = [replace(stage, groups=[stage.groups[place] for place in own]) for own in places]
-        return MixtureSource([part.build(one) for part, one in zip(self.made, stages, strict=True)])
+        places = tasks.interleaved(shares(self.weights, len(context.groups)))
+        contexts = [replace(context, groups=[context.groups[place] for place in own]) for own in places]
+        return MixtureSource(
+            [plugins.build_object(plugins.SOURCE, part, one) for part, one in zip(self.made, contexts, strict=True)]
+        )
 
 
-class MixtureSource:
+class MixtureSource(Source):
     """Asks one after the other."""
 
     def __init__(self, parts: Sequence[Source]):

@@ -8,14 +8,14 @@ from agentgym_envs.pool import Description
 from agentgym_train.config import Config
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import RunContext, Source, SourcePlugin
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rollout:
+class Rollout(SourcePlugin):
     """The options: none, they are those of ``env`` and ``rollout``."""
 
     def check(self, config: Config, training: Description) -> None:
@@ -30,35 +30,35 @@ class Rollout:
         """Returns ``env.group_size`` alone."""
         return {config.env.group_size}
 
-    def build(self, stage: Stage) -> "RolloutSource":
+    def build(self, context: RunContext) -> "RolloutSource":
         """Starts the environments."""
-        return RolloutSource(stage)
+        return RolloutSource(context)
 
 
-class RolloutSource:
+class RolloutSource(Source):
     """Plays this process's groups.
 
     Args:
-        stage: the run.
+        context: the run.
         numbers: of the groups to play; None: all that are this process's.
         **seats: of the environment's agents, for :class:`agentgym_train.rollout.collector.Collector`.
     """
 
-    def __init__(self, stage: Stage, *, numbers: Sequence[int] | None = None, **seats: Any):
-        env = stage.config.env
-        self._stage, self._levels = stage, tasks.levels(stage.training)
-        self._numbers = list(stage.mine) if numbers is None else numbers
+    def __init__(self, context: RunContext, *, numbers: Sequence[int] | None = None, **seats: Any):
+        env = context.config.env
+        self._context, self._task_difficulty = context, tasks.task_difficulty(context.training)
+        self._numbers = list(context.mine) if numbers is None else numbers
         # A process without a group has an environment that it never resets.
-        self._pool = make_pool(stage.config, max(len(self._numbers), 1) * env.group_size, env.kwargs)
-        self._collector = make_collector(stage.config, self._pool, stage.generator, stage.chat, **seats)
+        self._pool = make_pool(context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs)
+        self._collector = make_collector(context.config, self._pool, context.generator, context.chat, **seats)
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the groups of a step; sampling noise is a function of seed, step and episode alone."""
-        config = self._stage.config
+        config = self._context.config
         return self._collector.collect(
             self.starts(step),
             max_turns=horizon,
-            sampling=sampling(config, self._stage.chat),
+            sampling=sampling(config, self._context.chat),
             noise=f"train {config.run.seed} {step}",
         )
 
@@ -68,9 +68,9 @@ class RolloutSource:
         Raises:
             ConfigError: the curriculum asks for a difficulty that no training task has.
         """
-        bounds = self._stage.difficulties(step)
-        task_ids = None if bounds is None else tasks.within(self._levels, bounds, step)
-        seed, size = self._stage.config.run.seed, self._stage.config.env.group_size
+        bounds = self._context.difficulties(step)
+        task_ids = None if bounds is None else tasks.within(self._task_difficulty, bounds, step)
+        seed, size = self._context.config.run.seed, self._context.config.env.group_size
         return [start for group in self._numbers for start in [tasks.start(seed, step, group, task_ids)] * size]
 
     @property

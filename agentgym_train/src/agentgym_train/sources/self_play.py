@@ -19,12 +19,12 @@ from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import device, load_shape, load_tokenizer
-from agentgym_train.protocols import Generator, Stage
+from agentgym_train.protocols import Generator, RunContext, SourcePlugin
 from agentgym_train.sources.rollout import RolloutSource
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelfPlay:
+class SelfPlay(SourcePlugin):
     """Who plays besides the policy."""
 
     frozen: Mapping[str, Name] = field(default_factory=dict)
@@ -66,32 +66,32 @@ class SelfPlay:
         """Returns ``env.group_size`` alone."""
         return {config.env.group_size}
 
-    def build(self, stage: Stage) -> "SelfPlaySource":
+    def build(self, context: RunContext) -> "SelfPlaySource":
         """Starts the environments and loads the frozen models."""
-        return SelfPlaySource(self, stage)
+        return SelfPlaySource(self, context)
 
 
 class SelfPlaySource(RolloutSource):
     """Plays this process's tasks."""
 
-    def __init__(self, options: SelfPlay, stage: Stage):
-        self._learners = options.learners(stage.training)
-        firsts = stage.groups[:: len(self._learners)]  # of each task, the number of its first group
-        mine = [number for place, number in enumerate(firsts) if place % stage.world.size == stage.world.rank]
+    def __init__(self, options: SelfPlay, context: RunContext):
+        self._learners = options.learners(context.training)
+        firsts = context.groups[:: len(self._learners)]  # of each task, the number of its first group
+        mine = [number for place, number in enumerate(firsts) if place % context.distributed.size == context.distributed.rank]
         for agent, path in options.frozen.items():
-            check_vocabulary(path, stage.chat.tokenizer, key=f"source.frozen.{agent}")
-        loaded = {path: _load(path, stage) for path in set(options.frozen.values())}
-        others = {agent: loaded[path] for agent, path in options.frozen.items()}
-        super().__init__(stage, numbers=mine, agents=stage.training.agents, others=others)
+            check_vocabulary(path, context.chat.tokenizer, key=f"source.frozen.{agent}")
+        loaded = {path: _load(path, context) for path in set(options.frozen.values())}
+        opponents = {agent: loaded[path] for agent, path in options.frozen.items()}
+        super().__init__(context, numbers=mine, agents=context.training.agents, opponents=opponents)
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the tasks of a step; returns one group a task and agent that learns."""
-        seated = zip(super().next(step, horizon), cycle(self._stage.training.agents), strict=False)
+        seated = zip(super().next(step, horizon), cycle(self._context.training.agents), strict=False)
         return [replace(g, number=self._number(g.number, agent)) for g, agent in seated if agent in self._learners]
 
     def _number(self, first: int, agent: str) -> int:
         """Returns the number of an agent's group of a task, of which the first group's is known."""
-        return self._stage.groups[self._stage.groups.index(first) + self._learners.index(agent)]
+        return self._context.groups[self._context.groups.index(first) + self._learners.index(agent)]
 
 
 def check_vocabulary(path: str, tokenizer: PreTrainedTokenizerBase, *, key: str) -> None:
@@ -105,8 +105,8 @@ def check_vocabulary(path: str, tokenizer: PreTrainedTokenizerBase, *, key: str)
         raise ConfigError(f"{key}={path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}")
 
 
-def _load(path: str, stage: Stage) -> Generator:
+def _load(path: str, context: RunContext) -> Generator:
     """Returns what samples from a frozen model."""
-    options = plugins.make(plugins.GENERATOR, stage.config.generator)
-    made: Generator = options.build(path, device(), getattr(torch, stage.config.model.dtype))
+    dtype = getattr(torch, context.config.model.dtype)
+    made: Generator = plugins.make_object(plugins.GENERATOR, context.config.generator, path, device(), dtype)
     return made

@@ -12,7 +12,7 @@ from torch import Tensor
 from agentgym_train import plugins
 from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
 from agentgym_train.protocols import Algorithm
 from agentgym_train.testing.failures import Fail, failing, told
@@ -43,7 +43,7 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
         groups = _groups(seed, group_size)
         _check(algorithm, groups, seed, fail)
     with told(fail, "what nobody played"):
-        nothing = algorithm.credit(_needed(pack([Group(0, [])]), algorithm, 0), [Group(0, [])], World())
+        nothing = algorithm.compute_advantages(_needed(pack([Group(0, [])]), algorithm, 0), [Group(0, [])], Distributed())
         if algorithm.weight(nothing):
             fail(f"its weight of nothing is {algorithm.weight(nothing)}, not 0")
     return [
@@ -58,7 +58,7 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
 def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail) -> None:
     before = _needed(pack(groups), algorithm, seed)
     with told(fail, "credit"):
-        batch = algorithm.credit(before, groups, World())
+        batch = algorithm.compute_advantages(before, groups, Distributed())
     for name, old in vars(before).items():
         if name != "streams" and not torch.equal(old, getattr(batch, name)):
             fail(f"credit changed {name}")
@@ -86,8 +86,8 @@ def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[fl
     """Returns the loss and its gradients by token, under a policy and a critic that are the same for the same token."""
     shift_BT = 0.1 * torch.sin(batch.id_BT.float() + seed)
     logp_BT = (batch.logp_BT + shift_BT).where(batch.valid_BT, 0.0).requires_grad_()
-    bonus_BT = torch.ones_like(logp_BT) if "entropy" in algorithm.needs else None
-    value_BT = (5 * shift_BT).requires_grad_() if "value" in algorithm.needs else None
+    bonus_BT = torch.ones_like(logp_BT) if "entropy" in algorithm.required_streams else None
+    value_BT = (5 * shift_BT).requires_grad_() if "value" in algorithm.required_streams else None
     with told(fail, "loss"):
         loss, sums = algorithm.loss(Forward(logp_BT, torch.ones_like(logp_BT), bonus_BT, value_BT), batch)
         if not loss.requires_grad:
@@ -108,7 +108,7 @@ def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[fl
 
 def _needed(batch: Batch, algorithm: Algorithm, seed: int) -> Batch:
     """Fills the streams that the algorithm needs."""
-    names = [name for name in sorted(algorithm.needs) if name != "entropy"]
+    names = [name for name in sorted(algorithm.required_streams) if name != "entropy"]
     made = {name: (batch.logp_BT + 0.2 * torch.cos(batch.id_BT + seed + n)) for n, name in enumerate(names)}
     return batch.with_streams(**{name: stream.where(batch.action_BT, 0.0) for name, stream in made.items()})
 

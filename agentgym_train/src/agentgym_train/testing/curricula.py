@@ -11,7 +11,7 @@ from typing import Any
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, ConformanceError
 from agentgym_train import plugins
 from agentgym_train.curricula import answers
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.protocols import Curriculum
 from agentgym_train.reporting.metrics import failed, means, totals
 
@@ -19,7 +19,7 @@ PLAYS = 8  # sequences of metrics
 CUTS = 4  # interruptions of each
 EXTREMES = (0.0, 1.0, -1e6, 1e6)
 METRICS = (
-    *means(dict.fromkeys(totals([], World()) | failed([]), 1.0)),
+    *means(dict.fromkeys(totals([], Distributed()) | failed([]), 1.0)),
     *("horizon", "loss", "entropy", "logp_drift", "grad_norm", "lr", "updates"),
 )
 """What a step of any run reports; an algorithm may log more."""
@@ -51,7 +51,7 @@ def check_curriculum(name_or_options: str | Mapping[str, Any], *, steps: int = 1
     if steps < 2:
         raise ArgumentError(f"steps={steps}: at least 2 are needed, to interrupt between them")
     options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
-    make = partial(plugins.make, plugins.CURRICULUM, options)
+    make = partial(plugins.make_object, plugins.CURRICULUM, options)
     for number in range(PLAYS):
         rng = random.Random(number)
         seen = [_metrics(rng) for _ in range(steps)]

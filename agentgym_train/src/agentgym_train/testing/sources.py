@@ -5,17 +5,17 @@ from contextlib import closing
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.protocols import Source
 
 PROCESSES = (1, 2, 3)
 
 
-def check_source(build: Callable[[World], Source], *, groups: int, steps: int = 3, horizon: int = 4) -> list[str]:
+def check_source(build: Callable[[Distributed], Source], *, groups: int, steps: int = 3, horizon: int = 4) -> list[str]:
     """Checks what the trainer relies on in a source.
 
     Args:
-        build: makes the source of one of the processes that ``world`` says there are.
+        build: makes the source of one of the processes that ``distributed`` says there are.
         groups: of all processes in a step: ``env.groups`` of the configuration.
         steps: to look at.
         horizon: turns that an episode may take.
@@ -42,13 +42,13 @@ def check_source(build: Callable[[World], Source], *, groups: int, steps: int = 
     ]
 
 
-def _dealt(build: Callable[[World], Source], size: int, groups: int, steps: int, horizon: int) -> list[dict[int, Group]]:
+def _dealt(build: Callable[[Distributed], Source], size: int, groups: int, steps: int, horizon: int) -> list[dict[int, Group]]:
     """Returns the groups of each step by their number, of all processes."""
     found: list[dict[int, Group]] = [{} for _ in range(steps)]
     for rank in range(size):
-        world = World()
-        world.rank, world.size = rank, size
-        with closing(build(world)) as source:
+        distributed = Distributed()
+        distributed.rank, distributed.size = rank, size
+        with closing(build(distributed)) as source:
             for step in range(steps):
                 for group in source.next(step, horizon):
                     _check(group, found[step], groups, f"at step {step + 1} process {rank + 1} of {size}")

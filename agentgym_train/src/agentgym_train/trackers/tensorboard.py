@@ -3,48 +3,52 @@
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agentgym_train.data.types import Trajectory
 from agentgym_train.files import writing
+from agentgym_train.protocols import Tracker, TrackerPlugin
 from agentgym_train.reporting import report
 from agentgym_train.trackers.data import SAMPLES, flat, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class TensorBoard:
+class TensorBoard(TrackerPlugin):
     """Writes into ``tensorboard/`` of the run folder. No options."""
-
-    state: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require("tensorboard")
 
-    def start(self, config: Mapping[str, Any], folder: Path) -> None:
-        """Opens the folder; what is in it of the first step to come, or of later ones, is purged by then."""
-        from torch.utils.tensorboard import SummaryWriter
+    def build(self, config: Mapping[str, Any], folder: Path) -> "TensorBoardTracker":
+        """Prepares the folder. The first step to be logged removes what the folder has of that step and of later ones."""
+        return TensorBoardTracker(config, folder / "tensorboard")
 
-        self.state["folder"] = folder / "tensorboard"
-        self.state["open"] = partial(SummaryWriter, str(self.state["folder"]))
-        self.state["config"] = textwrap.indent(json.dumps(config, indent=2, ensure_ascii=False), "    ")  # code, in Markdown
+
+class TensorBoardTracker(Tracker):
+    """A run's event files. The first ``log`` opens the writer, since it needs the step."""
+
+    def __init__(self, config: Mapping[str, Any], folder: Path):
+        self._folder, self._writer = folder, None  # type: Path, Any
+        self._config = textwrap.indent(json.dumps(config, indent=2, ensure_ascii=False), "    ")  # code, in Markdown
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
         """Writes numbers and, as one text, episodes; on the disk when this returns."""
-        with writing(self.state["folder"]):
-            if "writer" not in self.state:
-                self.state["writer"] = self.state["open"](purge_step=step)
-                self.state["writer"].add_text("config", self.state["config"], step)
-            writer = self.state["writer"]
+        from torch.utils.tensorboard import SummaryWriter
+
+        with writing(self._folder):
+            if self._writer is None:
+                self._writer = SummaryWriter(str(self._folder), purge_step=step)
+                self._writer.add_text("config", self._config, step)
             for key, value in flat(metrics).items():
-                writer.add_scalar(key, value, step)
+                self._writer.add_scalar(key, value, step)
             if episodes:
-                writer.add_text(SAMPLES, "\n".join(map(report.as_text, episodes)), step)
-            writer.flush()
+                self._writer.add_text(SAMPLES, "\n".join(map(report.as_text, episodes)), step)
+            self._writer.flush()
 
     def finish(self) -> None:
         """Closes the file."""
-        if writer := self.state.pop("writer", None):
-            writer.close()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None

@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Trajectory
 from agentgym_train.errors import ConfigError
 from agentgym_train.files import write_whole
+from agentgym_train.protocols import Tracker, TrackerPlugin
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
 KEPT = "trackio.json"
@@ -18,19 +19,18 @@ KEPT = "trackio.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trackio:
+class Trackio(TrackerPlugin):
     """Logs to where Trackio keeps its projects: ``TRACKIO_DIR``, or the Space of ``TRACKIO_SPACE_ID``."""
 
     project: Name = "agentgym"
     run: Name | None = None
     """What the run is called; to be unique in the project. The run folder's name and a few random letters unless given."""
-    state: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require("trackio")
 
-    def start(self, config: Mapping[str, Any], folder: Path) -> None:
-        """Begins a run, or goes on with the one that the folder names.
+    def build(self, config: Mapping[str, Any], folder: Path) -> "TrackioTracker":
+        """Starts a run, or resumes the one that the folder names.
 
         Raises:
             ConfigError: Trackio refuses; says why.
@@ -44,17 +44,32 @@ class Trackio:
             trackio.init(self.project, name, config=dict(config), resume="allow" if old else "never")
         except (ValueError, OSError) as error:
             raise ConfigError(f"tracker trackio: {' '.join(str(error).split())}") from error
-        self.state.update(name=name, step=old.get("step", 0), file=kept, trackio=trackio)
+        return TrackioTracker(name, old.get("step", 0), kept)
+
+
+class TrackioTracker(Tracker):
+    """A run that has begun.
+
+    Args:
+        name: the run's name.
+        step: the latest step that the run has.
+        file: the file that names the run and its latest step.
+    """
+
+    def __init__(self, name: str, step: int, file: Path):
+        self._name, self._step, self._file = name, step, file
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
         """Logs numbers and, as a table, episodes; steps that the run has already are left out."""
-        if step > self.state["step"]:
-            trackio = self.state["trackio"]
+        import trackio
+
+        if step > self._step:
             table = {SAMPLES: trackio.Table(columns=COLUMNS, data=rows(step, episodes))} if episodes else {}
             trackio.log({**flat(metrics), **table}, step=step)
-            write_whole(self.state["file"], json.dumps({"name": self.state["name"], "step": step}))
+            write_whole(self._file, json.dumps({"name": self._name, "step": step}))
 
     def finish(self) -> None:
         """Waits until everything is written."""
-        if trackio := self.state.pop("trackio", None):
-            trackio.finish()
+        import trackio
+
+        trackio.finish()

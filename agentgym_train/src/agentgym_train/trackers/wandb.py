@@ -1,7 +1,7 @@
 """Weights & Biases."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Trajectory
 from agentgym_train.errors import ConfigError
 from agentgym_train.files import write_whole
+from agentgym_train.protocols import Tracker, TrackerPlugin
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
 ID = "wandb-id"
@@ -16,19 +17,18 @@ ID = "wandb-id"
 
 
 @dataclass(frozen=True, kw_only=True)
-class WandB:
+class WandB(TrackerPlugin):
     """Logs to the account of ``wandb login``, or with ``WANDB_MODE=offline`` into ``wandb/`` of the run folder."""
 
     project: Name = "agentgym"
     run: Name | None = None
     """What the run is called; the run folder's name unless given."""
-    state: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require("wandb")
 
-    def start(self, config: Mapping[str, Any], folder: Path) -> None:
-        """Begins a run, or goes on with the one that the folder names.
+    def build(self, config: Mapping[str, Any], folder: Path) -> "WandBTracker":
+        """Starts a run, or resumes the one that the folder names.
 
         Raises:
             ConfigError: wandb refuses; says why.
@@ -43,14 +43,22 @@ class WandB:
         except wandb.errors.Error as error:
             raise ConfigError(f"tracker wandb: {' '.join(str(error).split())} (WANDB_MODE=offline needs no account)") from error
         write_whole(kept, run.id)
-        self.state["run"], self.state["table"] = run, wandb.Table
+        return WandBTracker(run)
+
+
+class WandBTracker(Tracker):
+    """A run that has begun."""
+
+    def __init__(self, run: Any):
+        self._run = run
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
         """Logs numbers and, as a table, episodes. wandb leaves out steps that a run has already."""
-        table = {SAMPLES: self.state["table"](columns=COLUMNS, data=rows(step, episodes))} if episodes else {}
-        self.state["run"].log({**flat(metrics), **table}, step=step)
+        import wandb
+
+        table = {SAMPLES: wandb.Table(columns=COLUMNS, data=rows(step, episodes))} if episodes else {}
+        self._run.log({**flat(metrics), **table}, step=step)
 
     def finish(self) -> None:
         """Waits until everything is sent, or written."""
-        if run := self.state.pop("run", None):
-            run.finish()
+        self._run.finish()

@@ -8,13 +8,11 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from agentgym_train.generators.sampling import choose, noise
-from agentgym_train.generators.weights import drop, make_room, take_over
-from agentgym_train.protocols import Sample, Sampling
+from agentgym_train import Generator, GeneratorPlugin, Sample, Sampling, Session, choose, drop, make_room, noise, take_over
 
 
 @dataclass(frozen=True, kw_only=True)
-class Background:
+class Background(GeneratorPlugin):
     """The options: none."""
 
     def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "BackgroundGenerator":
@@ -23,7 +21,7 @@ class Background:
         return BackgroundGenerator(model.to(device).eval().requires_grad_(False))
 
 
-class BackgroundGenerator:
+class BackgroundGenerator(Generator):
     """Samples rows one by one, in the order in which they were submitted."""
 
     def __init__(self, model: PreTrainedModel):
@@ -47,7 +45,7 @@ class BackgroundGenerator:
         make_room(self._model)
 
 
-class BackgroundSession:
+class BackgroundSession(Session):
     """Episodes in progress. The thread starts with the first submit and ends once the session is dropped."""
 
     def __init__(self, model: PreTrainedModel, version: int, seeds: Sequence[int], sampling: Sampling):

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
-from agentgym_train.config.constraints import NonNegative
-from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import World
+from agentgym_train import Batch, Distributed, Group, NonNegative, PolicyGradient, on_actions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +14,7 @@ class Best(PolicyGradient):
 
     least: NonNegative = 0.0
 
-    def credit(self, batch: Batch, groups: Sequence[Group], world: World) -> Batch:
+    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
         """Marks the first of the best of each group."""
         return_B = self.returns(batch)
         chosen_B = torch.zeros_like(return_B)

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from agentgym_train.config.constraints import Count, Whole
-from agentgym_train.curricula.stateless import Stateless
+from agentgym_train import Count, Curriculum, Whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class Linear(Stateless):
+class Linear(Curriculum):
     """``start`` turns, ``delta`` more after every ``every`` steps, never above ``limit``."""
 
     start: Count

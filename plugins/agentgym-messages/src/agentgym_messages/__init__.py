@@ -5,19 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentgym_envs.pool import Description
-from agentgym_train.config import Config
-from agentgym_train.config.constraints import Name
-from agentgym_train.data.types import Failure, Group, Trajectory, Turn
-from agentgym_train.errors import ConfigError
-from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Stage
+from agentgym_train import Chat, Config, ConfigError, Group, Name, RunContext, Source, SourcePlugin, Trajectory, Turn
 
 Exchange = tuple[str, str]
 """What the user says, and what the assistant answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Messages:
+class Messages(SourcePlugin):
     """One conversation a line."""
 
     file: Name
@@ -30,9 +25,9 @@ class Messages:
         """Returns 1: a conversation has no other to be compared with."""
         return {1}
 
-    def build(self, stage: Stage) -> "MessagesSource":
+    def build(self, context: RunContext) -> "MessagesSource":
         """Turns the conversations into tokens."""
-        return MessagesSource(stage, [_trajectory(c, number, stage.chat) for number, c in enumerate(self.conversations())])
+        return MessagesSource(context, [_trajectory(c, number, context.chat) for number, c in enumerate(self.conversations())])
 
     def conversations(self) -> list[list[Exchange]]:
         """Returns the file's conversations.
@@ -49,22 +44,17 @@ class Messages:
         return [_exchanges(line, f"line {number} of {self.file}") for number, line in enumerate(lines, 1)]
 
 
-class MessagesSource:
+class MessagesSource(Source):
     """Deals conversations out in their order, again and again."""
 
-    failures: tuple[Failure, ...] = ()
-
-    def __init__(self, stage: Stage, episodes: list[Trajectory]):
-        self._episodes, self._stage = episodes, stage
+    def __init__(self, context: RunContext, episodes: list[Trajectory]):
+        self._episodes, self._context = episodes, context
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's conversations of a step."""
-        first, count = step * len(self._stage.groups), len(self._episodes)
-        units = {number: self._episodes[(first + place) % count] for number, place in self._stage.mine.items()}
-        return [Group(number, [episode], recorded=True) for number, episode in units.items()]
-
-    def close(self) -> None:
-        """Has nothing to end."""
+        first, count = step * len(self._context.groups), len(self._episodes)
+        units = {number: self._episodes[(first + place) % count] for number, place in self._context.mine.items()}
+        return [Group(number, [episode], from_dataset=True) for number, episode in units.items()]
 
 
 def _exchanges(line: str, where: str) -> list[Exchange]:

@@ -6,12 +6,12 @@ from agentgym_envs.pool import Description
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Share
 from agentgym_train.data.types import Group
-from agentgym_train.protocols import Stage
+from agentgym_train.protocols import RunContext, SourcePlugin
 from agentgym_train.sources.rollout import RolloutSource, check_agent
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class RejectionSampling(SourcePlugin):
     """Rollouts of which episodes with a lower score are dropped."""
 
     score: Share = 1.0
@@ -29,16 +29,16 @@ class Kept:
         """Returns ``env.group_size`` alone: before any is dropped."""
         return {config.env.group_size}
 
-    def build(self, stage: Stage) -> "KeptSource":
+    def build(self, context: RunContext) -> "RejectionSamplingSource":
         """Starts the environments."""
-        return KeptSource(stage, self.score)
+        return RejectionSamplingSource(context, self.score)
 
 
-class KeptSource(RolloutSource):
+class RejectionSamplingSource(RolloutSource):
     """Plays, and keeps what went well; the metrics of a step speak of all that was played."""
 
-    def __init__(self, stage: Stage, score: float):
-        super().__init__(stage)
+    def __init__(self, context: RunContext, score: float):
+        super().__init__(context)
         self._score = score
 
     def next(self, step: int, horizon: int) -> list[Group]:
@@ -47,4 +47,4 @@ class KeptSource(RolloutSource):
 
     def _sorted(self, group: Group) -> Group:
         good = [t for t in group.trajectories if t.score >= self._score]
-        return replace(group, trajectories=good, dropped=[t for t in group.trajectories if t.score < self._score])
+        return replace(group, trajectories=good, filtered=[t for t in group.trajectories if t.score < self._score])
