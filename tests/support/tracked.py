@@ -26,8 +26,8 @@ def row(step: int, part: int) -> dict:
 
 
 def main(options: dict, folder: str, steps: list[int], part: int, dies: bool) -> None:
-    tracker = plugins.make(plugins.TRACKER, options)
-    tracker.start({"run": {"folder": folder, "steps": 9}, "tracker": [options]}, Path(folder))
+    config = {"run": {"folder": folder, "steps": 9}, "tracker": [options]}
+    tracker = plugins.make_object(plugins.TRACKER, options, config, Path(folder))
     for step in steps:
         tracker.log(step, row(step, part), EPISODES if step % 2 else [])
     if dies:

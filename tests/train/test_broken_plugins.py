@@ -17,8 +17,7 @@ from agentgym_train.run import rehearsal
 HEAD = """
 from dataclasses import dataclass, field
 from typing import Any
-from agentgym_train.curricula.stateless import Stateless
-from agentgym_train.protocols import Curriculum
+from agentgym_train import *
 
 """
 STATE = """
@@ -26,6 +25,7 @@ STATE = """
     def state_dict(self): return {}
     def load_state_dict(self, state): pass
 """
+BUILD = "    def build(self, *parts): return self\n"
 TURNS = "    def horizon(self, step): return 5\n"
 
 
@@ -69,15 +69,16 @@ ACME = "curriculum={name='acme'}"
         ("import no_such_module", "No module named 'no_such_module'"),
         ("1 / 0", "ZeroDivisionError"),
         ("class Other: pass", "has no attribute 'Acme'"),
-        ("class Acme: pass", "is no dataclass"),
-        ("def Acme(): pass", "is no dataclass"),
-        ("@dataclass\nclass Acme: pass", "Acme lacks"),
-        ("@dataclass\nclass Acme:\n    x: 'Nothing' = 1", "name 'Nothing' is not defined"),
-        ("@dataclass\nclass Acme:\n    def __post_init__(self): {}['x']", "cannot be made: KeyError('x')"),
+        ("class Acme: pass", "is not a dataclass"),
+        ("def Acme(): pass", "is not a dataclass"),
+        ("@dataclass\nclass Acme: pass", "Acme is not a subclass of agentgym_train."),
+        ("@dataclass\nclass Acme(BASE): pass", "Acme lacks build"),
+        (f"@dataclass\nclass Acme(BASE):\n{BUILD}    x: 'Nothing' = 1", "name 'Nothing' is not defined"),
+        (f"@dataclass\nclass Acme(BASE):\n{BUILD}    def __post_init__(self): {{}}['x']", "cannot be made: KeyError('x')"),
     ],
 )
 def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
-    install(code)
+    install(code.replace("BASE", kind.options))
     named = "{name='acme'}"
     assert message in refusal(tmp_path, f"{kind.section}={f'[{named}]' if kind.many else named}")
 
@@ -85,8 +86,7 @@ def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("    def horizon(self, step): return 5", "Acme lacks observe, state_dict, load_state_dict of the protocol Curriculum"),
-        (STATE, "Acme lacks horizon of"),
+        (STATE, "Acme lacks horizon"),
         (STATE + "    horizon = 5", "Acme lacks horizon of"),
         (STATE + "    def horizon(self, step): return 1.5", "its horizon at step 1 is 1.5, not a whole number of turns"),
         (STATE + "    def horizon(self, step): return True", "its horizon at step 1 is True"),
@@ -99,25 +99,38 @@ def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
         ),
         (STATE + TURNS + "    def difficulties(self, step): return (step, 2)", r"its difficulties at step 4 are (3, 2)"),
         (STATE + TURNS + "    def difficulties(self, step): return self.easy", "AttributeError"),
-        (STATE + TURNS + "    difficulties = (1, 2)", "TypeError"),
+        (STATE + TURNS + "    difficulties = (1, 2)", "Acme lacks difficulties of Curriculum"),
         (STATE.replace("pass", "metrics['x'].y", 1) + "    def horizon(self, step): return 5", "AttributeError"),
         (STATE.replace("{}", "{1, 2}") + "    def horizon(self, step): return 5", "not JSON serializable"),
         (STATE.replace("state): pass", "state): state['gone']") + "    def horizon(self, step): return 5", "KeyError"),
     ],
 )
 def test_a_curriculum_whose_methods_are_missing_or_raise(install, tmp_path, code, message):
-    install("@dataclass\nclass Acme:\n" + code)
+    install("@dataclass\nclass Acme(Curriculum):\n" + code)
     assert message in refusal(tmp_path, ACME)
 
 
-def test_methods_that_are_only_the_protocols_are_missing(install):
+def test_the_object_that_is_built_needs_all_methods(install):
+    install(
+        "class Half:\n    def horizon(self, step): return 5\n@dataclass\nclass Acme(CurriculumPlugin):\n    def build(self): return Half()"
+    )
+    with pytest.raises(
+        BrokenPlugin, match="Half lacks build, difficulties, observe, state_dict, load_state_dict of Curriculum: inherit"
+    ):
+        plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
+
+
+def test_the_hooks_of_the_base_class_are_enough(install, tmp_path):
     install("@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5")
-    with pytest.raises(BrokenPlugin, match="lacks observe, state_dict, load_state_dict"):
-        plugins.make(plugins.CURRICULUM, {"name": "acme"})
+    rehearsal.rehearse({"name": "acme"}, steps=3)
+    made = plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
+    assert (made.difficulties(0), made.state_dict()) == (None, {})
 
 
 def test_its_options_are_validated_like_ours(install):
-    install("@dataclass\nclass Acme(Stateless):\n    turns: int = 5\n    share: float = 0.5\n    def horizon(self, step): return 5")
+    install(
+        "@dataclass\nclass Acme(Curriculum):\n    turns: int = 5\n    share: float = 0.5\n    def horizon(self, step): return 5"
+    )
     for value in (1.5, True, 3.0, "3", float("nan")):
         with pytest.raises(ConfigError, match=r"curriculum\.turns"):
             plugins.make(plugins.CURRICULUM, {"name": "acme", "turns": value})
@@ -131,7 +144,7 @@ def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_c
     install(
         """
         @dataclass(kw_only=True)
-        class Acme:
+        class Acme(Curriculum):
             start: int = 4
             names: tuple[str, ...] = ("a", "b")
             limit: int | None = None
@@ -149,7 +162,7 @@ def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_c
 
 @pytest.mark.parametrize("kind", ["float64", "int64"])
 def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
-    install(f"import numpy\n@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return numpy.{kind}(5)")
+    install(f"import numpy\n@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return numpy.{kind}(5)")
     made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
     if kind == "int64":
         assert type(answers.turns(made, 0)) is int
@@ -160,7 +173,7 @@ def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
 
 def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(install, tmp_path, monkeypatch, capfd):
     install(
-        "@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return 5\n    def observe(self, metrics): metrics['gone']"
+        "@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5\n    def observe(self, metrics): metrics['gone']"
     )
     made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
     monkeypatch.setattr("agentgym_train.run.work.work", lambda folder, console: made.observe({}))
@@ -172,7 +185,7 @@ def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
 
 
 def test_an_error_of_ours_is_not_blamed_on_a_plugin(install):
-    install("@dataclass\nclass Acme(Stateless):\n    def horizon(self, step): return 5")
+    install("@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5")
     with pytest.raises(AttributeError) as caught:
         answers.turns(None, 0)
     assert plugins.culprit(caught.value) is None

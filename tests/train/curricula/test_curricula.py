@@ -38,7 +38,7 @@ def test_fixed_is_fixed():
 
 
 def make(name, **options):
-    return plugins.make(plugins.CURRICULUM, {"name": name, **options})
+    return plugins.make_object(plugins.CURRICULUM, {"name": name, **options})
 
 
 def test_a_start_an_increment_and_an_interval_are_the_stages_8_12_16():

@@ -7,12 +7,12 @@ import pytest
 import shipped
 
 from agentgym_envs.errors import ArgumentError, ConformanceError, UnknownName
-from agentgym_train import plugins
+from agentgym_train import Curriculum, plugins
 from agentgym_train.errors import ConfigError
 from agentgym_train.testing import check_curriculum
 
 
-class Sound:
+class Sound(Curriculum):
     """A turn more for every step with more success than not; tasks up to as many. Correct until a subclass breaks it."""
 
     def __init__(self):

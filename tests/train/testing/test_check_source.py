@@ -5,11 +5,12 @@ import itertools
 import pytest
 
 from agentgym_envs.errors import ConformanceError
+from agentgym_train import Source
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.testing import check_source
 
 
-class Sound:
+class Sound(Source):
     """One episode a group, named by step and number. Correct until a subclass breaks it."""
 
     failures = ()

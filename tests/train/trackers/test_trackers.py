@@ -119,7 +119,7 @@ def test_wandb_without_an_account_is_one_line(tmp_path, monkeypatch):
     for name in ("WANDB_MODE", "WANDB_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigError, match=r"^tracker wandb: [^\n]*API key[^\n]*WANDB_MODE=offline[^\n]*$"):
-        plugins.make(plugins.TRACKER, {"name": "wandb"}).start({}, tmp_path)
+        plugins.make_object(plugins.TRACKER, {"name": "wandb"}, {}, tmp_path)
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_trackio_goes_on_with_the_run_of_its_folder(tmp_path):
 def test_trackio_refuses_in_one_line(tmp_path, monkeypatch):
     pytest.importorskip("trackio", reason=ELSEWHERE)
     with pytest.raises(ConfigError, match=r"^tracker trackio: [^\n]*'registry-mine' is not allowed[^\n]*$"):
-        plugins.make(plugins.TRACKER, {"name": "trackio", "project": "registry-mine"}).start({}, tmp_path)
+        plugins.make_object(plugins.TRACKER, {"name": "trackio", "project": "registry-mine"}, {}, tmp_path)
 
 
 @pytest.mark.parametrize("found", [None, ModuleSpec("wandb", None)], ids=["nothing", "a mere folder"])

@@ -57,7 +57,7 @@ class TrackioTracker(Tracker):
     """
 
     def __init__(self, name: str, step: int, file: Path):
-        self._name, self._step, self._file = name, step, file
+        self._name, self._step, self._file, self._open = name, step, file, True
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
         """Logs numbers and, as a table, episodes; steps that the run has already are left out."""
@@ -72,4 +72,6 @@ class TrackioTracker(Tracker):
         """Waits until everything is written."""
         import trackio
 
-        trackio.finish()
+        if self._open:
+            trackio.finish()
+        self._open = False

@@ -61,4 +61,6 @@ class WandBTracker(Tracker):
 
     def finish(self) -> None:
         """Waits until everything is sent, or written."""
-        self._run.finish()
+        if self._run is not None:
+            self._run.finish()
+        self._run = None
