@@ -38,19 +38,19 @@ class Variant(NamedTuple):
 
     name: str
     program: str
-    arguments: Sequence[str] = ()
+    arguments: tuple[str, ...] = ()
     styles: bool = True
 
 
-BEFORE = Variant("headless shell, frames without a limit (the default before)", SHELL, [UNPACED])
+BEFORE = Variant("headless shell, frames without a limit (the default before)", SHELL, (UNPACED,))
 VARIANTS = (
     BEFORE,
     Variant("headless shell, at most 60 frames a second (the default)", SHELL),
-    Variant("the default, GPU process within the browser's", SHELL, ["--in-process-gpu"]),
-    Variant("the default, one raster thread, grey text", SHELL, ["--num-raster-threads=1", "--disable-lcd-text"]),
-    Variant("the default, JavaScript without optimization", SHELL, ["--js-flags=--no-opt --no-maglev"]),
+    Variant("the default, GPU process within the browser's", SHELL, ("--in-process-gpu",)),
+    Variant("the default, one raster thread, grey text", SHELL, ("--num-raster-threads=1", "--disable-lcd-text")),
+    Variant("the default, JavaScript without optimization", SHELL, ("--js-flags=--no-opt --no-maglev",)),
     Variant("the default, pages without styles", SHELL, styles=False),
-    Variant("Chromium, frames without a limit", FULL, [UNPACED]),
+    Variant("Chromium, frames without a limit", FULL, (UNPACED,)),
     Variant("Chromium, at most 60 frames a second", FULL),
 )
 
@@ -150,8 +150,8 @@ def main(rounds: int = 5, episodes: int = 8) -> None:
         "",
         f"`python benchmarks/web_cpu.py --rounds {rounds} --episodes {episodes}`, agentgym-envs {agentgym_envs.__version__}",
         "",
-        f"The oracle plays {episodes} tasks ({found[BEFORE][0].steps} steps) in each of {rounds} rounds. The settings take turns within a round.",
-        "CPU time is in milliseconds; the time of a step includes its share of the reset.",
+        f"The oracle plays {episodes} tasks ({found[BEFORE][0].steps} steps) in each of {rounds} rounds.",
+        "The settings take turns within a round. CPU time is in milliseconds. The time of a step includes its share of the reset.",
         "",
         f"| setting | ratio to the first row (lowest–highest round) | a step | an episode | {' | '.join(TYPES)} |",
         f"|---|---|---|---|{'---|' * len(TYPES)}",
