@@ -87,7 +87,7 @@ def main() -> None:
     env = gymnasium.make("agentgym/WebSites-v1", split="train")
     tasks = spread(env.unwrapped.task_ids, COUNTS[-1])
     few, many = COUNTS[-2:]
-    runs = [(count, per_worker) for count in COUNTS for per_worker in PER_WORKER]
+    runs = [(count, per_worker) for count in COUNTS for per_worker in PER_WORKER if count > 1 or per_worker == 1]
     loads = {run: measured(*run, tasks) for run in track(runs, description="environments")}
     lines = [
         "# WebSites side by side",
