@@ -51,8 +51,8 @@ class Setting(NamedTuple):
     Attributes:
         executable: its program; None: whichever is found.
         headed: show the window.
-        paced: draw sixty frames a second at most. Pointers and keys wait for a frame; but a page that moves would fill a core
-            with frames that nobody sees.
+        paced: draw sixty frames a second at most. Without a limit pointers and keys do not wait for a frame. But pages that
+            load or move then draw frames as fast as the machine can, and nobody sees these frames.
     """
 
     executable: str | None = None

@@ -59,6 +59,8 @@ class WebEnv(TextEnv):
     """When the pages' clock stands still, but for what an action takes; None: it is the world's."""
     tick = 0
     """Milliseconds that an action takes: a page's own timers of up to then are over when the agent sees it."""
+    paced = True
+    """Whether the browser draws sixty frames a second at most: see :class:`Setting`."""
 
     instructions = actions.INSTRUCTIONS
     tools = actions.TOOLS
@@ -98,7 +100,7 @@ class WebEnv(TextEnv):
             self.tools = actions.tools(observation, self.marks)  # type: ignore[misc]
         self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
         self._pictures = None if screenshots is None else Path(screenshots)
-        self._setting = Setting(browser, headed, paced=headed or self.clock is None)
+        self._setting = Setting(browser, headed, paced=headed or self.paced)
         self._chromium: Chromium | None = None
         self.session: Session | None = None
         self._done: list[str] = []

@@ -77,6 +77,7 @@ class MiniWoBEnv(WebEnv):
     """
 
     clock = datetime(2024, 6, 3, 12, tzinfo=UTC)
+    paced = False  # pages stay loaded and stand still: a step is mostly the wait for a frame
 
     def __init__(self, *, reward: str = "binary", **kwargs: Any):
         if find_spec("miniwob") is None:
