@@ -138,7 +138,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
     def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
-        if groups and "value" not in trainer.algorithm.needs:  # a critic's loss is not a policy gradient
+        if groups and "value" not in trainer.algorithm.needs:  # else not a policy gradient alone
             means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
         if curve or not first.exists():

@@ -3,8 +3,8 @@
     python -m pip install -e "agentgym_envs[all]" psutil
     python benchmarks/env_throughput.py
 
-Both sides run on the same machine, in alternating rounds. A ratio is the median over rounds, with the
-lowest and the highest value. Nothing else should run on the machine. Writes
+Both sides run on the same machine, in alternating rounds. A ratio is the median over rounds, with
+the lowest and the highest value. Nothing else should run on the machine. Writes
 ``benchmarks/results/env_throughput.md``.
 """
 
@@ -135,9 +135,7 @@ def textworld_rows() -> list[str]:
         ours = world("agentgym/TextWorld-v0", games=[path], admissible=bool(infos))
         for name, commands in walks.items():
             upstream = walk(theirs, commands)
-            rows.append(
-                ratio(f"TextWorld, steps/s, {name}{label}, first time", walk(ours, commands, forget), upstream)
-            )
+            rows.append(ratio(f"TextWorld, steps/s, {name}{label}, first time", walk(ours, commands, forget), upstream))
             rows.append(ratio(f"TextWorld, steps/s, {name}{label}, cached", walk(ours, commands), upstream))
         if not infos:
             reset = lambda env=theirs: timed(20, env.reset)  # noqa: E731

@@ -46,10 +46,15 @@ REPORT = """# A learned reward from comparisons
 
 `{command}`
 
-**The annotator is a script**, not a person. It compares two episodes of a maze, both played by the same half-trained policy.
-It prefers a success to a failure, and of two successes the one with fewer turns. Successes of equal length are ties.
-For two failures it answers "neither", and the reward model does not learn from them.
-The mazes have 6 to 14 rooms, and an episode has at most 30 turns. The runs used one thread, beside other work.
+**The annotator is a script**, not a person. It compares two episodes of a maze.
+The same half-trained policy has played both.
+
+- It prefers a success to a failure, and of two successes the one with fewer turns.
+- Successes of equal length are ties.
+- For two failures it answers "neither", and the reward model does not learn from them.
+
+The mazes have 6 to 14 rooms, and an episode has at most 30 turns.
+The runs used one thread, beside other work.
 
 Choices of the script on 400 training mazes:
 
@@ -59,7 +64,7 @@ Reward model on comparisons of held-out mazes (a coin: accuracy 0.5, log loss 0.
 
 {judges}
 
-Policies on 200 held-out mazes, one episode each. Turns are means over all episodes; a failure counts 30.
+Policies on 200 held-out mazes, one episode each. Turns are means; a failure counts 30.
 
 - All runs start from the half-trained policy and differ only in the reward, with one exception.
 - "Learned reward alone" also has a KL coefficient of 0.1 instead of 0.02.
@@ -69,7 +74,7 @@ Policies on 200 held-out mazes, one episode each. Turns are means over all episo
 """
 START = {"run.steps": 80, "eval.every": 0}
 REPLACE = {"scorer.0.replace": "true", "algorithm.kl_coef": 0.1}
-"""The learned reward replaces the environment's; the larger KL penalty keeps the policy near its start."""
+"""Replaces the environment's reward; the larger KL penalty keeps the policy near its start."""
 ONE = {"env.workers": 1}  # one environment process, because the machine can be shared
 
 
@@ -100,7 +105,7 @@ def one(seed: int, home: Path) -> dict[str, Any]:
 
 
 def compared(run: Path) -> list[Row]:
-    """Plays two episodes of each maze with the policy of a run; returns the script's comparisons."""
+    """Plays two episodes per maze with the policy of a run; returns the script's comparisons."""
     config = configuration.load(run / "config.toml", [f"eval.episodes={MAZES}", "eval.kwargs={split='train'}", "eval.horizon=30"])
     described = pool.describe(config.env.id, **config.env.kwargs)
     first, second = (played(config, run, described, take) for take in ("first", "second"))
