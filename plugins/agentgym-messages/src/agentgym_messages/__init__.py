@@ -1,4 +1,4 @@
-"""Conversations from a JSON Lines file as episodes."""
+"""A source that turns conversations of a JSON Lines file into episodes."""
 
 import json
 from dataclasses import dataclass
@@ -13,32 +13,37 @@ from agentgym_train.rollout.chat import Chat
 from agentgym_train.types import Failure, Group, Trajectory, Turn
 
 Exchange = tuple[str, str]
-"""What the user says, and what the assistant answers."""
+"""A message of the user and the answer of the assistant."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Messages:
-    """One conversation a line."""
+    """Options of the source; the file has one conversation per line."""
 
     file: Name
 
     def check(self, config: Config, training: Description) -> None:
-        """Reads the file."""
+        """Reads the file.
+
+        Raises:
+            ConfigError: see ``conversations``.
+        """
         self.conversations()
 
     def group_sizes(self, config: Config) -> set[int]:
-        """Returns 1: a conversation has no other to be compared with."""
+        """Returns 1, because conversations are not compared."""
         return {1}
 
     def build(self, stage: Stage) -> "MessagesSource":
-        """Turns the conversations into tokens."""
+        """Tokenizes the conversations."""
         return MessagesSource(stage, [_trajectory(c, number, stage.chat) for number, c in enumerate(self.conversations())])
 
     def conversations(self) -> list[list[Exchange]]:
-        """Returns the file's conversations.
+        """Returns the conversations of the file.
 
         Raises:
-            ConfigError: it cannot be read, is empty, or a line is no conversation; names it.
+            ConfigError: the file cannot be read or is empty, or a line is not a conversation. The
+                message names the line.
         """
         try:
             lines = Path(self.file).read_text(encoding="utf-8").splitlines()
@@ -50,7 +55,7 @@ class Messages:
 
 
 class MessagesSource:
-    """Deals conversations out in their order, again and again."""
+    """Cycles through the conversations in their order."""
 
     failures: tuple[Failure, ...] = ()
 
@@ -58,13 +63,13 @@ class MessagesSource:
         self._episodes, self._stage = episodes, stage
 
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Returns this process's conversations of a step."""
+        """Returns the conversations of this process for a step."""
         first, count = step * len(self._stage.groups), len(self._episodes)
         units = {number: self._episodes[(first + place) % count] for number, place in self._stage.mine.items()}
         return [Group(number, [episode], recorded=True) for number, episode in units.items()]
 
     def close(self) -> None:
-        """Has nothing to end."""
+        """Does nothing; the source holds no resources."""
 
 
 def _exchanges(line: str, where: str) -> list[Exchange]:
