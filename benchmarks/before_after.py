@@ -1,12 +1,12 @@
-"""What small policies learn from each other, and from a second attempt: before and after training, several seeds.
+"""Small policies before and after training: self-play, debaters trained together, a second attempt.
 
     python benchmarks/before_after.py self_play --seeds 3
     python benchmarks/before_after.py debaters --seeds 3
     python benchmarks/before_after.py two_attempts --seeds 3
 
-Each is a configuration (``configs/<name>.toml``), the ways to train it, and the tests that the model plays before and after, on
-held-out tasks. Writes ``benchmarks/results/<name>.md``. Interrupted, the same
-command goes on where it was.
+An experiment is a configuration (``configs/<name>.toml``), the ways to train with it, and the tests
+that a model plays on held-out tasks before and after training. The command writes
+``benchmarks/results/<name>.md``. After an interruption, the same command resumes the experiment.
 """
 
 import json
@@ -31,18 +31,19 @@ class Experiment(NamedTuple):
     """A page of ``benchmarks/results``.
 
     Attributes:
-        title: of the page.
-        says: what is done, in a paragraph.
-        ways: values that each way to train sets.
-        tests: keywords of the environment for each test.
-        onwards: each way begins where the one before has ended, not all with the same model.
+        title: title of the page.
+        description: one paragraph about the experiment.
+        ways: configuration values of each way to train.
+        tests: keywords of the environment for each test. The names seed the sampling noise.
+        chained: each way starts from the model that the previous way trained. Otherwise all ways
+            start from the same model.
     """
 
     title: str
-    says: str
+    description: str
     ways: dict[str, dict[str, Any]]
     tests: dict[str, dict[str, Any]]
-    onwards: bool = False
+    chained: bool = False
 
 
 def against(seat: str, player: str) -> dict[str, Any]:
@@ -52,10 +53,12 @@ def against(seat: str, player: str) -> dict[str, Any]:
 EXPERIMENTS = {
     "self_play": Experiment(
         "Self-play in Connect4",
-        "One small policy learns in both seats, from the positions of the training split; it never meets another player. It is "
-        "tested in one seat against players that are scripts: `random`, and `greedy`, which wins and prevents a win where one move "
-        "does. The player whose turn it is at first can force a win in each of these positions, and `oracle` would. Each seat has "
-        "about half of the positions to win, so two equally good players win half of the games over both seats, less the draws.",
+        "One small policy learns in both seats, from the positions of the training split. It "
+        "meets no other player. It is tested in one seat against scripted opponents. `random`"
+        " plays at random. `greedy` wins, or prevents a win, where one move does. The player "
+        "who moves first can force a win in each position, and `oracle` would. Each seat can "
+        "win about half of the positions, so two equally good players win half of the games "
+        "over both seats, less the draws.",
         {"self-play": {}},
         {
             f"{seat}, against {player}": against(seat, player)
@@ -65,20 +68,23 @@ EXPERIMENTS = {
     ),
     "debaters": Experiment(
         "Debaters trained together",
-        "Questions of two hops (the internet domain of the country that a city is in). A model is trained alone first, with both "
-        "passages before it. Then two of it go on together: each sees one of the two passages, both speak at once, twice, and the "
-        "second answers are votes; if they differ, the first debater's counts. `first` is the share of first answers that are "
-        "right: what each can say alone, with its own passage.",
+        "Multi-hop questions: the internet domain of the country of a city. A model is first "
+        "trained alone and sees both passages. Then two copies of it are trained together, "
+        "and each sees one of the two passages. Both speak at once, twice. Their second "
+        "answers are votes. If the votes differ, the first debater's vote counts. `first` is "
+        "the share of right first answers: the success of each debater alone with one "
+        "passage.",
         {
             "trained alone": {"env.kwargs.debaters": 1, "source.name": "rollout"},
             "then together": {"run.steps": 80, "algorithm.kl_coef": 0.1},
         },
         {"alone, both passages": {"debaters": 1}, "two, a passage each": {"debaters": 2}},
-        onwards=True,
+        chained=True,
     ),
     "two_attempts": Experiment(
         "Gain of a second attempt",
-        "Two attempts at the same maze in one episode. The reward is the second attempt's plus α times its gain over the first.",
+        "Two attempts at the same maze in one episode. The reward is the second attempt's "
+        "score plus α times its gain over the first.",
         {"α = 1": {}, "α = 0": {"env.kwargs.alpha": 0.0}},
         {"both attempts": {"alpha": 1.0}},
     ),
@@ -87,8 +93,8 @@ EXPERIMENTS = {
 
 def main(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPERIMENTS)}.")],
-    seeds: Annotated[int, typer.Option(min=1, help="How many, from 0.")] = 3,
-    work: Annotated[Path, typer.Option(help="For what lies in between.")] = Path("runs/before_after"),
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, starting at 0.")] = 3,
+    work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path("runs/before_after"),
 ) -> None:
     experiment, config = EXPERIMENTS[name], HERE / "configs" / f"{name}.toml"
     rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work / name)]
@@ -97,7 +103,7 @@ def main(
 
 
 def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dict[str, Any]]:
-    """Trains a seed in each way; returns a row for each test of each model."""
+    """Trains one seed in each way; returns one row per test and model."""
     start, rows = "scratch", []
     for number, (way, values) in enumerate(experiment.ways.items()):
         folder = work / f"{seed}-{number}"
@@ -105,19 +111,19 @@ def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dic
         models = {way: folder / "model"}
         if start == "scratch":
             models = {"before": folder / "init"} | models
-        if start == "scratch" or experiment.onwards:
-            start = str(folder / ("model" if experiment.onwards else "init"))
+        if start == "scratch" or experiment.chained:
+            start = str(folder / ("model" if experiment.chained else "init"))
         for when, model in models.items():
             for test, kwargs in experiment.tests.items():
-                kept = folder / f"{when} {test}.json"
-                if not kept.exists():
-                    write_whole(kept, json.dumps(tested(folder, model, kwargs, test)))
-                rows.append({"seed": seed, "model": when, "test": test, **json.loads(kept.read_text())})
+                result = folder / f"{when} {test}.json"
+                if not result.exists():
+                    write_whole(result, json.dumps(tested(folder, model, kwargs, test)))
+                rows.append({"seed": seed, "model": when, "test": test, **json.loads(result.read_text())})
     return rows + over_both(rows)
 
 
 def over_both(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the mean over both seats for each two rows of a model that differ only in the seat."""
+    """Returns the mean over both seats for each model and opponent."""
     pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         seat, _, player = row["test"].partition(", ")
@@ -133,7 +139,7 @@ def over_both(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[str, float]:
-    """Plays a test; returns means over episodes, and how good first attempts, or first answers of debaters, were."""
+    """Plays a test; returns means over episodes, and the success of first attempts or answers."""
     config = configuration.load(folder / "config.toml", [f"eval.kwargs.{name}={value}" for name, value in kwargs.items()])
     held_out = config.env.kwargs | config.eval.kwargs
     described = pool.describe(config.env.id, **held_out)
@@ -143,17 +149,17 @@ def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[
         row["first"] = fmean(t.score - (t.total_reward - t.score) / alpha for t in played)
     if "Debate" in config.env.id:
         row["first"] = fmean(canonical(read_answer(t.turns[0].action) or "") == answer(t.task_id) for t in played)
-    agents = len(described.several) or 1  # each has a trajectory of the same episode
+    agents = len(described.several) or 1  # each agent has a trajectory of the same episode
     return row | {"turns": fmean(len(t.turns) for t in played), "episodes": len(played) // agents}
 
 
 def answer(task_id: str) -> str:
-    """Returns the right answer of a debate, as votes are compared."""
+    """Returns the right answer of a debate in the form in which votes are compared."""
     return canonical(debates().get(task_id).data["problem"].answer)
 
 
 def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> str:
-    """Returns the report: means over seeds, then each seed."""
+    """Returns the report: means over seeds, then the results of each seed."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["test"], row["model"]), []).append(row)
@@ -165,7 +171,7 @@ def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> st
 
 `{command}`
 
-{experiment.says}
+{experiment.description}
 
 Means over {count} seeds (lowest and highest seed), {rows[0]["episodes"]} held-out episodes each:
 
@@ -178,12 +184,12 @@ Success of each seed, with its 95 % interval over episodes:
 
 
 def spread(values: list[float]) -> str:
-    """Returns the mean with the lowest and the highest."""
+    """Returns the mean with the lowest and the highest value."""
     return f"{fmean(values):.2f} ({min(values):.2f}–{max(values):.2f})"
 
 
 def interval(row: dict[str, Any]) -> str:
-    """Returns a seed's success with Wilson's interval."""
+    """Returns the success of one seed with Wilson's interval."""
     low, high = wilson(round(row["success"] * row["episodes"]), row["episodes"])
     return f"{row['success']:.2f} ({low:.2f}–{high:.2f})"
 

@@ -1,4 +1,4 @@
-"""Several ways to train at an equal budget of tokens: same start, tasks and seeds.
+"""Compares training methods at an equal budget of tokens, with the same start, tasks and seeds.
 
     python benchmarks/compare.py run locked_maze --tokens 2000000 --seeds 5 --jobs 2
     python benchmarks/compare.py run scaling_inter_maze --tokens 2000000 --seeds 3 --jobs 2
@@ -6,11 +6,16 @@
     python benchmarks/compare.py run scaling_inter_textcraft --tokens 500000 --seeds 3 --jobs 2
     python benchmarks/compare.py run algorithms --tokens 600000 --seeds 3 --jobs 2
 
-``benchmarks/compare/<name>.toml`` is a configuration, the sections in which its methods differ, a title, the horizon that the
-policies are tested with at the end and, if they are not eight, the ``points`` at which they are tested before. Writes
-``benchmarks/results/<name>.{json,md,png}`` and ``<name>-why.png``. Success is a function of seed and configuration on a given
-machine, not of its load, so jobs may run side by side. Interrupted, it goes on with the runs that are missing if ``--work`` names
-a folder.
+``benchmarks/compare/<name>.toml`` holds a configuration and:
+
+- ``methods``: the sections in which the methods differ;
+- ``title``;
+- ``test_horizon``: the horizon of the test at the end;
+- ``points``: the number of evaluations during a run (default 8).
+
+The command writes ``benchmarks/results/<name>.{json,md,png}`` and ``<name>-why.png``. On a given
+machine, success depends on the seed and the configuration but not on the load, so jobs can run side
+by side. With ``--work FOLDER``, the same command resumes after an interruption.
 """
 
 import json
@@ -49,23 +54,25 @@ from agentgym_train.run.prepare import check, describe
 from agentgym_train.trainer import Trainer
 
 HERE = Path(__file__).parent
-TRAINING = ("success", "turns", "invalid", "entropy", "grad_norm")  # of the steps between two evaluations
+TRAINING = ("success", "turns", "invalid", "entropy", "grad_norm")
+"""Metrics that are averaged over the steps between two evaluations."""
+
 app = typer.Typer(add_completion=False)
 
 
 class BudgetSpent(Exception):
-    """The run has seen its tokens."""
+    """The run has used its budget of tokens."""
 
 
 class Comparison(NamedTuple):
     """A file of ``benchmarks/compare``.
 
     Attributes:
-        shared: the configuration.
-        methods: the sections that each has for its own.
-        title: of the pictures.
-        test_horizon: of the last test.
-        points: held-out evaluations along a run.
+        shared: the configuration that all methods share.
+        methods: the sections that each method replaces.
+        title: title of the report and the pictures.
+        test_horizon: horizon of the test at the end.
+        points: number of held-out evaluations during a run.
     """
 
     shared: dict[str, Any]
@@ -83,7 +90,7 @@ def load(name: str) -> Comparison:
 
 @app.command()
 def start(name: str, seed: int, work: Path) -> None:
-    """Makes the model that all methods of a seed begin with."""
+    """Makes the model from which all methods of a seed start."""
     config, draft = configuration.of(load(name).shared), work / f".init-{name}-{seed}"
     shutil.rmtree(draft, ignore_errors=True)
     if config.model.path != configuration.SCRATCH:
@@ -97,7 +104,7 @@ def start(name: str, seed: int, work: Path) -> None:
 
 @app.command()
 def teach(name: str, work: Path) -> None:
-    """Plays the demonstrations that methods with a ``source`` of files learn from: the oracle's."""
+    """Plays the oracle's demonstrations for the methods that learn from files."""
     env = load(name).shared["env"]
     options = ["--agent", "oracle", "--split", "train", "--episodes", "400", "--out", str(work / f"teacher-{name}")]
     keywords = [part for key, value in env["kwargs"].items() if key != "split" for part in ("--set", f"{key}={value}")]
@@ -106,7 +113,7 @@ def teach(name: str, work: Path) -> None:
 
 @app.command()
 def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -> None:
-    """One run: trains until the budget is spent and evaluates at even distances of tokens."""
+    """Trains one run until its budget is spent; evaluates it at equal distances of tokens."""
     comparison = load(name)
     raw = comparison.shared | comparison.methods[method]
     if "folders" in raw.get("source", {}):
@@ -122,9 +129,9 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, envs=envs)
     model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
     curve: list[dict[str, Any]] = []
-    begun = work / f"start-{name}-{seed}.json"  # all methods begin with the same policy: it is tested once
+    first = work / f"start-{name}-{seed}.json"  # all methods share the start: one evaluation is enough
     last: list[Any] = []  # episodes of the latest evaluation
-    rows: list[dict[str, Any]] = []  # of the steps since the last evaluation
+    rows: list[dict[str, Any]] = []  # metrics of the steps since the latest evaluation
     seen = [0]
 
     def play(horizon: int) -> list[Any]:
@@ -134,16 +141,16 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
     def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
-        if groups and "value" not in trainer.algorithm.required_streams:  # what a critic adds to the loss is no policy gradient
+        if groups and "value" not in trainer.algorithm.required_streams:  # else not a policy gradient alone
             means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
-        if curve or not begun.exists():
+        if curve or not first.exists():
             last[:] = play(evaluate.horizon(config))
             now = evaluate.summary(last)
         else:
-            now = json.loads(begun.read_text())
+            now = json.loads(first.read_text())
         if not curve:
-            write_whole(begun, json.dumps(now))
+            write_whole(first, json.dumps(now))
         curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **now, "training": means})
 
     def on_step(row: dict[str, Any], groups: list[Group]) -> None:
@@ -165,22 +172,23 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
 
 def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]) -> float:
-    """Estimates the share of a step's squared gradient that is chance (McCandlish et al., 2018), under the policy after the step.
+    """Estimates the share of chance in the squared gradient of a step (McCandlish et al., 2018).
 
-    It is the variance of the gradient's mean over groups, which are drawn independently, over its squared norm: above 1 where
-    groups contradict each other.
+    The share is the variance of the mean gradient over groups, divided by its squared norm. The
+    groups are drawn independently. A value above 1 means that groups contradict each other. The
+    gradient is computed under the policy after the step.
 
     Args:
-        trainer: its weights are copied.
-        model: where to; what is frozen does not count.
-        groups: the step's.
+        trainer: source of the weights.
+        model: receives the weights; frozen parameters are excluded.
+        groups: groups of the step.
     """
     limit, algorithm = trainer.config.engine.micro_batch_tokens, trainer.algorithm
     batch = streams.fill(
         pack(groups), algorithm.required_streams, trainer.producers, distributed=trainer.distributed, max_tokens=limit
     )
     batch = algorithm.compute_advantages(batch, groups, trainer.distributed)
-    model.load_state_dict(dict(trainer.engine.weights()), strict=False)  # an unembedding may be the embedding
+    model.load_state_dict(dict(trainer.engine.weights()), strict=False)  # the unembedding can be tied to the embedding
     learning = [p for p in model.parameters() if p.requires_grad]
     parts = []
     for number in batch.group_B.unique().tolist():
@@ -196,12 +204,12 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
 def run(
     name: str, tokens: int = 2_500_000, seeds: int = 3, jobs: int = 2, work: Annotated[Path | None, typer.Option()] = None
 ) -> None:
-    """All methods and seeds, then the table and the pictures."""
+    """Runs all methods and seeds; writes the table and the pictures."""
     _, methods, title, *_ = load(name)
     work = work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
     plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
-    began = time.monotonic()
+    started = time.monotonic()
 
     def call(*command: object) -> None:
         environ = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -216,7 +224,7 @@ def run(
         if any("folders" in sections.get("source", {}) for sections in methods.values()):
             call("teach", name, work)
         list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
-    print(f"{(time.monotonic() - began) / 60:.0f} minutes")
+    print(f"{(time.monotonic() - started) / 60:.0f} minutes")
     command = f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
     compare_report.write(HERE / "results" / name, title, command, [json.loads(p.read_text()) for *_, p in plan])
 

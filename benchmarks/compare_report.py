@@ -1,4 +1,4 @@
-"""What ``compare.py`` writes of its runs: the data, a table and pictures."""
+"""Report of ``compare.py``: the data, a table and pictures."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,24 +12,26 @@ from agentgym_envs.evaluate.metrics import wilson
 
 Curve = Sequence[dict[str, Any]]
 TRAINING = {
-    "turns": "turns a training episode",
-    "invalid": "share of actions not understood",
+    "turns": "turns per training episode",
+    "invalid": "share of invalid actions",
     "success": "success of training episodes",
-    "entropy": "entropy (nats a token)",
+    "entropy": "entropy (nats per token)",
     "grad_norm": "gradient norm",
-    "gradient_noise": "share of chance in the squared gradient",
+    "gradient_noise": "gradient noise (share of chance)",
 }
 
 
 def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> None:
-    """Writes ``base`` with the endings .json, .md and .png; with more than two points also -why.png: what happened while training.
+    """Writes a comparison to ``base`` with the suffixes .json, .md and .png.
+
+    With more than two points, also writes -why.png with the training curves.
 
     Args:
-        base: where to.
-        title: of the comparison.
-        command: that made it.
-        runs: each with "method", "seed", "curve", and "turns": those that each held-out episode of the last test took, None for a
-            failure.
+        base: path without a suffix.
+        title: title of the comparison.
+        command: command that made the comparison.
+        runs: each with "method", "seed", "curve" and "turns". "turns" lists the turns of each
+            held-out episode of the last test, None for a failure.
     """
     base.parent.mkdir(exist_ok=True)
     base.with_suffix(".json").write_text(json.dumps(runs, indent=1) + "\n")
@@ -50,8 +52,8 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
 
 
 def _table(methods: dict[str, list[Curve]]) -> list[str]:
-    alone = any(len(curves) == 1 for curves in methods.values())
-    spread = "95 % interval over tasks" if alone else "mean ± sd"
+    single = any(len(curves) == 1 for curves in methods.values())
+    spread = "95 % interval over tasks" if single else "mean ± sd"
     rows = [
         f"| method | before | at half | best | at the end ({spread}) | seeds at the end | steps | invalid at the end |",
         "|---|---|---|---|---|---|---|---|",
@@ -60,7 +62,7 @@ def _table(methods: dict[str, list[Curve]]) -> list[str]:
         end = [c[-1]["success"] for c in curves]
         before = fmean(c[0]["success"] for c in curves)
         half = f"{fmean(c[len(c) // 2]['success'] for c in curves):.3f}" if len(curves[0]) > 2 else "–"
-        ended = f"{fmean(end):.3f} " + (f"({_interval(curves[0][-1])})" if alone else f"± {stdev(end):.3f}")
+        ended = f"{fmean(end):.3f} " + (f"({_interval(curves[0][-1])})" if single else f"± {stdev(end):.3f}")
         best, steps, invalid = fmean(max(p["success"] for p in c) for c in curves), _last(curves, "step"), _last(curves, "invalid")
         rows.append(
             f"| {method} | {before:.3f} | {half} | {best:.3f} | {ended} "
@@ -75,7 +77,7 @@ def _interval(point: dict[str, Any]) -> str:
 
 
 def _why(path: Path, methods: dict[str, list[Curve]], runs: list[dict[str, Any]]) -> list[str]:
-    """Draws what happened while training, and success against the turns allowed at the end; returns the lines that show it."""
+    """Draws the training curves and success by allowed turns; returns the lines for the report."""
     figure = Figure(figsize=(14, 6.5), layout="constrained")
     axes = figure.subplots(2, 4).ravel()
     trained = {method: [c[1:] for c in curves] for method, curves in methods.items()}
@@ -90,18 +92,21 @@ def _why(path: Path, methods: dict[str, list[Curve]], runs: list[dict[str, Any]]
     axes[-1].set(xlabel="turns allowed at the end", ylabel="held-out success", ylim=(0, 1.02))
     axes[0].legend(fontsize=8)
     figure.savefig(path, dpi=120)
-    return ["", f"![what happened while training]({path.name})"]
+    return ["", f"![training curves]({path.name})"]
 
 
 def _within(turns: Sequence[int | None], longest: int) -> Curve:
-    """Returns success by the turns that an episode may take: a policy does not know the limit, so one long test says it for all."""
+    """Returns success for every limit of turns.
+
+    A policy does not know the limit, so one long test gives the success for all shorter limits.
+    """
     return [{"turns": limit, "success": fmean(t is not None and t <= limit for t in turns)} for limit in range(1, longest + 1)]
 
 
 def _lines(axes: Any, methods: dict[str, list[Curve]], x: Callable[[Any], float], y: Callable[[Any], float]) -> None:
-    """Draws a line a method: the mean over seeds, with a band from the lowest to the highest."""
+    """Draws one line per method: the mean over seeds, with a band from lowest to highest."""
     for method, curves in methods.items():
-        points = list(zip(*curves, strict=False))  # as many as the shortest curve has
+        points = list(zip(*curves, strict=False))  # cut to the shortest curve
         at, values = [fmean(map(x, p)) for p in points], [list(map(y, p)) for p in points]
         (line,) = axes.plot(at, [fmean(v) for v in values], "o-", markersize=3, label=method)
         axes.fill_between(at, [min(v) for v in values], [max(v) for v in values], alpha=0.15, color=line.get_color())

@@ -1,11 +1,12 @@
-"""Debate beside one agent alone and self-consistency, with any model behind an OpenAI-compatible server.
+"""Compares debate, self-consistency and a single agent, with any OpenAI-compatible server.
 
     export OPENAI_BASE_URL=http://localhost:8000/v1
     python benchmarks/debate.py MODEL --debaters 3 --rounds 2 --episodes 200
 
-Plays tasks of the test split of ``agentgym/Debate-v1``, arithmetic and questions of several hops, by each method, and writes the
-table. Every answer is a conversation of its own. Each method has a folder under ``--work``: interrupted, the same command goes on;
-what a server fails at is played again, and at last left out and counted. Every method plays the same tasks.
+Every method plays the same test tasks of ``agentgym/Debate-v1``: arithmetic and multi-hop
+questions. Every answer is a separate conversation. Each method has a folder under ``--work``, so
+the same command resumes after an interruption. A task on which the server fails is played again. If
+it still fails, it is left out and counted as missing. The script writes the table.
 """
 
 import re
@@ -25,7 +26,7 @@ from agentgym_envs.tasks import matching, spread
 from agentgym_envs.tournament.schedule import Contest, Tournament
 
 DEBATE = "agentgym/Debate-v1"
-KINDS = {"arithmetic": "arithmetic*", "several hops": "hop*"}
+KINDS = {"arithmetic": "arithmetic*", "multi-hop": "hop*"}
 
 
 class Method(NamedTuple):
@@ -33,24 +34,25 @@ class Method(NamedTuple):
 
     name: str
     sees: str
-    """Of the passages that a question of several hops needs."""
+    """Passages of a multi-hop question that each debater sees."""
     kwargs: dict[str, Any]
 
 
 def methods(debaters: int, rounds: int) -> list[Method]:
-    """Returns what is compared."""
-    many, talking = {"debaters": debaters, "rounds": 1}, {"debaters": debaters, "rounds": rounds}
+    """Returns the methods to compare."""
+    vote = {"debaters": debaters, "rounds": 1}
+    discussion = {"debaters": debaters, "rounds": rounds}
     return [
-        Method("one alone", "all", {"debaters": 1, "rounds": 1, "shared": True}),
-        Method(f"self-consistency of {debaters}", "all", {**many, "shared": True}),
-        Method(f"debate of {debaters}, {rounds} rounds", "all", {**talking, "shared": True}),
-        Method(f"vote of {debaters} without a word", "its own", many),
-        Method(f"debate of {debaters}, {rounds} rounds", "its own", talking),
+        Method("single agent", "all", {"debaters": 1, "rounds": 1, "shared": True}),
+        Method(f"self-consistency of {debaters}", "all", {**vote, "shared": True}),
+        Method(f"debate of {debaters}, {rounds} rounds", "all", {**discussion, "shared": True}),
+        Method(f"vote of {debaters} without discussion", "own", vote),
+        Method(f"debate of {debaters}, {rounds} rounds", "own", discussion),
     ]
 
 
 def play(method: Method, model: str, task_ids: Sequence[str], folder: Path, concurrency: int) -> tuple[list[Row], int]:
-    """Plays what the folder lacks; returns the games, and how many are missing."""
+    """Plays the tasks that the folder lacks; returns the games and the number of missing ones."""
     settings = Settings(target=DEBATE, split="test", agent="debate", model=model, format=None, kwargs=method.kwargs)
     contests = [Contest(i, tasks().get(i).difficulty, (MODEL + model,) * method.kwargs["debaters"]) for i in task_ids]
     record = Record(folder, settings)
@@ -63,7 +65,7 @@ def play(method: Method, model: str, task_ids: Sequence[str], folder: Path, conc
 
 
 def cell(rows: Sequence[Row], missing: int) -> str:
-    """Returns success with its interval over tasks, and the model's calls a task."""
+    """Returns success with its interval over tasks, and the mean number of calls per task."""
     if not rows:
         return f"none, {missing} missing"
     low, high = wilson(sum(row["success"] for row in rows), len(rows))
@@ -82,13 +84,13 @@ def main(
 ) -> None:
     """Plays ``--episodes`` tasks of each kind by each method and writes the table."""
     command = f"`python benchmarks/debate.py {model} --debaters {debaters} --rounds {rounds} --episodes {episodes}`"
-    lines = ["# Debate, self-consistency and one agent alone", "", command, "", f"| method | sees | {' | '.join(KINDS)} |"]
+    lines = ["# Debate, self-consistency and a single agent", "", command, "", f"| method | passages seen | {' | '.join(KINDS)} |"]
     lines.append("|---" * (2 + len(KINDS)) + "|")
     for method in methods(debaters, rounds):
         cells = []
         for kind, pattern in KINDS.items():
             if kind == "arithmetic" and method.sees != "all":
-                cells.append("as above")  # there are no passages
+                cells.append("as above")  # arithmetic has no passages
                 continue
             ids = spread(matching(tasks().ids("test"), [pattern]), episodes)
             folder = work / re.sub(r"\W+", "-", f"{model} {method.name} {method.sees} {kind}")

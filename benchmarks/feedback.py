@@ -1,12 +1,19 @@
-"""From comparisons to a policy, with a scripted annotator in place of a person.
+"""Trains a policy from comparisons, with a scripted annotator in place of a person.
 
     python benchmarks/feedback.py --seeds 3 --work runs/feedback
 
-Of each seed: a policy is trained half-way (the quickstart, 80 of its steps) and plays two episodes of each of 400 training
-mazes. A script says which is better: the one that succeeds, and of two that do the one with fewer turns; two as long as each other
-tie, and of two failures it says "neither". A reward model learns from that (``configs/reward_model.toml``), and the policy goes on
-three times (``configs/learned_reward.toml``): with the environment's reward plus the learned one, and with each alone.
-Writes ``benchmarks/results/feedback.md``. Interrupted, it goes on where it was.
+For each seed:
+
+1. A policy is trained half-way (80 steps of the quickstart).
+2. It plays two episodes of each of 400 training mazes, and a script chooses the better one.
+3. A reward model learns from the choices (``configs/reward_model.toml``).
+4. Three runs continue the policy (``configs/learned_reward.toml``): with both rewards, with the
+   environment's reward alone, and with the learned reward alone.
+
+The script prefers a success to a failure, and of two successes the one with fewer turns. Successes
+of equal length are ties. For two failures it answers "neither".
+
+Writes ``benchmarks/results/feedback.md``. After an interruption, the same command resumes.
 """
 
 import json
@@ -26,9 +33,9 @@ from agentgym_train.evaluation import episodes
 from agentgym_train.files import write_whole
 
 HERE = Path(__file__).parent
-MAZES = 400  # compared
+MAZES = 400  # number of compared mazes
 SIDES, CHOICES = ("a", "b"), ("a", "b", "tie", "neither")
-TOLD, PLAYED = ("accuracy", "log_loss", "calibration_error"), ("success", "turns", "invalid")
+METRICS, PLAYED = ("accuracy", "log_loss", "calibration_error"), ("success", "turns", "invalid")
 POLICIES = {
     "start": "half-trained",
     "alone": "environment's reward",
@@ -39,32 +46,41 @@ REPORT = """# A learned reward from comparisons
 
 `{command}`
 
-**The annotator is a script**, not a person: of two episodes of a maze, both played by the same half-trained policy, it
-prefers the one that succeeds, and of two that do the one with fewer turns. Equal ones tie; of two failures it says neither,
-from which nothing is learned. Mazes of 6 to 14 rooms, at most 30 turns. One thread, beside other work.
+**The annotator is a script**, not a person. It compares two episodes of a maze.
+The same half-trained policy has played both.
 
-What it said of 400 training mazes:
+- It prefers a success to a failure, and of two successes the one with fewer turns.
+- Successes of equal length are ties.
+- For two failures it answers "neither", and the reward model does not learn from them.
+
+The mazes have 6 to 14 rooms, and an episode has at most 30 turns.
+The runs used one thread, beside other work.
+
+Choices of the script on 400 training mazes:
 
 {choices}
 
-The reward model on comparisons of mazes that it did not learn from (a coin: accuracy 0.5, log loss 0.693):
+Reward model on comparisons of held-out mazes (a coin: accuracy 0.5, log loss 0.693):
 
 {judges}
 
-Policies on 200 held-out mazes, one episode each; turns are means over all episodes, 30 for one that fails. All runs start
-from the half-trained policy and differ in the reward alone, but for the last, which has no other than the learned one and a
-divergence of 0.1 in place of 0.02. None has a discount, so that the environment's own reward says nothing of turns.
+Policies on 200 held-out mazes, one episode each. Turns are means; a failure counts 30.
+
+- All runs start from the half-trained policy and differ only in the reward, with one exception.
+- "Learned reward alone" also has a KL coefficient of 0.1 instead of 0.02.
+- No run has a discount, so the environment's reward does not depend on the number of turns.
 
 {policies}
 """
 START = {"run.steps": 80, "eval.every": 0}
-INSTEAD = {"scorer.0.replace": "true", "algorithm.kl_coef": 0.1}  # of the environment's reward: nearer to the start
-ONE = {"env.workers": 1}  # environment process: the machine may be shared
+REPLACE = {"scorer.0.replace": "true", "algorithm.kl_coef": 0.1}
+"""Replaces the environment's reward; the larger KL penalty keeps the policy near its start."""
+ONE = {"env.workers": 1}  # one environment process, because the machine can be shared
 
 
 def main(
-    seeds: Annotated[int, typer.Option(min=1, help="How many, from 0.")] = 3,
-    work: Annotated[Path, typer.Option(help="For what lies in between.")] = Path("runs/feedback"),
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, starting at 0.")] = 3,
+    work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path("runs/feedback"),
 ) -> None:
     results = [one(seed, work / f"seed{seed}") for seed in range(seeds)]
     command = f"python benchmarks/feedback.py --seeds {seeds} --work {work}"
@@ -72,24 +88,24 @@ def main(
 
 
 def one(seed: int, home: Path) -> dict[str, Any]:
-    """Plays a seed; returns the choices, and the notes of each run."""
+    """Runs all steps of one seed; returns the choices and the evaluations of each run."""
     home.mkdir(parents=True, exist_ok=True)
-    said = home / "comparisons.jsonl"
+    comparisons = home / "comparisons.jsonl"
     start = runs.train(HERE / "quickstart.toml", home / "start", {**START, **ONE, "run.seed": seed})
-    if not said.exists():
-        write_whole(said, "".join(json.dumps(row) + "\n" for row in compared(home / "start")))
+    if not comparisons.exists():
+        write_whole(comparisons, "".join(json.dumps(row) + "\n" for row in compared(home / "start")))
     model = {"run.seed": seed, "model.path": home / "start" / "model"}
-    judge = runs.train(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(said)]})
+    judge = runs.train(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(comparisons)]})
     policy, score = HERE / "configs" / "learned_reward.toml", {"scorer.0.path": home / "judge" / "model"}
     learned = runs.train(policy, home / "learned", {**model, **score, **ONE})
     alone = runs.train(policy, home / "alone", {**model, "scorer": [], **ONE})
-    only = runs.train(policy, home / "only", {**model, **score, **ONE, **INSTEAD})
-    choices = [row["choice"] for row in record.read(said)[0]]
+    only = runs.train(policy, home / "only", {**model, **score, **ONE, **REPLACE})
+    choices = [row["choice"] for row in record.read(comparisons)[0]]
     return {"choices": choices, "start": start, "judge": judge, "learned": learned, "alone": alone, "only": only}
 
 
 def compared(run: Path) -> list[Row]:
-    """Plays two episodes of each maze with a run's policy and lets the script compare them."""
+    """Plays two episodes per maze with the policy of a run; returns the script's comparisons."""
     config = configuration.load(run / "config.toml", [f"eval.episodes={MAZES}", "eval.kwargs={split='train'}", "eval.horizon=30"])
     described = pool.describe(config.env.id, **config.env.kwargs)
     first, second = (played(config, run, described, take) for take in ("first", "second"))
@@ -107,12 +123,12 @@ def compared(run: Path) -> list[Row]:
 
 
 def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
-    """Plays an episode of each maze."""
+    """Plays one episode of each maze; ``take`` seeds the sampling noise."""
     return episodes.rows(config, runs.play(config, described, run / "model", take), described, step=0)
 
 
 def preferred(a: Row, b: Row) -> str:
-    """The scripted annotator."""
+    """Returns the choice of the scripted annotator."""
     if a["success"] != b["success"]:
         return "a" if a["success"] else "b"
     if not a["success"]:
@@ -125,7 +141,7 @@ def text(command: str, results: list[dict[str, Any]]) -> str:
     """Returns the report."""
     choices = [[seed, *(result["choices"].count(choice) for choice in CHOICES)] for seed, result in enumerate(results)]
     judges = [
-        [f"{seed}, {key}", row["pairs"], row["ties"], *(f"{row[name]:.3f}" for name in TOLD)]
+        [f"{seed}, {key}", row["pairs"], row["ties"], *(f"{row[name]:.3f}" for name in METRICS)]
         for seed, result in enumerate(results)
         for key, row in result["judge"].items()
     ]
@@ -141,7 +157,7 @@ def text(command: str, results: list[dict[str, Any]]) -> str:
     return REPORT.format(
         command=command,
         choices=runs.table(["seed", *CHOICES], choices),
-        judges=runs.table(["seed, when", "comparisons", "of them ties", "accuracy", "log loss", "calibration error"], judges),
+        judges=runs.table(["seed, when", "comparisons", "ties among them", "accuracy", "log loss", "calibration error"], judges),
         policies=runs.table(["seed, policy", *PLAYED], policies + (means if len(results) > 1 else [])),
     )
 

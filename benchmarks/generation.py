@@ -1,12 +1,14 @@
-"""Token-in, token-out generation with one cache for all turns, against a padded one and the history computed again each turn.
-
-The padded cache is what models get that take no mask of columns, the last what models with sliding windows or convolutions get;
-here both are played by a model that could do all three.
+"""Speed of three generation methods that keep or recompute the history of an episode.
 
     python benchmarks/generation.py
 
-All use the same model, prompts and lengths in one run, in alternation; environments take no time. Rates are sampled tokens a
-second over whole episodes. Writes ``benchmarks/results/generation.md``.
+- one cache: kept for all turns, without padding;
+- padded cache: for models that do not accept a mask of columns;
+- full history: computed again at each turn, for models with sliding windows or convolutions.
+
+The model of this benchmark supports all three. The methods use the same model, prompts and lengths
+and run in alternation. Environments take no time. A rate is the number of sampled tokens per second
+over whole episodes. Writes ``benchmarks/results/generation.md``.
 """
 
 import platform
@@ -23,7 +25,7 @@ from agentgym_train.generators.hf import METHODS, HFGenerator, Method
 from agentgym_train.generators.probe import ask
 from agentgym_train.protocols import Sampling
 
-ROWS, OBSERVATION, ACTION = 16, 48, 8  # episodes, tokens an observation, tokens an action
+ROWS, OBSERVATION, ACTION = 16, 48, 8  # episodes, tokens per observation, tokens per action
 NO_STOP = Sampling(temperature=1.0, max_new_tokens=ACTION, stop_ids=frozenset())
 
 
@@ -51,12 +53,12 @@ def play(generator: HFGenerator, turns: int) -> None:
 
 
 def observation(row: int, turn: int) -> list[int]:
-    """Returns made-up tokens of uneven length, ``OBSERVATION`` on average."""
+    """Returns synthetic tokens of uneven length, ``OBSERVATION`` on average."""
     return [(row * 131 + turn * 17 + i) % 1024 for i in range(OBSERVATION - 8 + (row + turn) % 17)]
 
 
 def seconds(generator: HFGenerator, method: Method, turns: int) -> float:
-    """Returns how long one batch of episodes takes."""
+    """Returns the seconds that one batch of episodes takes."""
     generator.method = method
     start = time.perf_counter()
     play(generator, turns)
@@ -64,7 +66,7 @@ def seconds(generator: HFGenerator, method: Method, turns: int) -> float:
 
 
 def ratio(values: list[float]) -> str:
-    """Returns the median, with lowest and highest."""
+    """Returns the median with the lowest and the highest value."""
     return f"{median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
 
 
@@ -81,8 +83,8 @@ def main(repeats: int = 5) -> None:
         f"`python benchmarks/generation.py --repeats {repeats}` on {torch.get_num_threads()} threads, "
         f"Python {platform.python_version()}, "
         f"torch {torch.__version__.partition('+')[0]}: {weights / 1e6:.2f} M weights, {ROWS} episodes at a time, "
-        f"{OBSERVATION} tokens an observation and {ACTION} an action; median of {repeats} alternating runs, "
-        "how many times as fast the first is, with lowest and highest.",
+        f"{OBSERVATION} tokens per observation and {ACTION} per action. "
+        f"Medians of {repeats} alternating runs; speed-up of the first method with lowest and highest value.",
         "",
         "| turns | one cache, tokens/s | padded, tokens/s | full history, tokens/s | over padded | over full history |",
         "|---|---|---|---|---|---|",

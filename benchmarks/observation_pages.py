@@ -1,4 +1,4 @@
-"""Pages for ``webarena_observations.py``: the kinds of elements that real sites use, one kind a page."""
+"""Pages for ``webarena_observations.py``: one kind of element of real sites per page."""
 
 import http.server
 import threading
@@ -77,7 +77,7 @@ PAGES = {
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """Serves ``PAGES`` by their names."""
+    """Serves each page of ``PAGES`` at its name."""
 
     def do_GET(self) -> None:
         """Sends a page."""
@@ -88,7 +88,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         self.wfile.write(f"<!doctype html><title>{self.path.strip('/')}</title>{page}".encode())
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 def serve() -> http.server.ThreadingHTTPServer:

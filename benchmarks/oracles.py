@@ -1,11 +1,12 @@
-"""How many tasks each environment's own oracle solves.
+"""Number of tasks that the oracle of an environment solves.
 
     python benchmarks/oracles.py agentgym/BabyAI-v2
     python benchmarks/oracles.py agentgym/TWCoinCollector-v1 --sample 100
     python benchmarks/oracles.py agentgym/ScienceWorld-v2 --per-difficulty 3
 
-Adds a row to ``benchmarks/results/oracles.md``, or replaces the environment's. Hours are needed for all of ScienceWorld and
-TextWorld: every episode is kept in the work folder, and the same command goes on where it was stopped.
+Adds or replaces the row of the environment in ``benchmarks/results/oracles.md``. All of
+ScienceWorld and TextWorld takes hours. The work folder keeps every episode, so the same command
+resumes after an interruption.
 """
 
 import json
@@ -21,7 +22,7 @@ from agentgym_envs import registry
 from agentgym_envs.evaluate.baselines import Episode, play
 from agentgym_envs.tasks import SPLITS, spread
 
-CHUNK = 100  # episodes between two looks at the disk
+CHUNK = 100  # episodes that are written to disk together
 RESULT = Path(__file__).parent / "results" / "oracles.md"
 HEAD = [
     "# What the oracles solve",
@@ -36,7 +37,7 @@ HEAD = [
 
 
 def play_missing(env_id: str, split: str, ids: Sequence[str], workers: int, kept: Path) -> list[Episode]:
-    """Plays those tasks that the file does not have yet, a chunk at a time; returns the episodes of all."""
+    """Plays the tasks that the file lacks, in chunks; returns the episodes of all tasks."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.touch()
     episodes = {e.task_id: e for e in (Episode(*json.loads(line)) for line in kept.read_text().splitlines())}
@@ -54,7 +55,15 @@ def play_missing(env_id: str, split: str, ids: Sequence[str], workers: int, kept
 
 
 def main(env_id: str, sample: int = 0, per_difficulty: int = 0, workers: int = 2, work: Path = Path("runs/oracles")) -> None:
-    """Plays all tasks of all splits, ``--sample`` of them, or ``--per-difficulty`` of each difficulty, spread evenly."""
+    """Plays all tasks of all splits, or a sample that is spread evenly.
+
+    Args:
+        env_id: a registered id.
+        sample: number of tasks over all splits; 0 plays all.
+        per_difficulty: number of tasks per difficulty and split; 0 plays all.
+        workers: environment processes.
+        work: folder of the episodes.
+    """
     counts, steps, unsolved = [], [], []
     for split in SPLITS:
         world: Any = registry.make(env_id, split=split).unwrapped

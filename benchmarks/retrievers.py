@@ -1,4 +1,4 @@
-"""Two BM25 engines side by side, on the embedded facts written many times over: which one to embed.
+"""Compares two BM25 engines on many copies of the embedded passages, to choose the one to embed.
 
     python -m pip install -e "agentgym_envs[search]" bm25s psutil
     python benchmarks/retrievers.py
@@ -27,7 +27,7 @@ QUERIES = 300
 
 
 def passages(count: int) -> Iterator[Passage]:
-    """Yields the embedded passages again and again, a number added so that no two are the same."""
+    """Yields the embedded passages repeatedly; a number makes each copy unique."""
     base = corpus()
     for i in range(count):
         p = base[i % len(base)]
@@ -35,7 +35,7 @@ def passages(count: int) -> Iterator[Passage]:
 
 
 def tantivy(count: int, folder: Path) -> dict[str, float]:
-    """The engine we embed."""
+    """Measures tantivy, the embedded engine."""
     from agentgym_envs.envs.search.index import Index, build
 
     start = time.perf_counter()
@@ -48,7 +48,7 @@ def tantivy(count: int, folder: Path) -> dict[str, float]:
 
 
 def bm25s(count: int, folder: Path) -> dict[str, float]:
-    """The other one, its arrays mapped from disk."""
+    """Measures bm25s with its arrays mapped from disk."""
     import bm25s as engine
 
     start = time.perf_counter()
@@ -67,7 +67,7 @@ def bm25s(count: int, folder: Path) -> dict[str, float]:
 
 
 def queries(search) -> dict[str, float]:  # type: ignore[no-untyped-def]
-    """Returns the median and the 95th percentile of a query, in milliseconds, and this process's peak memory."""
+    """Returns the median and 95th percentile of a query in ms, and the resident memory in MB."""
     times = []
     for question in random.Random(0).sample(questions(), QUERIES):
         start = time.perf_counter()
@@ -82,7 +82,7 @@ def queries(search) -> dict[str, float]:  # type: ignore[no-untyped-def]
 
 
 def main(counts: str = "3518,100000", one: str = "", folder: str = "") -> None:
-    """Measures each engine in a process of its own and writes the table."""
+    """Measures each engine in a separate process and writes the table."""
     if one:
         name, _, count = one.partition(":")
         typer.echo(json.dumps({"tantivy": tantivy, "bm25s": bm25s}[name](int(count), Path(folder))))

@@ -1,4 +1,4 @@
-"""What several benchmarks do with a training run: make it once, play with its model, write a table."""
+"""Shared steps of several benchmarks: train a run once, play with its model, write a table."""
 
 import json
 import shlex
@@ -16,11 +16,11 @@ from agentgym_train.data.types import Trajectory
 from agentgym_train.evaluation import evaluate
 from agentgym_train.models.loading import device, load_tokenizer
 
-CHUNK = 200  # episodes at a time
+CHUNK = 200  # episodes of one evaluation
 
 
 def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """Runs a configuration to its end, unless that has been done; returns its ``evaluation.json``."""
+    """Runs a configuration to its end unless its model exists; returns its ``evaluation.json``."""
     if not (folder / "model").exists():
         sets = [part for key, value in (values | {"run.folder": folder}).items() for part in ("--set", f"{key}={value}")]
         command = [sys.executable, "-m", "agentgym_train.cli", "run", str(config), *sets]
@@ -31,13 +31,14 @@ def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def play(config: Config, described: pool.Description, model: Path, key: str) -> list[Trajectory]:
-    """Plays ``eval.episodes`` episodes with a model; again and again where there are fewer tasks.
+    """Plays ``eval.episodes`` episodes with a model; repeats tasks if there are fewer.
 
     Args:
-        config: says how.
-        described: the environment; if it has several agents, the model is all of them, and each has a trajectory.
-        model: its folder.
-        key: tells the noise of one evaluation from another's.
+        config: the configuration of the run.
+        described: the environment. If it has several agents, the model plays all of them, and each
+            agent has a trajectory.
+        model: the folder of the model.
+        key: seeds the sampling noise; evaluations with different keys have independent noise.
     """
     tokenizer = load_tokenizer(str(model))
     generator = plugins.make(plugins.GENERATOR, config.generator).build(str(model), device(), torch.float32)

@@ -1,11 +1,14 @@
-"""Are ScienceWorld's replays identical, whatever happened before and whatever runs beside them?
+"""Checks that replays of ScienceWorld are identical, independent of other episodes.
 
     python benchmarks/scienceworld_determinism.py
 
-Each task × variation is played with random valid actions, listing them at every step; then, without listing, it is
-replayed twice: in the same environment after other episodes, step by step in turn with a second environment, and in a
-fresh one. Writes
-``benchmarks/results/scienceworld_determinism.md``.
+Each variation of each task is recorded with random valid actions, which are listed at every step.
+The same actions are then replayed twice, without listing:
+
+- in the same environment after other episodes, in alternation with a second environment;
+- in a fresh environment.
+
+Writes ``benchmarks/results/scienceworld_determinism.md``.
 """
 
 import json
@@ -30,7 +33,10 @@ def world() -> Any:
 
 
 def record(env: Any, task_id: str, steps: int) -> tuple[list[str], list[str]]:
-    """Returns random valid actions and what they led to; no focus, since a wrong one ends the episode."""
+    """Returns the transcript and the actions of random play, without ``focus on``.
+
+    A wrong focus ends the episode.
+    """
     rng = random.Random(task_id)
     shown, actions = [json.dumps(env.reset(options={"task_id": task_id}))], []
     for _ in range(steps):
@@ -43,7 +49,7 @@ def record(env: Any, task_id: str, steps: int) -> tuple[list[str], list[str]]:
 
 
 def replay(env: Any, task_id: str, actions: list[str], beside: Any = None) -> list[str]:
-    """Returns what the same actions lead to; steps a second environment in between."""
+    """Returns the transcript of the same actions; steps a second environment in between."""
     shown = [json.dumps(env.reset(options={"task_id": task_id}))]
     if beside:
         beside.reset(options={"task_id": "boil-1"})
@@ -55,7 +61,7 @@ def replay(env: Any, task_id: str, actions: list[str], beside: Any = None) -> li
 
 
 def task_row(job: tuple[str, list[int], int]) -> tuple[str, int, int, int, int]:
-    """Returns the task, its episodes, their steps, and how many diverged in each replay."""
+    """Returns the task, its episodes and steps, and the diverged episodes of each replay."""
     name, variations, steps = job
     env, beside = world(), world()
     total = after = anew = 0
@@ -82,10 +88,12 @@ def main(variations: int = 5, steps: int = 100, workers: int = 2) -> None:
         "",
         f"`python benchmarks/scienceworld_determinism.py --variations {variations} --steps {steps}`",
         "",
-        "Observations, rewards and infos of random valid actions but `focus on`, byte by byte. The valid actions were listed at",
-        "every step of the record and at none of the replays. An episode ends early if an action decides it.",
+        "The replays compare observations, rewards and infos byte by byte.",
+        "The actions are random valid ones, except `focus on`.",
+        "The valid actions were listed at every step of the recording and never in the replays.",
+        "An episode ends early if an action decides it.",
         "",
-        "| task | episodes | steps | diverged after others, beside a second | diverged in a fresh environment |",
+        "| task | episodes | steps | diverged in the used environment | diverged in a fresh environment |",
         "|---|---|---|---|---|",
         *[f"| {' | '.join(map(str, row))} |" for row in rows],
         f"| all | {' | '.join(str(sum(row[i] for row in rows)) for i in range(1, 5))} |",  # type: ignore[misc]

@@ -1,11 +1,12 @@
-"""Measures policies that ignore the task: how much of an environment's test split each of them solves.
+"""Measures policies that ignore the task: the success of each of them on a test split.
 
     python benchmarks/shortcuts.py agentgym/Maze-v1
     python benchmarks/shortcuts.py agentgym/MiniWoB-v1 --tasks 250
 
-A task measures a skill only if such policies stay far below the oracle. Every environment is played with the generic policies of
-this file and with those of ``shortcut_policies/<family>.py``. The table replaces the one between the marks
-``<!-- shortcuts ID -->`` and ``<!-- end -->`` of the family's README; ``tests/docs/test_shortcuts.py`` reads it there.
+A task measures a skill only if such policies stay far below the oracle. Every environment is played
+with the generic policies of this file and with those of ``shortcut_policies/<family>.py``. The
+table replaces the one in the README of the family, between the marks ``<!-- shortcuts ID -->`` and
+``<!-- end -->``. ``tests/docs/test_shortcuts.py`` checks it there.
 """
 
 import importlib
@@ -27,9 +28,9 @@ Policy = Callable[[str, Mapping[str, Any], random.Random], str]
 """Returns an action from the observation, the info of the environment and a random generator."""
 
 COLUMNS = 4
-"""Difficulties with a column of their own; more difficulties are joined to ranges of about equally many tasks."""
+"""Largest number of columns; more difficulties are joined to ranges with similar task counts."""
 OPEN_ENDED = 100
-"""Turns after which an episode ends whose environment is registered without a limit."""
+"""Turn limit for environments that are registered without one."""
 
 GENERIC: dict[str, Policy] = {
     "no action (empty text)": lambda observation, info, rng: "",
@@ -52,12 +53,12 @@ def family_of(env_id: str) -> tuple[str, Path]:
 
 
 def policies_of(env_id: str, family: str) -> dict[str, Policy]:
-    """Returns the family's own policies for an environment: ``POLICIES[id]`` of its file, if there is one."""
+    """Returns ``POLICIES[id]`` of the family's file, or an empty dictionary without one."""
     path = Path(__file__).parent / "shortcut_policies" / f"{family}.py"
     if not path.exists():
         return {}
-    own: dict[str, dict[str, Policy]] = importlib.import_module(f"shortcut_policies.{family}").POLICIES
-    return own.get(env_id, {})
+    policies: dict[str, dict[str, Policy]] = importlib.import_module(f"shortcut_policies.{family}").POLICIES
+    return policies.get(env_id, {})
 
 
 class Played(NamedTuple):
@@ -68,7 +69,7 @@ class Played(NamedTuple):
 
 
 def play(env: Any, task_id: str, policy: Policy | None, seed: int) -> Played:
-    """Plays one episode; without a policy the oracle plays."""
+    """Plays one episode; the oracle plays if the policy is None."""
     observation, info = env.reset(seed=seed, options={"task_id": task_id})
     rng = random.Random(f"{task_id}:{seed}")
     limit = env.spec.max_episode_steps or OPEN_ENDED
@@ -84,7 +85,7 @@ def play(env: Any, task_id: str, policy: Policy | None, seed: int) -> Played:
 
 
 def columns(env: Any, task_ids: list[str]) -> dict[str, list[str]]:
-    """Returns the tasks by difficulty, at most ``COLUMNS`` groups of neighbouring difficulties."""
+    """Returns the tasks in at most ``COLUMNS`` ranges of neighbouring difficulties."""
     by_difficulty: dict[int, list[str]] = defaultdict(list)
     for task_id in task_ids:
         by_difficulty[env.unwrapped.task_set.difficulty(task_id)].append(task_id)
@@ -104,7 +105,10 @@ def _range(difficulties: list[int]) -> str:
 
 
 def row(name: str, env: Any, policy: Policy | None, groups: dict[str, list[str]], plays: int) -> str:
-    """Plays a policy; returns its line of the table: the success over all tasks and in each group, and the mean score."""
+    """Plays a policy; returns its table row.
+
+    The row has the success over all tasks, the success in each group and the mean score.
+    """
     played = [[play(env, i, policy, seed) for seed in range(plays) for i in ids] for ids in groups.values()]
     everything = [episode for group in played for episode in group]
     shares = [sum(e.success for e in group) / len(group) for group in (everything, *played)]
@@ -115,7 +119,7 @@ def row(name: str, env: Any, policy: Policy | None, groups: dict[str, list[str]]
 
 
 def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> list[str]:
-    """Plays every policy on the test split; returns the lines of the table."""
+    """Plays every policy on the test split; returns the rows of the table."""
     plain = registry.make(env_id, split="test")
     listing = registry.make(env_id, split="test", admissible=True)
     ids = list(plain.unwrapped.task_ids)
@@ -136,10 +140,14 @@ def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> l
 
 
 def replace(text: str, env_id: str, lines: list[str]) -> str:
-    """Returns a README with a new table between the marks of an environment."""
+    """Returns a README with a new table between the marks of an environment.
+
+    Raises:
+        typer.BadParameter: the README has no such marks.
+    """
     mark = re.compile(rf"(<!-- shortcuts {re.escape(env_id)} -->\n).*?(\n<!-- end -->)", re.DOTALL)
     if not mark.search(text):
-        raise typer.BadParameter(f"the README has no marks for {env_id}: add '<!-- shortcuts {env_id} -->' and '<!-- end -->'")
+        raise typer.BadParameter(f"the README has no marks for {env_id}; add '<!-- shortcuts {env_id} -->' and '<!-- end -->'")
     return mark.sub(lambda found: found[1] + "\n".join(lines) + found[2], text)
 
 
@@ -149,8 +157,8 @@ def main(env_id: str, tasks: int = 0, plays: int = 3, write: bool = True) -> Non
     Args:
         env_id: a registered id.
         tasks: number of test tasks, spread evenly over the split; 0 plays all.
-        plays: episodes per task of uniform play; the other policies play one.
-        write: also replace the table of the README.
+        plays: episodes per task of the uniform policy; the other policies play one.
+        write: replaces the table of the README.
     """
     family, readme = family_of(env_id)
     policies = policies_of(env_id, family)

@@ -1,9 +1,10 @@
-"""TextCraft's resets and steps.
+"""Speed of TextCraft's resets and steps.
 
     python benchmarks/textcraft_speed.py
 
-The original takes 0.9-1.3 ms a reset and makes 220,000 ``get`` steps a second on two cores of the kind that this project is
-developed on (measured on the published package; it is not installed here). Writes ``benchmarks/results/textcraft_speed.md``.
+The original takes 0.9-1.3 ms per reset and makes 220,000 ``get`` steps per second. These figures
+were measured on the published package, which is not installed here, on two cores of the same kind
+as those of the results. Writes ``benchmarks/results/textcraft_speed.md``.
 """
 
 import time
@@ -18,7 +19,7 @@ import agentgym_envs  # noqa: F401  registers the ids
 
 
 def rates(call: Callable[[int], object], calls: int, repeats: int) -> list[float]:
-    """Returns calls a second, one number a repeat."""
+    """Returns the calls per second of each repeat."""
     out = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -39,7 +40,7 @@ def main(repeats: int = 7) -> None:
         "step, inventory": rates(lambda n: env.step("inventory"), 30000, repeats),
     }
     lines = ["# TextCraft: resets and steps", "", f"`python benchmarks/textcraft_speed.py --repeats {repeats}`, one process.", ""]
-    lines += ["| call | a second, median (lowest-highest) | µs |", "|---|---|---|"]
+    lines += ["| call | per second, median (lowest-highest) | µs |", "|---|---|---|"]
     for name, values in world.items():
         middle = median(values)
         lines.append(f"| {name} | {middle:,.0f} ({min(values):,.0f}-{max(values):,.0f}) | {1e6 / middle:.1f} |")

@@ -1,4 +1,4 @@
-"""Policies for BabyAI that ignore the goal: constant actions, and the available actions in some order."""
+"""Policies for BabyAI that ignore the goal: constant or available actions."""
 
 import json
 import random
@@ -9,7 +9,7 @@ Policy = Callable[[str, Mapping[str, Any], random.Random], str]
 
 
 def same(action: str) -> Policy:
-    """Answers with the same action at every turn."""
+    """Returns a policy with one constant action."""
     return lambda observation, info, rng: action
 
 
@@ -19,12 +19,15 @@ def _available(observation: str, start: str) -> list[str]:
 
 
 def nearest(start: str) -> Policy:
-    """Takes the first available action that starts so, else turns left."""
+    """Returns a policy that takes the first available action with this prefix, else turns left."""
     return lambda observation, info, rng: next(iter(_available(observation, start)), "turn left")
 
 
 def by_turns(*starts: str) -> Policy:
-    """Takes an available action that starts so, another one at each turn; turns left at every third turn and without any."""
+    """Returns a policy that cycles through the available actions with these prefixes.
+
+    It turns left at every third turn and without such an action.
+    """
 
     def policy(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
         able = [action for start in starts for action in _available(observation, start)]

@@ -1,4 +1,4 @@
-"""Policies that look for a column in Connect Four without looking for a line."""
+"""Policies for Connect Four that choose a column without looking for a line."""
 
 import random
 import re
@@ -9,7 +9,7 @@ _LAST = re.compile(r"drops into column (\d)")
 
 
 def _columns(observation: str) -> dict[int, int]:
-    """Returns the number of stones in each column with room of the picture that was shown last."""
+    """Returns the number of stones in each column that is not full, on the latest board."""
     lines = [line.split()[1:-1] for line in observation.splitlines() if line.startswith("| ")]
     heights = {c + 1: sum(line[c] != "." for line in lines) for c in range(len(lines[0]))} if lines else {1: 0}
     return {c: height for c, height in heights.items() if height < len(lines)} or {1: 0}

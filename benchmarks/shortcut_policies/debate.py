@@ -1,4 +1,4 @@
-"""Policies for Debate that ignore the question: constants, copies, and fixed parts of the passages that all have told."""
+"""Policies for Debate that ignore the question: constants, copies, fixed parts of shared passages."""
 
 import random
 import re
@@ -16,15 +16,15 @@ INHABITANTS = r"GeoNames counts (\d+) inhabitants"
 
 
 def passages(text: str) -> list[str]:
-    """Returns the passages of an opening, and what others have told."""
+    """Returns the passages of an observation: those of the opening and those that others shared."""
     return re.findall(r"^(?:You know: |  )(.*\w.*)$", text, re.MULTILINE)
 
 
-class Teller:
-    """Tells its passages in each round but for the answer, which it makes of all passages that it has seen.
+class Sharer:
+    """Shares its passages in each round and answers from all passages that it has seen.
 
     Args:
-        answer: returns the answer; None gives none.
+        answer: returns the answer from the passages and a random generator; None means no answer.
     """
 
     def __init__(self, answer: Callable[[list[str], random.Random], str | None]):
@@ -39,42 +39,45 @@ class Teller:
         return "\n".join(self.own + ([] if answer is None else [f"answer: {answer}"]))
 
 
-def field(pattern: str) -> Teller:
-    """Returns a policy that answers with one attribute of any passage that has it."""
+def field(pattern: str) -> Sharer:
+    """Returns a policy that answers with one attribute of a random passage that has it."""
 
     def read(heard: list[str], rng: random.Random) -> str:
         found = re.findall(pattern, "\n".join(heard))
         return rng.choice(found) if found else "0"
 
-    return Teller(read)
+    return Sharer(read)
 
 
 def numbered(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Answers with a number of the question."""
+    """Answers with a random number of the question."""
     return f"answer: {rng.choice(re.findall(r'[0-9]+', info['goal']) or ['0'])}"
 
 
 def opening_then(answer: str) -> Policy:
-    """Returns a policy that copies what it sees and adds an answer."""
+    """Returns a policy that copies the observation and adds an answer."""
     return lambda observation, info, rng: f"{observation}\nanswer: {answer}"
 
 
 def common(prefix: str) -> Policy:
-    """Returns a policy that tells its passages and gives the most common answer of the train tasks whose id begins so."""
+    """Returns a policy that shares its passages and gives the most common answer.
+
+    The answers are counted over the train tasks whose id has the prefix.
+    """
     of_train = (tasks().get(i) for i in tasks().ids("train") if i.startswith(prefix))
     answer = Counter(task.data["problem"].answer for task in of_train).most_common(1)[0][0]
-    return Teller(lambda heard, rng: answer)
+    return Sharer(lambda heard, rng: answer)
 
 
 POLICIES: dict[str, dict[str, Policy]] = {
     "agentgym/Debate-v1": {
-        "own passages, the constant 0": Teller(lambda heard, rng: "0"),
+        "own passages, the constant 0": Sharer(lambda heard, rng: "0"),
         "all numbers to 20000": lambda observation, info, rng: NUMBERS,
         "all numbers to 20000, then 0": lambda observation, info, rng: f"{NUMBERS}\nanswer: 0",
         "copy of the observation, then 0": opening_then("0"),
         "a number of the question": numbered,
         "own passages, the most common sum": common("arithmetic"),
-        "own passages without an answer": Teller(lambda heard, rng: None),
+        "own passages without an answer": Sharer(lambda heard, rng: None),
         "own passages, the most common answer of two hops": common("hop2"),
         "own passages, the most common answer of three hops": common("hop3"),
         "own passages, any capital heard": field(CAPITAL),

@@ -1,4 +1,4 @@
-"""Policies for mazes: constant answers, and the wall follower, which reads the exits."""
+"""Policies for mazes: constant actions, and the wall follower, which reads the exits."""
 
 import random
 import re
@@ -9,34 +9,37 @@ COMPASS = ("north", "east", "south", "west")
 
 
 def constant(action: str) -> Any:
-    """Answers with the same action at every turn."""
+    """Returns a policy with one constant action."""
     return lambda observation, info, rng: action
 
 
 def take_or_wander(every: int) -> Any:
-    """Takes the lamp at every so many turns and moves in a random direction, wall or not, at the others."""
+    """Returns a policy that takes the lamp at every n-th turn and else moves at random."""
     return lambda observation, info, rng: "take lamp" if info["turn"] % every == every - 1 else f"go {rng.choice(COMPASS)}"
 
 
 def rounds(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Goes through a fixed list of all actions again and again, without a look at the observation."""
+    """Cycles through a fixed list of all actions and ignores the observation."""
     actions = [*(f"go {d}" for d in COMPASS), "take key", *(f"unlock {d}" for d in COMPASS), "take lamp"]
     return actions[info["turn"] % len(actions)]
 
 
 def first_exit(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Takes what lies here, else leaves by the exit that is listed first."""
+    """Takes an object in the room, else leaves by the first listed exit."""
     return _take(observation) or f"go {_exits(observation)[0]}"
 
 
 class WallFollower:
-    """Keeps its right hand on the wall: takes what lies here, unlocks with a key, and else turns right where it can."""
+    """Keeps its right hand on the wall.
+
+    It takes objects, unlocks doors with a key, and otherwise turns right if it can.
+    """
 
     def __init__(self) -> None:
         self._heading = 0
 
     def __call__(self, observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-        """Returns the next action; a heading is all that it remembers."""
+        """Returns the next action; the heading is the only memory."""
         if info["turn"] == 0:
             self._heading = 0
         if taken := _take(observation):
@@ -59,7 +62,7 @@ def _take(observation: str) -> str | None:
     return f"take {here[1]}" if here else None
 
 
-_OWN = {
+_MAZES = {
     "constant `go north`": constant("go north"),
     "constant `take lamp`": constant("take lamp"),
     "a fixed round of all actions": rounds,
@@ -68,4 +71,4 @@ _OWN = {
     "take, else the first exit": first_exit,
     "wall follower, which reads the exits": WallFollower(),
 }
-POLICIES = {"agentgym/Maze-v1": _OWN, "agentgym/LockedMaze-v1": _OWN}
+POLICIES = {"agentgym/Maze-v1": _MAZES, "agentgym/LockedMaze-v1": _MAZES}

@@ -1,4 +1,4 @@
-"""Policies for Negotiation that ignore what things are worth: they count things and follow the other side's offers."""
+"""Policies for Negotiation that ignore the values; they count things and follow offers."""
 
 import random
 import re
@@ -7,14 +7,17 @@ from typing import Any
 
 Bundle = dict[str, int]
 Choice = Callable[[Bundle, Bundle | None, int, random.Random], Bundle | str]
-"""Returns "accept", "reject" or a bundle to keep, from the things on the table, the offer, the turn and a random generator."""
+"""Returns "accept", "reject" or a bundle to keep.
+
+The arguments are the things on the table, the latest offer, the turn and a random generator.
+"""
 
 
 class Policy:
-    """Remembers the things on the table.
+    """Remembers the things on the table and asks a function for the choice.
 
     Args:
-        choose: called at every turn.
+        choose: returns the choice of each turn.
     """
 
     def __init__(self, choose: Choice):
@@ -30,12 +33,12 @@ class Policy:
 
 
 def bundle(text: str) -> Bundle:
-    """Reads "2 books, 1 hat"."""
+    """Parses a text such as "2 books, 1 hat"."""
     return {item.rstrip("s"): int(count) for count, item in re.findall(r"(\d+) (\w+)", text)}
 
 
 def proposal(kept: Bundle) -> str:
-    """Writes a proposal."""
+    """Returns the action that proposes to keep a bundle."""
     return "propose: " + (", ".join(f"{count} {item}s" for item, count in kept.items() if count) or "nothing")
 
 
@@ -57,7 +60,7 @@ def half_of_the_kinds(table: Bundle, offer: object, turn: int, rng: random.Rando
 
 
 def accept_at(last: int) -> Choice:
-    """Returns a choice that asks for half at first, rejects, and accepts at a turn."""
+    """Returns a choice that asks for half, then rejects, and accepts from turn ``last`` on."""
 
     def choose(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle | str:
         if offer is None:
@@ -68,7 +71,10 @@ def accept_at(last: int) -> Choice:
 
 
 def offer_and(more: int) -> Choice:
-    """Returns a choice that asks for the offer and so many things more, of kinds that the offer holds if there are any."""
+    """Returns a choice that asks for the offer and ``more`` things.
+
+    It prefers kinds that the offer contains.
+    """
 
     def choose(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle:
         if offer is None:
@@ -85,17 +91,17 @@ def offer_and(more: int) -> Choice:
 
 
 def wait_for_offer_and_one(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle | str:
-    """Rejects at first, when the other side concedes little, then asks for the offer and one thing more."""
+    """Rejects offers before the fourth turn, then asks for the offer and one thing more."""
     return offer_and(1)(table, offer, turn, rng) if offer is None or turn >= 3 else "reject"
 
 
-def others_words(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle:
-    """Returns what the other side wants to keep."""
+def opposite_side(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle:
+    """Returns the bundle that the other side wants to keep."""
     return {item: count - (offer or {}).get(item, 0) for item, count in table.items()}
 
 
 def everything_then_accept(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle | str:
-    """Asks for everything first."""
+    """Asks for everything first and then accepts."""
     return table if offer is None else "accept"
 
 
@@ -107,7 +113,7 @@ POLICIES: dict[str, dict[str, Policy]] = {
         "nothing": Policy(lambda table, offer, turn, rng: {}),
         "half of each kind": Policy(half),
         "all of three kinds": Policy(half_of_the_kinds),
-        "proposal of the other side": Policy(others_words),
+        "proposal of the other side": Policy(opposite_side),
         "reject, accept in the third turn": Policy(accept_at(2)),
         "reject, accept in the last turn": Policy(accept_at(4)),
         "offer and one thing more": Policy(offer_and(1)),

@@ -1,4 +1,4 @@
-"""Policies for ScienceWorld that ignore the task: constant actions, and walks that focus on something."""
+"""Policies for ScienceWorld that ignore the task: constant actions, walks and focus."""
 
 import random
 import re
@@ -9,7 +9,7 @@ Policy = Callable[[str, Mapping[str, Any], random.Random], str]
 
 
 def same(action: str) -> Policy:
-    """Answers with the same action at every turn."""
+    """Returns a policy with one constant action."""
     return lambda observation, info, rng: action
 
 
@@ -19,7 +19,7 @@ def wander(observation: str, info: Mapping[str, Any], rng: random.Random) -> str
 
 
 def focus_at(turn: int) -> Policy:
-    """Wanders, and focuses on a random thing in sight after so many turns."""
+    """Returns a policy that wanders and, from a turn on, focuses on random visible things."""
 
     def policy(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
         things = re.findall(r"\n\t(?:an?|the) ([a-z ]+?)(?: \(|\.|,|\n|$)", observation)

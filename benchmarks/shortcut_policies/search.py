@@ -1,4 +1,4 @@
-"""Policies for Search that ignore the question: constants, copies, and fixed parts of the passages for the question itself."""
+"""Policies for Search that ignore the question: constants, copies, fixed parts of passages."""
 
 import random
 import re
@@ -12,11 +12,11 @@ from agentgym_envs.tasks import split_of
 
 Policy = Callable[[str, Mapping[str, Any], random.Random], str]
 Part = Callable[[str, random.Random], str]
-"""Returns an answer from the passages that a search has found."""
+"""Returns an answer from the passages of a search."""
 
 
 def answered(text: str) -> Policy:
-    """Returns a policy with one answer."""
+    """Returns a policy with one constant answer."""
     return lambda observation, info, rng: f"<answer>{text}</answer>"
 
 
@@ -42,14 +42,14 @@ def first(pattern: str) -> Part:
 
 
 def any_name(passages: str, rng: random.Random) -> str:
-    """Returns any of the words with a capital, joined where they follow each other."""
+    """Returns a random capitalised name; neighbouring words form one name."""
     names = re.findall(r"[A-Z][\w’-]*(?: [A-Z][\w’-]*)*", passages)
     return rng.choice(names) if names else ""
 
 
 @cache
 def train_answers() -> Counter[str]:
-    """Returns the answers of the train split, with the number of their questions."""
+    """Returns the number of train questions for each answer."""
     return Counter(q.answers[0] for q in questions() if split_of(q.id) == "train")
 
 

@@ -1,4 +1,4 @@
-"""Policies for TextCraft that ignore the goal: they read the listed commands at most."""
+"""Policies for TextCraft that ignore the goal and read at most the listed commands."""
 
 import random
 import re
@@ -24,14 +24,14 @@ def _results(commands: list[str]) -> list[str]:
 
 
 def _concrete(command: str, results: list[str]) -> str:
-    """Names a listed result for each group: ``oak planks`` for ``planks``."""
+    """Replaces each item group by a listed result: ``planks`` by ``oak planks``."""
     found = COMMAND.fullmatch(command)
     parts = [f"{n} {next((r for r in results if r.endswith(f' {item}')), item)}" for n, item in _inputs(command)]
     return f"craft {found[1]} {found[2]} using {', '.join(parts)}"  # type: ignore[index]
 
 
 class Script:
-    """Writes its actions at the first turn from the first observation, and repeats them until the episode ends."""
+    """Plans all actions from the first observation and repeats them until the episode ends."""
 
     def __init__(self, write: Callable[[list[str], random.Random], list[str]]):
         self._write = write
@@ -50,13 +50,13 @@ def _gets(commands: list[str]) -> list[str]:
 
 
 def everything(commands: list[str], rng: random.Random) -> list[str]:
-    """Gathers plenty of every item, then carries out all commands in turn until the episode ends."""
+    """Gathers plenty of every item, then runs all commands in turn until the episode ends."""
     crafts = [_concrete(command, _results(commands)) for command in commands]
     return [*_gets(commands), *crafts * 20]
 
 
 def one(place: int) -> Callable[[list[str], random.Random], list[str]]:
-    """Carries out the command at a place, with its inputs gathered."""
+    """Returns a plan that gathers the inputs of the command at an index and runs it."""
 
     def write(commands: list[str], rng: random.Random) -> list[str]:
         command = commands[place % len(commands)]
@@ -66,7 +66,7 @@ def one(place: int) -> Callable[[list[str], random.Random], list[str]]:
 
 
 def same(action: str) -> Callable[..., str]:
-    """Answers with the same action at every turn."""
+    """Returns a policy with one constant action."""
     return lambda observation, info, rng: action
 
 

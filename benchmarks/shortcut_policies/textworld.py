@@ -1,4 +1,4 @@
-"""Policies that play TextWorld's challenges without reading the goal: walks, fixed scripts, and taking everything that is seen."""
+"""Policies for TextWorld's challenges that ignore the goal: walks and fixed scripts."""
 
 import random
 import re
@@ -11,23 +11,23 @@ OUT = (
     *("open chest drawer", "open antique trunk", "take old key from chest drawer", "take old key from antique trunk"),
     *("unlock wooden door with old key", "open wooden door", "go east", "open refrigerator"),
 )
-"""Leaves the bedroom of tw-simple, wherever the key is."""
+"""Actions that leave the bedroom of tw-simple, independent of the place of the key."""
 COUCH, GARDEN, BACK = ("go south",), ("go north", "open screen door", "go east", "go south"), ("go north", "go west")
 _THINGS = re.compile(r"\b(?:an?|some) ([a-z-]+(?: [a-z-]+)?)")
 
 
 def cycle(actions: Sequence[str]) -> Any:
-    """Returns a policy that takes the actions in turn, over and over."""
+    """Returns a policy that cycles through the actions."""
     return lambda observation, info, rng: actions[info["turn"] % len(actions)]
 
 
 def coin_walk(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Walks at random and takes a coin that it sees."""
+    """Walks at random and takes a visible coin."""
     return "take coin" if "coin on the floor" in observation else rng.choice(WAYS)
 
 
 def greedy_walk(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Walks and opens at random, and takes things that it sees."""
+    """Walks and opens at random, and takes visible things."""
     things = _THINGS.findall(observation)
     if things and rng.random() < 0.6:
         return f"{rng.choice(('take', 'take', 'open'))} {rng.choice(things)}"
@@ -35,7 +35,7 @@ def greedy_walk(observation: str, info: Mapping[str, Any], rng: random.Random) -
 
 
 def gather(foods: Sequence[str]) -> tuple[str, ...]:
-    """Returns a script for tw-simple: fetches these foods wherever they are and puts them on the stove."""
+    """Returns a script for tw-simple that puts these foods on the stove from any place."""
     put = [f"put {food} on stove" for food in foods]
     takes = [[f"take {food}{place}" for food in foods] for place in (" from refrigerator", " from couch", "")]
     return (*OUT, *takes[0], *put, *COUCH, *takes[1], *GARDEN, *takes[2], *BACK, *put)

@@ -1,4 +1,4 @@
-"""Policies that ignore the answers in Twenty Questions. Each knows the topic from the goal."""
+"""Policies for Twenty Questions that ignore the answers. They read the topic from the goal."""
 
 import random
 from collections.abc import Mapping
@@ -12,24 +12,24 @@ def _topic(info: Mapping[str, Any]) -> Topic:
 
 
 def random_guess(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Guesses any thing of the topic."""
+    """Guesses a random thing of the topic."""
     return f"guess {rng.choice(_topic(info).things).name}"
 
 
 def same_guesses(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Guesses the first things of the topic, in their order."""
+    """Guesses the things of the topic in their order."""
     return f"guess {_topic(info).things[info['turn']].name}"
 
 
 def names_in_order(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Asks for seventeen names, and guesses a random thing three times."""
+    """Asks for seventeen names, then makes three random guesses."""
     return (
         same_guesses(observation, info, rng).replace("guess", "ask name is") if info["turn"] < 17 else random_guess("", info, rng)
     )
 
 
 def questions_unread(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Asks random listed questions, and guesses a random thing in the last three turns."""
+    """Asks seventeen random listed questions, then makes three random guesses."""
     topic = _topic(info)
     return str(rng.choice(topic.offered(topic.things))) if info["turn"] < 17 else random_guess("", info, rng)
 

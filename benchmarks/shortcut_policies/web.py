@@ -1,4 +1,4 @@
-"""Policies that ignore the task of a web page: constant answers, clicks by place, copies of what is shown."""
+"""Policies for web pages that ignore the task: constant answers, clicks by position, copies."""
 
 import random
 import re
@@ -7,22 +7,22 @@ from typing import Any
 
 CLICKABLE = "link|button|checkbox|radio|tab|menuitem|switch|treeitem"
 COMMON = "03107 03108 148 Chestnut Avenue 17:00 2026-08-04 30 km/h There is no such post."
-"""The most frequent answers of WebSites that 80 characters can hold, by ``benchmarks/web_constant_agents.py``."""
+"""The most frequent answers of WebSites up to 80 characters, by ``web_constant_agents.py``."""
 _TEXT = re.compile(r"\[\d+\] \w+ '(.+)'")
 
 
 def constant(action: str) -> Any:
-    """Returns a policy that always takes one action."""
+    """Returns a policy with one constant action."""
     return lambda observation, info, rng: action
 
 
 def ids(observation: str, roles: str) -> list[str]:
-    """Returns the ids of the elements of some roles, as the page shows them."""
+    """Returns the ids of the elements with some roles, in the order of the page."""
     return re.findall(rf"^\t*\[(\d+)\] (?:{roles}) ", observation, re.M)
 
 
 def click(observation: str, roles: str, number: int) -> str:
-    """Returns a click on the element of this number, counted around; without such an element the answer is empty."""
+    """Returns a click on element ``number`` modulo their count; without elements, an empty answer."""
     found = ids(observation, roles)
     return f"click [{found[number % len(found)]}]" if found else "stop []"
 
@@ -37,7 +37,10 @@ def wander(turns: int, answer: str) -> Any:
 
 
 def search(answer: bool) -> Any:
-    """Returns a policy that types the objective into the first field, and then answers with nothing or with the last text."""
+    """Returns a policy that types the objective into the first field and then answers.
+
+    The answer is the last text of the page or, without ``answer``, empty.
+    """
 
     def policy(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
         fields = ids(observation, "textbox|searchbox")

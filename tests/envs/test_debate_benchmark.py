@@ -16,7 +16,7 @@ def debate(monkeypatch):
     spec = importlib.util.spec_from_file_location("debate_benchmark", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "KINDS", {"arithmetic": "arithmetic*", "several hops": "hop2-capital-*"})
+    monkeypatch.setattr(module, "KINDS", {"arithmetic": "arithmetic*", "multi-hop": "hop2-capital-*"})
     return module
 
 
@@ -50,11 +50,11 @@ def test_what_is_split_is_found_by_talking_alone(debate, tmp_path, monkeypatch):
         assert len(stub.completions) == asked, "what is there is not played again"
     right, wrong = "1.00 (0.61–1.00)", "0.00 (0.00–0.39)"
     assert lines == [
-        ["one alone", "all", f"{right}, 1 calls", f"{right}, 1 calls"],
+        ["single agent", "all", f"{right}, 1 calls", f"{right}, 1 calls"],
         ["self-consistency of 3", "all", f"{right}, 3 calls", f"{right}, 3 calls"],
         ["debate of 3, 2 rounds", "all", f"{right}, 6 calls", f"{right}, 6 calls"],
-        ["vote of 3 without a word", "its own", "as above", f"{wrong}, 3 calls"],
-        ["debate of 3, 2 rounds", "its own", "as above", f"{right}, 6 calls"],
+        ["vote of 3 without discussion", "own", "as above", f"{wrong}, 3 calls"],
+        ["debate of 3, 2 rounds", "own", "as above", f"{right}, 6 calls"],
     ]
     assert asked == 6 * (1 + 3 + 6) * 2 + 6 * (3 + 6)
 

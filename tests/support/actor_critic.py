@@ -1,6 +1,8 @@
-"""Two updates of PPO on fixed trajectories, in this process or in several: ``actor_critic.py MODEL OUT PROCESSES CASE…``.
+"""Two PPO updates on fixed trajectories, in one or several processes.
 
-A case is KIND-STAGE-DTYPE. OUT holds, by case, the metrics and every weight.
+    actor_critic.py MODEL OUT PROCESSES CASE…
+
+A case is KIND-STAGE-DTYPE. OUT holds the metrics and all weights of each case.
 """
 
 import sys
@@ -20,7 +22,7 @@ from agentgym_train.learning.update import update
 from agentgym_train.models.loading import load_model
 
 PLAYED = PPO(gamma=0.9, lam=0.8, value_clip=0.3)
-LR = 3e-3  # the critic's, ten times that of the policy
+LR = 3e-3  # learning rate of the critic, ten times that of the policy
 
 
 def config(kind, stage=0, dtype="float32", minibatches=2):
@@ -36,12 +38,12 @@ def config(kind, stage=0, dtype="float32", minibatches=2):
 
 
 def engines(model, of):
-    """Returns the engines, to be closed."""
+    """Returns the engines; the caller closes them."""
     return critic.engines(of, load_model(model, of.model.dtype), model, of.critic.kind, universal=False)
 
 
 def step(engines, of, groups, algorithm=PLAYED):
-    """One update."""
+    """Returns the metrics of one update."""
     distributed, judge = engines[0].distributed, engines[-1]
     filled = fill(pack(groups), {"value"}, {"value": judge.values}, distributed=distributed, max_tokens=512)
     batch = algorithm.compute_advantages(filled, groups, distributed)
@@ -49,8 +51,8 @@ def step(engines, of, groups, algorithm=PLAYED):
     return update(engines[0], algorithm, batch, groups=one_step.GROUPS, config=of.engine, critic=other)
 
 
-def whole(engine):
-    """Returns every parameter whole, those of a value head too."""
+def full_parameters(engine):
+    """Returns all parameters, gathered from all processes, with those of a value head."""
     found = {}
     for name, parameter in engine._engine.module.named_parameters():
         with deepspeed.zero.GatheredParameters([parameter]):
@@ -59,14 +61,14 @@ def whole(engine):
 
 
 def play(model, kind, stage, dtype):
-    """Returns the metrics of two updates and, engine by engine, the weights after them."""
+    """Returns the metrics of two updates and the weights of each engine after them."""
     of = config(kind, int(stage), dtype)
     made = engines(model, of)
     with closing(made[0]), closing(made[-1]):
         distributed = made[0].distributed
         share = range(one_step.GROUPS) if distributed.size == 1 else one_step.SHARES[distributed.rank]
         groups = [g for g in one_step.groups() if g.number in share]
-        return [step(made, of, groups) for _ in range(2)], [whole(engine) for engine in made]
+        return [step(made, of, groups) for _ in range(2)], [full_parameters(engine) for engine in made]
 
 
 def work(rank, model, out, cases):

@@ -1,6 +1,9 @@
-"""One step of training whose environments answer in an order of their own, in two threads: ``arrival.py FILE ORDER``.
+"""One training step in two threads, with results that arrive in a random order.
 
-Writes digests of the samples, their log-probabilities and the gradient. ORDER seeds the order in which answers arrive.
+    arrival.py FILE ORDER
+
+Writes digests of the samples, the log-probabilities and the gradient. ORDER seeds the order in
+which the results of environments arrive.
 """
 
 import hashlib
@@ -24,7 +27,7 @@ EPISODES = 40
 
 
 class Pool:
-    """Environments whose episodes end after 1 to 8 steps. All that are due answer together."""
+    """Environments with episodes of 1 to 8 steps; all results that are due arrive together."""
 
     def __init__(self, order):
         self.rng, self.due, self.turns = random.Random(order), set(), {}

@@ -1,4 +1,7 @@
-"""One correct environment and one breach of the contract each; importing this module registers them."""
+"""A correct environment, and environments with one breach of the contract each.
+
+The import of this module registers them.
+"""
 
 import itertools
 import os
@@ -12,7 +15,7 @@ COUNTER = itertools.count()
 
 
 class Count(TextEnv):
-    """Says a number; the agent must say it back, once it has looked. Correct until a subclass breaks it."""
+    """Shows a number; the agent must look, then repeat it. Subclasses break the contract."""
 
     instructions = "Look, then say the number."
 
@@ -162,7 +165,7 @@ class RaisingLater(Count):
 
 
 class RaisingAtTheUnseen(Count):
-    """At a mutilated form of an action that the first observation does not offer."""
+    """Raises at a mutilated action that the first observation does not list."""
 
     def act(self, action):
         return 1 / 0 if action.startswith("FREE") else super().act(action)
@@ -234,7 +237,7 @@ class Impatient(Count):
 
 
 class Numeric(Count):
-    """Says 0 for False, but not where Gymnasium looks."""
+    """Returns 0 instead of False, in turns that Gymnasium does not check."""
 
     def step(self, action):
         text, reward, terminated, truncated, info = super().step(action)
@@ -278,7 +281,7 @@ class Unseeded(Count):
 
 
 class Forgetful(Count):
-    """A named task begins differently each time, a drawn one does not."""
+    """A task that is chosen by id starts differently each time; a drawn task does not."""
 
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
@@ -296,7 +299,7 @@ class HashOrdered(Count):
 
 
 class Worn(Count):
-    """An episode remembers the ones before, where nobody asks twice."""
+    """An episode depends on earlier episodes, but only with ``admissible``."""
 
     played = 0
 
@@ -336,7 +339,7 @@ class Eager(Count):
 
 
 class Continued(Count):
-    """A reset after the end goes on counting."""
+    """A reset after the end continues the count of turns."""
 
     def reset(self, *, seed=None, options=None):
         before = self._turn if self._over and not options else 0
@@ -345,7 +348,7 @@ class Continued(Count):
 
 
 class Elsewhere(Count):
-    """Runs only where it was written."""
+    """Fails in other processes."""
 
     def begin(self, task, rng):
         return super().begin(task, rng) if os.environ.get("PYTHONHASHSEED") != "0" else 1 / 0
@@ -389,7 +392,7 @@ VECTORS = {cls: f"vector_{cls.__name__}" for cls in (OtherStart, OtherStep, Othe
 
 
 def __getattr__(name):
-    """Makes a vector of environments of another class than the one that is registered."""
+    """Returns a vector environment of a class that differs from the registered one."""
     cls = next((c for c, vector in VECTORS.items() if vector == name), None)
     if cls is None:
         raise AttributeError(name)

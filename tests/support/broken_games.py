@@ -1,4 +1,4 @@
-"""One breach of the contract of games each, of Nim or of Sum."""
+"""Versions of Nim and Sum with one breach of the contract of games each."""
 
 import itertools
 import random
@@ -79,7 +79,7 @@ class Fragile(Sum):
 
 
 class FragileInOneSeat(Nim):
-    """Fails at what the second seat says."""
+    """Fails at the action of the second seat."""
 
     def act(self, said):
         return super().act({s: w.encode().decode() if s == "player_1" else w for s, w in said.items()})
@@ -118,13 +118,13 @@ class LeakingGoal(Sum):
 
 
 class Selfish(Nim):
-    """Who takes the last stone wins alone, though all are said to have the same score."""
+    """A cooperative game in which only one player wins."""
 
     cooperative = True
 
 
 class Hasty(Nim):
-    """Who was not understood loses the turn."""
+    """A player whose action is invalid loses the turn."""
 
     def act(self, said):
         outcomes = super().act(said)
@@ -150,7 +150,7 @@ class Outdated(Nim):
 
 
 class Chancy(Sum):
-    """Draws from no generator of the episode's own."""
+    """Draws from the global generator instead of the generator of the episode."""
 
     def begin(self, task, rng):
         return super().begin(task, random)
@@ -162,7 +162,7 @@ class HashOrdered(Nim):
 
 
 class Worn(Nim):
-    """Remembers the matches before."""
+    """Depends on earlier matches."""
 
     played = 0
 

@@ -1,4 +1,4 @@
-"""Comparisons, and results to compare, as tests need them."""
+"""Comparisons and result rows for tests."""
 
 import json
 
@@ -6,8 +6,8 @@ from agentgym_envs.evaluate import record
 
 
 def turn(number, **changes):
-    said = f"go {number}"
-    return {"observation": f"room {number}", "response": said, "action": said, "reward": 0.0, "invalid": False, **changes}
+    action = f"go {number}"
+    return {"observation": f"room {number}", "response": action, "action": action, "reward": 0.0, "invalid": False, **changes}
 
 
 def side(run="one", turns=2, **changes):
@@ -17,22 +17,22 @@ def side(run="one", turns=2, **changes):
 
 
 def comparison(task="t", choice="a", annotator="kim", **changes):
-    told = {"row": "comparison", "env_id": "agentgym/Maze-v1", "task_id": task, "instructions": "Find the lamp."}
+    fields = {"row": "comparison", "env_id": "agentgym/Maze-v1", "task_id": task, "instructions": "Find the lamp."}
     sides = {"a": side("one"), "b": side("two", 3)}
-    return {**told, **sides, "choice": choice, "comment": "", "annotator": annotator, **changes}
+    return {**fields, **sides, "choice": choice, "comment": "", "annotator": annotator, **changes}
 
 
 def result(task="t", turns=2, **changes):
-    """A line of an episode in a folder of results."""
+    """Returns the row of an episode in a result folder."""
     where = {"suite": "", "scenario": "", "family": "Maze", "env_id": "agentgym/Maze-v1", "task_id": task, "difficulty": 1}
-    told = {"goal": "take the lamp", "usage": {}, "seconds": 1.0, "memory": None}
+    fields = {"goal": "take the lamp", "usage": {}, "seconds": 1.0, "memory": None}
     episode = {key: value for key, value in side("", turns).items() if key != "run"}
     episode["turns"] = [{"thought": "", **played} for played in episode["turns"]]
-    return {"row": "episode", **where, **told, **episode, **changes}
+    return {"row": "episode", **where, **fields, **episode, **changes}
 
 
 def folder(path, rows, **settings):
-    """Writes results; returns the path."""
+    """Writes a result folder; returns its path."""
     record.write(path, settings, rows)
     return path
 

@@ -1,4 +1,4 @@
-"""Evaluations with a model that a test writes."""
+"""Evaluations with a scripted model."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ MAZE = "agentgym/Maze-v1"
 
 @dataclass
 class Model:
-    """Answers with what a function of the messages returns, which may be an error; counts what is open at a time."""
+    """Answers with a function of the messages, which can return an error; counts open requests."""
 
     answer: object = lambda messages: "go north"
     delay: float = 0.0
@@ -53,7 +53,7 @@ def evaluate(tmp_path, items, agent="chat", *, client=None, budget=None, horizon
 
 
 def mazes(count, attempts=1, **kwargs):
-    """Items of mazes with keywords; the environment is asked once for each choice of these."""
+    """Returns items of mazes; the plan of each choice of keywords is cached."""
     return list(_planned(count, attempts, tuple(kwargs.items())))
 
 

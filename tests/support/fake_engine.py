@@ -1,4 +1,4 @@
-"""An engine that only writes files, and checkpoints made with it."""
+"""An engine that only writes files, and checkpoints of it."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ STATE = checkpoint.State(
 
 
 class FakeEngine:
-    """Writes ``content`` where the engine would write its part and the model; alone."""
+    """Writes ``content`` instead of the engine's part and the model; a single process."""
 
     def __init__(self, content=b"weights" * 100):
         self.content, self.distributed = content, Distributed()
@@ -26,7 +26,7 @@ class FakeEngine:
 
 
 class FakeTokenizer:
-    """Writes its file."""
+    """Writes the file of a tokenizer."""
 
     def save_pretrained(self, folder):
         (folder / "tokenizer.json").write_text("{}")

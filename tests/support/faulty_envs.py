@@ -1,4 +1,7 @@
-"""Environments that fail on purpose, registered by importing this module: ``gym.make("faulty_envs:support/Faulty-v0")``."""
+"""Environments that fail on purpose: ``gym.make("faulty_envs:support/Faulty-v0")``.
+
+The import of this module registers them.
+"""
 
 import ctypes
 import os
@@ -20,10 +23,14 @@ from agentgym_envs.spaces import Unicode
 
 
 class FaultyEnv(gymnasium.Env):
-    """Counts steps. The actions "raise", "hang" and "die" do so; so does ``fault`` at step ``at`` until ``marker`` exists."""
+    """Counts steps and fails on request.
+
+    The actions "raise", "hang", "die" and others cause the fault of that name. ``fault`` occurs at
+    step ``at`` while the file ``marker`` does not exist.
+    """
 
     metadata = {"render_modes": []}
-    seats = 4  # in no game: a plain environment may have any attribute
+    seats = 4  # not a game: a plain environment can have any attribute
 
     def __init__(self, *, length=5, fault=None, at=2, marker=None, seeds=None, construct=None):
         if construct:
@@ -60,11 +67,11 @@ class FaultyEnv(gymnasium.Env):
             sys.exit("leaving")
         if how == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
-        if how == "linger":  # closes the connection some time before it ends
+        if how == "linger":  # closes the connection before the process ends
             socket.socket(fileno=int(sys.argv[1])).shutdown(socket.SHUT_RDWR)
             time.sleep(0.5)
             os._exit(9)
-        if how == "orphan":  # a child that holds the connection open, as a simulator that was forked would
+        if how == "orphan":  # a child holds the connection open, as a forked simulator does
             if os.fork():
                 os._exit(8)
             time.sleep(10)
@@ -76,23 +83,23 @@ class FaultyEnv(gymnasium.Env):
 
 
 class MuteError(Exception):
-    """Cannot say what it is."""
+    """Raises when it is converted to text."""
 
     def __str__(self):
         raise RuntimeError("no words")
 
 
 class MuteArgumentError(MuteError, ArgumentError):
-    """The same, among our own."""
+    """The same, as an error of this project."""
 
 
 class OddEnv(FaultyEnv):
-    """Answers what is asked for: odd infos, rewards and observations."""
+    """Returns the odd info, reward or observation that the action names."""
 
     def step(self, action):
         super().step("")
         what, _, detail = action.partition(" ")
-        if what == "hold":  # sleeps in C without letting other threads run
+        if what == "hold":  # sleeps in C and blocks all other threads
             ctypes.PyDLL(None).usleep(int(float(detail) * 1e6))
         if what == "stubborn":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -123,7 +130,7 @@ class OddEnv(FaultyEnv):
 
 
 class InfoEnv(FaultyEnv):
-    """Infos of every type, some only at the end; the length of an episode is drawn."""
+    """Returns infos of every type, some only at the end; the length of an episode is random."""
 
     def reset(self, *, seed=None, options=None):
         shown, _ = super().reset(seed=seed)
@@ -137,7 +144,7 @@ class InfoEnv(FaultyEnv):
 
 
 class TroubleEnv(TextEnv):
-    """A text environment whose second turn brings trouble."""
+    """A text environment that fails in its second turn."""
 
     def __init__(self, *, trouble=None, **kwargs):
         super().__init__(**kwargs)
@@ -166,14 +173,14 @@ class TroubleEnv(TextEnv):
 
 
 class UnsplitEnv(TroubleEnv):
-    """A text environment that does not let its split be chosen, as it should."""
+    """A text environment without the required keyword ``split``."""
 
     def __init__(self):
         super().__init__()
 
 
 class SlowStartEnv(FaultyEnv):
-    """Takes ``delay`` seconds in its first reset, or in each."""
+    """Takes ``delay`` seconds for its first reset, or for each reset."""
 
     def __init__(self, *, delay, each=False, **kwargs):
         super().__init__(**kwargs)
@@ -186,7 +193,7 @@ class SlowStartEnv(FaultyEnv):
 
 
 class SlowEnv(FaultyEnv):
-    """Takes ``delay`` seconds in every step of an odd seed."""
+    """Takes ``delay`` seconds for every step of an odd seed."""
 
     def __init__(self, *, delay=0.3, **kwargs):
         super().__init__(**kwargs)

@@ -1,4 +1,4 @@
-"""A game with a fault, for tests: ``faulty_game:support/FaultyNim-v0``."""
+"""A game with a fault: ``faulty_game:support/FaultyNim-v0``."""
 
 import gymnasium
 
@@ -6,7 +6,7 @@ from agentgym_envs.multi.env import SeatsEnv
 
 
 class FaultyNim(SeatsEnv):
-    """Both seats of Nim; whoever says so breaks it."""
+    """Both seats of Nim; the action "raise" raises an error."""
 
     def __init__(self, **kwargs):
         super().__init__(game="foreign/Nim-v0", seats="all", **kwargs)

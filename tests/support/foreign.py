@@ -1,4 +1,7 @@
-"""Plugins that are not ours, found through entry points beside this file: a curriculum with state, a generator without cache."""
+"""Third-party plugins with entry points beside this file.
+
+A curriculum with state, and generators without a cache.
+"""
 
 import random
 from dataclasses import dataclass, field, replace
@@ -11,7 +14,7 @@ from agentgym_train.protocols import Sample
 
 @dataclass(frozen=True, kw_only=True)
 class Responsive:
-    """One turn more after every step whose mean return was above ``bar``."""
+    """Adds one turn after every step with a mean return above ``bar``."""
 
     bar: float = 0.5
     seen: dict = field(default_factory=lambda: {"turns": 1}, init=False)
@@ -31,7 +34,7 @@ class Responsive:
 
 @dataclass(frozen=True, kw_only=True)
 class Naive:
-    """Options: none."""
+    """Builds a generator; has no options."""
 
     def build(self, model_folder, device, dtype):
         return NaiveGenerator(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval())
@@ -39,7 +42,7 @@ class Naive:
 
 @dataclass(frozen=True, kw_only=True)
 class Hollow:
-    """Builds something that is no generator."""
+    """Builds an object that is not a generator."""
 
     def build(self, model_folder, device, dtype):
         return object()
@@ -47,14 +50,14 @@ class Hollow:
 
 @dataclass(frozen=True, kw_only=True)
 class Stale:
-    """Builds a generator whose temperature is not the one asked for."""
+    """Builds a generator that ignores the requested temperature."""
 
     def build(self, model_folder, device, dtype):
         return StaleGenerator(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval())
 
 
 class NaiveGenerator:
-    """Reads the whole history again for every token of every row. Has what the protocol names and nothing else."""
+    """Computes the whole history for every token; has only the methods of the protocol."""
 
     def __init__(self, model):
         self._model, self._version = model, 0
@@ -99,7 +102,7 @@ class _Session:
 
     @torch.no_grad()
     def poll(self):
-        """Answers one row at a time, the latest first."""
+        """Returns one row per call, the latest first."""
         return {row: self._answer(row) for row in (self._submitted.pop() for _ in self._submitted[:1])}
 
     def _answer(self, row):

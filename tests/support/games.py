@@ -1,4 +1,7 @@
-"""Games that several tests play. A challenge's are made by one process: to start one takes longer than to make a game."""
+"""TextWorld games for several tests.
+
+One process makes all games, because the start of a process takes longer than a game.
+"""
 
 from itertools import chain
 
@@ -16,7 +19,10 @@ FAMILIES = {
 
 
 def made(env_id, count=3):
-    """Returns as many tasks of a challenge, of all splits and with the first of each, whose games are there."""
+    """Makes the games of ``count`` tasks of a challenge; returns the task ids.
+
+    The tasks cover all splits and include the first task of each.
+    """
     kwargs = FAMILIES[env_id]
     held_out = max(count * 3 // 10, 1)
     shares = (count - 2 * held_out, held_out, held_out)

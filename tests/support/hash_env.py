@@ -1,4 +1,7 @@
-"""A plain Gymnasium environment in which every action earns something else; importing this module registers it."""
+"""A plain Gymnasium environment with a different reward for every action.
+
+The import of this module registers it.
+"""
 
 import hashlib
 
@@ -8,7 +11,10 @@ from agentgym_envs.spaces import Unicode
 
 
 class HashEnv(gymnasium.Env):
-    """``length`` turns or up to two more; an action earns a hash of it: whatever a model says, there is something to learn."""
+    """The reward is a hash of the action, so every sample provides a signal.
+
+    An episode has ``length`` to ``length + 2`` turns.
+    """
 
     metadata = {"render_modes": []}
 

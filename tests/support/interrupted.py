@@ -1,8 +1,13 @@
-"""Runs that are killed, and the same runs undisturbed: ``interrupted.py MODEL HOME CASE…``, a case being
-STAGE-DTYPE-PROCESSES, STAGE-DTYPE-PROCESSES-CRITIC for PPO, or STAGE-DTYPE-PROCESSES-last where the last layer alone learns.
+"""Runs that are killed and resumed, and the same runs without interruption.
 
-HOME/CASE/killed is a run that died by SIGKILL while it collected, while it learned, and while it wrote a checkpoint, and then went
-on to its end; HOME/CASE/undisturbed one that never did.
+    interrupted.py MODEL HOME CASE…
+
+A case is STAGE-DTYPE-PROCESSES, STAGE-DTYPE-PROCESSES-CRITIC for PPO, or STAGE-DTYPE-PROCESSES-last
+to train only the last layer.
+
+- HOME/CASE/killed: SIGKILL ends the run during collection, during learning and while it writes a
+  checkpoint. It is resumed each time and finally completes.
+- HOME/CASE/undisturbed: the run completes without interruption.
 """
 
 import os
@@ -25,14 +30,14 @@ from agentgym_train.trainer import Trainer
 
 KILLS = {
     "collecting": (Collector, "_act", 12),  # in the second step of the first run
-    "learning": (Engine, "step", 2),  # between the two mini-batches
-    "saving": (Engine, "save_model", 1),  # the engine's part is written, the model's is not
+    "learning": (Engine, "step", 2),  # between the two minibatches
+    "saving": (Engine, "save_model", 1),  # the engine's part is written, the model's part is not
 }
-"""Name → what a run does at the call that it does not survive."""
+"""Name → class, method and number of the call that kills the process."""
 
 
 def kill_at(cls, name, number):
-    """Makes the ``number``-th call of a method the last thing that this process does."""
+    """Patches a method: its ``number``-th call kills this process."""
     method, calls = getattr(cls, name), []
 
     def fatal(self, *args, **kwargs):
@@ -45,7 +50,7 @@ def kill_at(cls, name, number):
 
 
 def work(rank, config_file, kill):
-    """One process of a run, which dies in it if it is the last one."""
+    """Runs one process of a run; ``kill`` ends the last process."""
     config = configuration.load(config_file)
     folder, model = Path(config.run.folder), config.model.path
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +61,7 @@ def work(rank, config_file, kill):
         kill_at(*KILLS[kill])
     trainer.train(lambda row, groups: None, lambda step: None)
     trainer.engine.save_model(folder / "model")
-    weights = [actor_critic.whole(engine) for engine in trainer.engines]
+    weights = [actor_critic.full_parameters(engine) for engine in trainer.engines]
     if trainer.distributed.is_main:
         torch.save(weights, folder / "weights.pt")
     trainer.distributed.barrier()

@@ -1,4 +1,7 @@
-"""Ctrl-C wherever CPython handles signals: after calls, at the start of functions and at the end of each round of a loop."""
+"""Ctrl-C at all points where CPython handles signals.
+
+These are after calls, at the start of functions and at the end of each loop iteration.
+"""
 
 import dis
 import sys
@@ -7,10 +10,12 @@ HANDLED_AFTER = ("CALL", "RESUME", "JUMP_BACKWARD")
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt at the ``number``-th such place in the code of some files; a context manager.
+    """Context manager that raises KeyboardInterrupt at the ``number``-th such point.
+
+    Only code of files in ``folder`` counts.
 
     Attributes:
-        raised: it was raised.
+        raised: True once the exception was raised.
     """
 
     def __init__(self, number, folder):

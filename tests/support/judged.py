@@ -1,8 +1,15 @@
-"""Comparisons that are made up, and runs that learn from them: ``judged.py MODEL FILE HOME CASE…``, a case being
-STAGE-DTYPE-PROCESSES, or STAGE-DTYPE-PROCESSES-last where the last layer and the head alone learn.
+"""Synthetic comparisons, and runs that learn from them.
 
-HOME/CASE/killed is a run that died by SIGKILL while it learned and while it wrote a checkpoint, and then went on to its end;
-HOME/CASE/undisturbed one that never did. ``weights.pt`` in each has every weight at the end.
+    judged.py MODEL FILE HOME CASE…
+
+A case is STAGE-DTYPE-PROCESSES, or STAGE-DTYPE-PROCESSES-last to train only the last layer and the
+head.
+
+- HOME/CASE/killed: SIGKILL ends the run during learning and while it writes a checkpoint. It is
+  resumed each time and finally completes.
+- HOME/CASE/undisturbed: the run completes without interruption.
+
+``weights.pt`` in both folders holds all weights at the end.
 """
 
 import json
@@ -28,25 +35,25 @@ OBSERVATIONS = ("Exits: north", "Exits: east south", "Here: lamp", "Exits: north
 
 
 def episode(number, turns, **more):
-    """An episode of some turns, unlike those of other numbers."""
-    told = [
+    """Returns an episode; different numbers give different episodes."""
+    seen = [
         {"observation": OBSERVATIONS[(number + n) % 4], "response": f"go {'north' if (number + n) % 3 else 'east'}"}
         for n in range(turns)
     ]
-    turns = [{**turn, "action": "what it was read as", "reward": 0.0, "invalid": False} for turn in told]
+    turns = [{**turn, "action": "parsed action", "reward": 0.0, "invalid": False} for turn in seen]
     ended = {"success": True, "score": 1.0, "end": "terminated", "last": ""}
     return {"run": "x", "attempt": number, "settings": "", **ended, "turns": turns, **more}
 
 
 def comparison(number, choice, *, task=None, turns=(1, 3), **more):
-    """A line, of episodes that no other number has."""
+    """Returns a comparison; different numbers give different episodes."""
     named = {"row": "comparison", "env_id": "m:e", "task_id": task or f"task {number}", "instructions": RULES}
     a, b = (episode(2 * number + side, count) for side, count in enumerate(turns))
     return {**named, "a": a, "b": b, "choice": choice, "comment": "", "annotator": "kim", **more}
 
 
 def lines(count):
-    """Comparisons of as many tasks: the shorter episode is the better one, and some are equal."""
+    """Returns ``count`` comparisons: the shorter episode is better, equal lengths are ties."""
     sizes = [(1 + n % 4, 1 + n * 3 % 5) for n in range(count)]
     return [comparison(n, "tie" if a == b else "a" if a < b else "b", turns=(a, b)) for n, (a, b) in enumerate(sizes)]
 
@@ -58,7 +65,7 @@ def write(path, rows):
 
 
 def settings(folder, model, file, /, **sections):
-    """Writes ``reward.toml`` of a run that takes seconds; returns its path."""
+    """Writes the ``reward.toml`` of a short run; returns its path."""
     raw = {
         "run": {"folder": str(folder / "run"), "steps": STEPS, "save_every": 1},
         "model": {"path": str(model), "max_context": 256},
@@ -71,7 +78,7 @@ def settings(folder, model, file, /, **sections):
 
 
 def trainer(config_file):
-    """One process's trainer, in its folder; again, it goes on."""
+    """Returns the trainer of one process; a second call resumes the run."""
     config = configuration.load(config_file)
     folder = Path(config.run.folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,13 +87,13 @@ def trainer(config_file):
 
 
 def work(rank, config_file, kill):
-    """One process of a run, which dies in it if it is the last one."""
+    """Runs one process of a run; ``kill`` ends the last process."""
     made = trainer(config_file)
     if kill and rank == made.distributed.size - 1:
         kill_at(*KILLS[kill])
     looks = [made.judge(made.pairs.held_out)]
     made.train(lambda row: None, lambda step: None)
-    weights = actor_critic.whole(made.engine)
+    weights = actor_critic.full_parameters(made.engine)
     looks.append(made.judge(made.pairs.held_out))
     if made.distributed.is_main:
         torch.save({"weights": weights, "looks": looks}, made.folder / "weights.pt")

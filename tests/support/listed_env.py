@@ -1,11 +1,14 @@
-"""A plain Gymnasium environment that lists its admissible actions: ``gym.make("listed_env:support/Listed-v0")``."""
+"""A plain Gymnasium environment that lists its actions.
+
+``gym.make("listed_env:support/Listed-v0")``
+"""
 
 import gymnasium
 from faulty_envs import FaultyEnv
 
 
 class ListedEnv(FaultyEnv):
-    """Can be asked for its actions, of which there is one; ``fault`` says what it does at step ``at``."""
+    """Lists one action with ``admissible``; ``fault`` occurs at step ``at``."""
 
     def __init__(self, *, admissible=False, **kwargs):
         super().__init__(**kwargs)

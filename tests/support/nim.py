@@ -1,4 +1,4 @@
-"""Nim with one pile, as somebody else would write a game: who takes the last stone wins."""
+"""Nim with one pile, a third-party game: the player who takes the last stone wins."""
 
 import random
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from agentgym_envs import Outcome, Task, TaskSet, TextGame
 
 
 class Nim(TextGame):
-    """Two take one to three stones in turns."""
+    """Two players alternate and take one to three stones."""
 
     players = MappingProxyType({"greedy": lambda game, seat, rng: game.actions(seat)[-1]})
     instructions = "Take 1, 2 or 3 stones: answer with the number. Who takes the last stone wins."

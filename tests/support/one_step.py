@@ -1,6 +1,8 @@
-"""Two updates on fixed trajectories, case by case: ``one_step.py MODEL FOLDER CASE…``.
+"""Two updates on fixed trajectories for each case.
 
-FOLDER/1.pt holds the metrics and weights of one process, FOLDER/2.pt those of two.
+    one_step.py MODEL FOLDER CASE…
+
+FOLDER/1.pt holds the metrics and weights of a run with one process, FOLDER/2.pt those with two.
 """
 
 import itertools
@@ -19,20 +21,21 @@ from agentgym_train.learning.update import update
 from agentgym_train.models.loading import load_model
 
 GROUPS = 8
-SHARES = (range(6), range(6, 8))  # of two processes: the second has fewer micro-batches, and in the first of two parts none
+SHARES = (range(6), range(6, 8))
+"""Groups of two processes. The second has fewer micro-batches, and none in the first minibatch."""
 CONFIG = EngineConfig(lr=3e-4, weight_decay=0.01, micro_batch_tokens=64)
 CASES = {
     **{f"stage {s} {d}": (s, d, 1, GROUPS, 0) for s, d in itertools.product(range(4), ("float32", "bfloat16"))},
     **{f"stage {s} minibatches": (s, "float32", 2, GROUPS, 0) for s in range(4)},
-    # Two groups were played, of eight: one on each process or both on one; two of the four parts are empty everywhere.
+    # Two of eight groups have episodes. Two of the four minibatches are empty on all processes.
     **{f"stage {s} almost empty": (s, "float32", 4, 2, 0) for s in (0, 3)},
     **{f"stage {s} last layer": (s, "float32", 1, GROUPS, 1) for s in range(4)},
 }
-"""Name → ZeRO stage, precision, mini-batches, groups that were played, layers that learn (0: everything)."""
+"""Name → ZeRO stage, precision, minibatches, groups with episodes, trained layers (0: all)."""
 
 
 def groups(played=GROUPS):
-    """Groups of uneven trajectories with made-up samples; of those that were not played the number is missing."""
+    """Returns groups of uneven trajectories with synthetic samples; other groups are empty."""
     rng = torch.Generator().manual_seed(0)
 
     def ids(most):
@@ -47,7 +50,7 @@ def groups(played=GROUPS):
 
 
 FEW = ("stage 0 float32", "stage 2 bfloat16", "stage 3 minibatches", "stage 3 almost empty", "stage 3 last layer")
-"""The cases outside ``tox run -e full``: each stage has another way to share the work, and stage 3 has the most."""
+"""Cases outside ``tox run -e full``. Each stage shares work differently; stage 3 has most cases."""
 
 
 def work(rank, model, out, *cases):
@@ -63,7 +66,7 @@ def work(rank, model, out, *cases):
         metrics = [update(engine, GRPO(), batch, groups=GROUPS, config=config) for _ in range(2)]
         results[name] = {"metrics": metrics, "weights": {n: w.clone() for n, w in engine.weights()}}
         engine.close()
-    assert "torch._inductor.compile_fx" not in sys.modules, "torch's compiler takes seconds to load, and nothing here is compiled"
+    assert "torch._inductor.compile_fx" not in sys.modules, "torch's compiler takes seconds to load and is not needed here"
     if rank == 0:
         torch.save(results, out)
 

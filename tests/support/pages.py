@@ -1,4 +1,4 @@
-"""A web environment whose pages a test writes."""
+"""A web environment with pages that a test defines."""
 
 import http.server
 import random
@@ -14,7 +14,7 @@ ORIGIN = "http://pages.test"
 
 
 class PagesEnv(WebEnv):
-    """Serves ``pages``: a path and its HTML, or a whole reply."""
+    """Serves ``pages``: path → HTML or a complete reply."""
 
     def __init__(self, pages, outside=(), origin=ORIGIN, **kwargs):
         self.pages, self.outside, self.origin = pages, outside, origin
@@ -58,7 +58,7 @@ class Outside(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", "text/html")
         self.end_headers()
-        if self.path == "/worker":  # this machine's own addresses count as secure, where service workers exist
+        if self.path == "/worker":  # local addresses count as secure, so service workers exist
             self.wfile.write(b"<script>navigator.serviceWorker.register('/w.js')</script>")
 
     do_POST = do_GET

@@ -1,4 +1,7 @@
-"""One planted bug each, in what an environment does to the process around it, and takes from it. Importing registers them."""
+"""Environments with one planted bug each in their effects on the process.
+
+The import of this module registers them.
+"""
 
 import ctypes
 import datetime
@@ -20,11 +23,11 @@ import gymnasium
 import numpy as np
 from breaches import COUNTER, Count
 
-KEPT = []  # what leaks
+KEPT = []  # leaked objects
 
 
 class Threaded(Count):
-    """A thread for each episode, which outlives it."""
+    """Starts a thread for each episode; the thread outlives the episode."""
 
     def begin(self, task, rng):
         threading.Thread(target=time.sleep, args=(3,), daemon=True).start()
@@ -32,7 +35,7 @@ class Threaded(Count):
 
 
 class Opening(Count):
-    """Opens a file for each environment and closes none."""
+    """Opens a file for each environment and never closes it."""
 
     def begin(self, task, rng):
         if not hasattr(self, "log"):
@@ -41,7 +44,7 @@ class Opening(Count):
 
 
 class Listening(Count):
-    """A socket for each environment."""
+    """Opens a socket for each environment and never closes it."""
 
     def begin(self, task, rng):
         if not hasattr(self, "server"):
@@ -51,7 +54,7 @@ class Listening(Count):
 
 
 class Scratching(Count):
-    """A temporary file for each episode."""
+    """Leaves a temporary file for each episode."""
 
     def begin(self, task, rng):
         os.close(tempfile.mkstemp(prefix="scratch-")[0])
@@ -59,7 +62,7 @@ class Scratching(Count):
 
 
 class Daemonic(Count):
-    """Starts a process that is nobody's child."""
+    """Starts a process that is not a child of this one."""
 
     def begin(self, task, rng):
         if not KEPT or KEPT[-1] != "daemon":
@@ -105,7 +108,7 @@ class Complaining(Count):
 
 
 class PrintingInC(Count):
-    """As a simulator does that is written in C."""
+    """Prints from C, as a simulator does."""
 
     def begin(self, task, rng):
         ctypes.CDLL(None).puts(b"Simulator 1.0")
@@ -120,7 +123,7 @@ class PrintingFromAChild(Count):
 
 
 class Reporting(Count):
-    """Logs and warns, which is right."""
+    """Logs and warns, which is allowed."""
 
     def begin(self, task, rng):
         if not hasattr(self, "number"):
@@ -140,7 +143,7 @@ class Asking(Count):
 
 
 class Connecting(Count):
-    """Looks for a new version, and does without where there is no network."""
+    """Looks for a new version and continues without a network."""
 
     def begin(self, task, rng):
         with suppress(OSError):
@@ -149,7 +152,7 @@ class Connecting(Count):
 
 
 class Dialing(Count):
-    """Knows the address without asking for it."""
+    """Uses a numeric address, without a name look-up."""
 
     def begin(self, task, rng):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line, suppress(OSError):
@@ -158,7 +161,7 @@ class Dialing(Count):
 
 
 class Seeding(Count):
-    """Seeds everybody's generator, and so is deterministic."""
+    """Seeds the global generator, and is therefore deterministic."""
 
     def begin(self, task, rng):
         random.seed(task.data["n"])
@@ -167,7 +170,7 @@ class Seeding(Count):
 
 
 class Drawing(Count):
-    """Takes from everybody's generator in a step that no transcript shows."""
+    """Draws from the global generator in a step that changes no transcript."""
 
     def act(self, action):
         return super().act(action)._replace(score=0.0 * random.random()) if action == "undo" else super().act(action)
@@ -180,7 +183,7 @@ class Numeric(Count):
 
 
 class Classwide(Count):
-    """Keeps an episode's state in its class."""
+    """Keeps the state of an episode in its class."""
 
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
@@ -190,7 +193,7 @@ class Classwide(Count):
 
 
 class Pooled(Count):
-    """Keeps an episode's state in its module, by a name that two environments share."""
+    """Keeps the state of an episode in an object that two environments share."""
 
     state: dict[str, bool] = {}
 
@@ -223,7 +226,7 @@ class Dated(Count):
 
 
 class Local(Count):
-    """Looks for a file beside it where it was started."""
+    """Depends on the working folder."""
 
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
@@ -231,7 +234,7 @@ class Local(Count):
 
 
 class Speaking(Count):
-    """Speaks the user's language."""
+    """Depends on the user's language."""
 
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
@@ -239,7 +242,7 @@ class Speaking(Count):
 
 
 class Grouped(Count):
-    """Takes things in the order of a set."""
+    """Depends on the order of a set."""
 
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
@@ -247,7 +250,7 @@ class Grouped(Count):
 
 
 class Numbered(Count):
-    """Shows the number of its process."""
+    """Shows its process id."""
 
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
@@ -255,7 +258,7 @@ class Numbered(Count):
 
 
 class Leaving(Count):
-    """Stops elsewhere without an error."""
+    """Exits without an error in another process."""
 
     def begin(self, task, rng):
         if os.environ.get("PYTHONHASHSEED") == "4242":
@@ -264,7 +267,7 @@ class Leaving(Count):
 
 
 class Moving(Count):
-    """Changes everybody's working folder."""
+    """Changes the working folder of the process."""
 
     def begin(self, task, rng):
         os.chdir(tempfile.gettempdir())
@@ -298,21 +301,21 @@ class Deaf(Count):
 
 
 class ClosingOnce(Count):
-    """Fails when it is closed a second time."""
+    """Fails at the second close."""
 
     def close(self):
         del self.task_set
 
 
 class ClosingWhatBegan(Count):
-    """Cannot be closed before it was reset."""
+    """Cannot be closed before a reset."""
 
     def close(self):
         self.number += ""
 
 
 class Hanging(Count):
-    """Goes on for ever after a backslash."""
+    """Never returns from an action that starts with a backslash."""
 
     def act(self, action):
         while action.startswith("\\"):

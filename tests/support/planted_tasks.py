@@ -1,4 +1,7 @@
-"""One planted bug each, in the tasks of an environment, their goals and their solutions. Importing registers them."""
+"""Environments with one planted bug each in tasks, goals or solutions.
+
+The import of this module registers them.
+"""
 
 from itertools import count, islice, permutations
 
@@ -11,7 +14,7 @@ ORDERS = list(permutations(WORDS, 4))[::15]
 
 
 class Words(TextEnv):
-    """Shows a colour; the agent must say it, and then the next. Correct until a subclass breaks it."""
+    """Shows colours that the agent must repeat one by one. Subclasses break the contract."""
 
     instructions = "Say the colour that you see."
     orders = {"train": ORDERS[:8], "dev": ORDERS[8:16], "test": ORDERS[16:24]}
@@ -24,20 +27,20 @@ class Words(TextEnv):
         )
 
     def begin(self, task, rng):
-        self.order, self.said = task.data["order"], 0
+        self.order, self.position = task.data["order"], 0
         return self.order[0], "say all colours"
 
     def act(self, action):
-        self.said += action == self.order[self.said]
-        done = self.said == len(self.order)
-        text = "done" if done else self.order[self.said]
-        return Outcome(text, self.said / len(self.order), done=done, success=done, invalid=action not in WORDS)
+        self.position += action == self.order[self.position]
+        done = self.position == len(self.order)
+        text = "done" if done else self.order[self.position]
+        return Outcome(text, self.position / len(self.order), done=done, success=done, invalid=action not in WORDS)
 
     def actions(self):
         return list(WORDS)
 
     def oracle(self):
-        yield from self.order[self.said :]
+        yield from self.order[self.position :]
 
 
 class SharedOrders(Words):
@@ -47,7 +50,7 @@ class SharedOrders(Words):
 
 
 class Repeated(Words):
-    """The same content twice in a split; each text names its task."""
+    """The same content twice in a split, with the task id in the text."""
 
     orders = {**Words.orders, "train": [*ORDERS[:7], ORDERS[2]]}
 
@@ -57,7 +60,7 @@ class Repeated(Words):
 
 
 class OneCopy(Words):
-    """One of 120 tasks is another's copy, and neither is in a small sample; its data differ."""
+    """One of 120 tasks copies another with different data; a small sample contains neither."""
 
     orders = {split: list(permutations(WORDS, 4))[40 * part :][:40] for part, split in enumerate(("train", "dev", "test"))}
 
@@ -68,7 +71,7 @@ class OneCopy(Words):
 
 
 class FarCopy(Words):
-    """Of 600 tasks two have equal data; that they are drawn together is unlikely."""
+    """Two of 600 tasks have equal data; a sample is unlikely to contain both."""
 
     orders = {
         "train": [(a, b) for a in WORDS for b in WORDS if a != b],
@@ -78,13 +81,13 @@ class FarCopy(Words):
 
 
 class Long(Words):
-    """Needs more turns than it has."""
+    """All tasks need more turns than the limit."""
 
     orders = {split: [order * 6 for order in orders] for split, orders in Words.orders.items()}
 
 
 class LongOnce(Words):
-    """One task needs more turns than it has."""
+    """One task needs more turns than the limit."""
 
     orders = {**Words.orders, "test": [*Words.orders["test"][:5], ORDERS[22] * 6]}
 
@@ -102,7 +105,7 @@ class TellingAtFirst(Words):
 
 
 class Paraphrasing(Words):
-    """The goal tells the way in other words."""
+    """The goal contains the solution in other words."""
 
     def begin(self, task, rng):
         text, _ = super().begin(task, rng)
@@ -126,14 +129,14 @@ class Constant(Words):
 
 
 class Unnamed(Words):
-    """The name of a task does not decide its content."""
+    """The id of a task does not determine its content."""
 
     def begin(self, task, rng):
         return super().begin(self.task_set.get(f"{task.split}-0"), rng)
 
 
 class Forgetting(Words):
-    """Resets without a seed draw the process's next task."""
+    """Resets without a seed draw the next task of the process."""
 
     drawn = count()
 
@@ -144,7 +147,7 @@ class Forgetting(Words):
 
 
 class Unchosen(Words):
-    """The keyword tasks narrows the list, and all tasks are drawn."""
+    """The keyword ``tasks`` changes the list but not the draw."""
 
     def reset(self, *, seed=None, options=None):
         if not options:
@@ -169,12 +172,12 @@ class Stuck(Words):
     """One task of 24 has no solution."""
 
     def act(self, action):
-        stuck = self.task.id == "dev-5" and self.said == 3
+        stuck = self.task.id == "dev-5" and self.position == 3
         return Outcome(self.order[3], 0.75) if stuck else super().act(action)
 
 
 class Hopeful(Words):
-    """The oracle never gives up."""
+    """The oracle never stops."""
 
     def oracle(self):
         while True:
@@ -182,7 +185,7 @@ class Hopeful(Words):
 
 
 class Moody(Words):
-    """The oracle acts differently each time."""
+    """The oracle differs from call to call."""
 
     asked = count()
 
@@ -192,7 +195,7 @@ class Moody(Words):
 
 
 class Muttering(Words):
-    """The oracle says what the environment does not understand."""
+    """The oracle starts with an invalid action."""
 
     def oracle(self):
         yield "hm"
@@ -200,10 +203,10 @@ class Muttering(Words):
 
 
 class Sticky(Words):
-    """The oracle knows how many colours are left, but not which."""
+    """The oracle knows the number of remaining colours, but not the colours."""
 
     def oracle(self):
-        yield from self.order[: len(self.order) - self.said]
+        yield from self.order[: len(self.order) - self.position]
 
 
 PLANTED = {

@@ -1,4 +1,7 @@
-"""One planted bug each, in what an environment shows and takes: observations, actions, scores, info. Importing registers them."""
+"""Environments with one planted bug each in observations, actions, scores or infos.
+
+The import of this module registers them.
+"""
 
 import os
 import re
@@ -11,7 +14,7 @@ from agentgym_envs import Outcome
 
 
 class JunkGains(Count):
-    """Whoever says anything odd is praised."""
+    """Invalid actions raise the score."""
 
     def act(self, action):
         outcome = super().act(action)
@@ -25,7 +28,7 @@ class ErrorsGain(Count):
 
 
 class Worthless(Count):
-    """A success earns nothing."""
+    """A success scores 0."""
 
     def act(self, action):
         return super().act(action)._replace(score=0.0)
@@ -37,7 +40,7 @@ class NeverInvalid(Count):
 
 
 class Patient(Count):
-    """Takes silence for an action."""
+    """Accepts blank text as a valid action."""
 
     def act(self, action):
         return super().act(action) if action.strip() else Outcome(self.number, 0.0)
@@ -49,7 +52,7 @@ class ListedTwice(Count):
 
 
 class Shuffled(Count):
-    """Lists the actions in an order that differs from episode to episode."""
+    """Lists the actions in an order that changes between episodes."""
 
     def begin(self, task, rng):
         self.turned = next(COUNTER)
@@ -69,7 +72,7 @@ class ListingShows(Count):
 
 
 class ListingMoves(Count):
-    """Listing takes from the episode's generator, so that later turns differ."""
+    """Listing changes the random generator of the episode, so later turns differ."""
 
     def begin(self, task, rng):
         self.rng = rng
@@ -91,7 +94,7 @@ class Blank(Count):
 
 
 class Rich(str):
-    """A text with a colour."""
+    """A subclass of str."""
 
 
 class Subclassed(Count):
@@ -121,7 +124,7 @@ class Doubled(Count):
 
 
 class TimedOut(Count):
-    """Ends by a limit of its own after an hour of turns."""
+    """Truncates the episode by an additional limit of 60 turns."""
 
     def step(self, action):
         *turn, truncated, info = super().step(action)
@@ -129,14 +132,14 @@ class TimedOut(Count):
 
 
 class Unready(Count):
-    """Begins as if the first action had been wrong."""
+    """Starts with ``invalid=True``."""
 
     def _info(self, outcome):
         return {**super()._info(outcome), "invalid": bool(outcome.invalid or not self._turn)}
 
 
 class Rewriting(Count):
-    """Changes the info that it has returned."""
+    """Changes an info after it was returned."""
 
     def _info(self, outcome):
         self.held = self.held if self._turn else []
@@ -145,7 +148,7 @@ class Rewriting(Count):
 
 
 class Entrusting(Count):
-    """Takes back from the caller what it has listed."""
+    """Depends on a list that the caller can change."""
 
     def _info(self, outcome):
         self.kept = super().actions()
@@ -158,14 +161,14 @@ class Entrusting(Count):
 
 
 class Stamped(Count):
-    """Says when."""
+    """Puts the time into the info."""
 
     def _info(self, outcome):
         return {**super()._info(outcome), "at": int(time.time())}
 
 
 class Counted(Count):
-    """Knows how many episodes were played before."""
+    """Counts the earlier episodes."""
 
     episodes = 0
 
@@ -176,7 +179,7 @@ class Counted(Count):
 
 
 class CarriedOver(Count):
-    """An answer counts from one episode to the next."""
+    """Carries state from one episode to the next."""
 
     def begin(self, task, rng):
         looked = getattr(self, "looked", False)
@@ -214,7 +217,7 @@ class Percent(Count):
 
 
 class Digits(Count):
-    """Takes "٣" for a digit and cannot read "²"."""
+    """Accepts "٣" as a digit and fails at "²"."""
 
     def act(self, action):
         return super().act(str(int(action)) if action and action[0].isdigit() and len(action) < 100 else action)
@@ -235,7 +238,7 @@ class Recursive(Count):
 
 
 class Exiting(Count):
-    """``SystemExit`` in a step that nobody expects."""
+    """Raises ``SystemExit`` in a step."""
 
     def act(self, action):
         if action == "quit":
@@ -265,21 +268,21 @@ class ExitingAtClose(Count):
 
 
 class ExitingAtOnce(Count):
-    """Leaves no word: ``os._exit``."""
+    """Ends the process with ``os._exit``."""
 
     def act(self, action):
         return os._exit(0) if action == "quit" else super().act(action)
 
 
 class Interrupted(Count):
-    """Stands for a user who presses Ctrl-C during a step."""
+    """Simulates a user who presses Ctrl-C during a step."""
 
     def act(self, action):
         raise KeyboardInterrupt
 
 
 class Dropped(Count):
-    """An exception that is none."""
+    """Raises ``GeneratorExit``, which is not an ``Exception``."""
 
     def act(self, action):
         if action == "undo":

@@ -1,4 +1,4 @@
-"""Processes of tests: what they find around them, and groups of forks."""
+"""Processes of tests: their environment variables, and groups of forks."""
 
 import os
 import signal
@@ -10,7 +10,10 @@ from agentgym_train.run.launch import free_port
 
 
 def environment():
-    """Returns variables that speak of no launcher and of no compiler, ninja or CUDA toolkit; modules of this folder are found."""
+    """Returns variables without a launcher, compiler, ninja or CUDA toolkit.
+
+    Modules of this folder can be imported.
+    """
     drop = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
     kept = {k: v for k, v in os.environ.items() if k not in drop}
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
@@ -20,9 +23,10 @@ def environment():
 
 
 def fork(number, work, *args):
-    """Calls ``work(rank, *args)`` in a group of forks of this process; returns the wait status of the first to end.
+    """Calls ``work(rank, *args)`` in a group of forks; returns the wait status of the first to end.
 
-    What this process has imported they need not load again. When one fails the others are killed, as a launcher sees to it.
+    The forks share the modules that this process has imported. If one fails, the others are killed,
+    as a launcher does.
     """
     port, children = free_port(), set()
     for rank in range(number):

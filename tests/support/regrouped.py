@@ -1,8 +1,9 @@
-"""A run that goes on with another number of processes: ``regrouped.py MODEL HOME CASE BEFORE AFTER``.
+"""A run that is resumed with a different number of processes.
 
-CASE is STAGE-DTYPE, STAGE-DTYPE-CRITIC for PPO, or STAGE-DTYPE-last where the last layer alone learns.
+    regrouped.py MODEL HOME CASE BEFORE AFTER
 
-HOME/same went on as it began, HOME/other with AFTER processes.
+CASE is STAGE-DTYPE, STAGE-DTYPE-CRITIC for PPO, or STAGE-DTYPE-last to train only the last layer.
+HOME/same is resumed with BEFORE processes, HOME/other with AFTER processes.
 """
 
 import shutil

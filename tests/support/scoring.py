@@ -1,4 +1,4 @@
-"""What scorers are built from, and what a reward model says by transformers alone."""
+"""Arguments to build scorers, and the score of a reward model by transformers alone."""
 
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -23,7 +23,7 @@ def context(**engine):
 
 
 def by_transformers(folder, turns):
-    """The score of a conversation, alone, as transformers' documentation has it."""
+    """Returns the score of one conversation, computed as in the documentation of transformers."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     messages = [{"role": "system", "content": RULES}]
     for turn in turns:

@@ -1,4 +1,4 @@
-"""A generator that says what a script says: its samples are encoded texts, its log-probabilities made up."""
+"""A generator that samples the texts of a script, with synthetic log-probabilities."""
 
 import tiny
 
@@ -8,7 +8,7 @@ from agentgym_train.rollout.collector import Collector
 
 
 class ScriptedGenerator:
-    """``script(row, turn)`` returns the action of a row's turn, as a text or as token ids, counted from 0 since the row began."""
+    """``script(row, turn)`` returns an action as text or token ids; each row starts at turn 0."""
 
     def __init__(self, script, tokenizer=None):
         self.script = script
@@ -44,8 +44,8 @@ class _Session:
 
     def sample(self, row):
         turn = self.turn[row] = self.turn.get(row, -1) + 1
-        said = self.generator.script(row, turn)
-        ids = said if isinstance(said, list) else self.generator.tokenizer(said, add_special_tokens=False)["input_ids"]
+        action = self.generator.script(row, turn)
+        ids = action if isinstance(action, list) else self.generator.tokenizer(action, add_special_tokens=False)["input_ids"]
         ids = [*ids, next(iter(self.sampling.stop_ids))]
         return Sample(ids, [-0.1] * len(ids), self.generator.version)
 
@@ -57,7 +57,7 @@ class _Session:
 
 
 def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **options):
-    """Plays a script in a pool; returns the groups, and what made them: collector, generator, chat."""
+    """Plays a script in a pool; returns the groups, the collector, the generator and the chat."""
     chat = chat or tiny.chat(instructions="")
     sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
     generator = ScriptedGenerator(script, chat.tokenizer)
@@ -67,7 +67,7 @@ def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **o
 
 
 def collect(env_id, starts, script, *, chat=None, max_turns=10, max_context=1000, workers=2, timeout=60.0, **kwargs):
-    """Plays a script in a pool of its own; keywords are the collector's or the environment's."""
+    """Plays a script in a new pool; keywords are those of the collector or the environment."""
     options = {name: kwargs.pop(name) for name in ("retries", "batch_wait", "agents", "opponents") if name in kwargs}
     with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
         return play(pool, starts, script, chat=chat, max_turns=max_turns, max_context=max_context, **options)

@@ -1,4 +1,4 @@
-"""A worker of a pool without a process: it has answered before ``send`` returns, and its death costs nothing."""
+"""A pool worker without a process; it answers before ``send`` returns."""
 
 import json
 import os
@@ -9,14 +9,17 @@ NO_PROCESS = 2**30  # larger than any process id
 
 
 def start():
-    """Stands for ``agentgym_envs.pool.handle._start``."""
+    """Replaces ``agentgym_envs.pool.handle._start``."""
     worker = Worker()
     stderr = os.fdopen(os.open(os.devnull, os.O_RDONLY), "rb")
     return SimpleNamespace(pid=NO_PROCESS, stderr=stderr, wait=lambda timeout: 7, poll=lambda: None), worker, worker.board
 
 
 class Worker:
-    """Counts the steps of each environment; the actions "die" and "hang" do so. It is also the pool's end of the connection."""
+    """Counts the steps of each environment; the actions "die" and "hang" cause these faults.
+
+    It is also the pool's end of the connection.
+    """
 
     def __init__(self):
         self.board, self.ours, self.theirs = bytearray(8), *socket.socketpair()
@@ -25,12 +28,12 @@ class Worker:
         self.recv, self.fileno = self.ours.recv, self.ours.fileno
 
     def send(self, data):
-        """Sends, and lets the worker answer."""
+        """Sends data, and the worker answers."""
         sent = self.ours.send(data)
         self.stream += bytes(data[:sent])
         while len(self.stream) >= 4 and len(self.stream) >= (end := 4 + int.from_bytes(self.stream[:4], "big")):
             message, self.stream = json.loads(self.stream[4:end]), self.stream[end:]
-            if "do" in message:  # the first one says what to make
+            if "do" in message:  # the first message describes the environments
                 self.answer(**message)
         return sent
 

@@ -1,4 +1,4 @@
-"""Options of every curriculum that is shipped."""
+"""Options of every built-in curriculum."""
 
 STAGES = {"name": "scaling_inter", "rounds": [3, 5], "every": 2}
 TASKS = {"name": "task_difficulty", "stages": [[1, 1], [2, 4]], "every": 3}
@@ -10,4 +10,4 @@ CURRICULA = {
     "scaling_inter": {"start": 2, "delta": 3, "every": 4, "limit": 9},
     "task_difficulty": {"stages": [[1, 1], [2, 4]], "every": 3, "turns": 7},
 }
-"""Name → options, with which they have something to do within twenty steps."""
+"""Name → options that change the curriculum within twenty steps."""

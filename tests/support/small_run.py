@@ -1,4 +1,4 @@
-"""Configurations of runs that take seconds."""
+"""Configurations of short runs."""
 
 import tomli_w
 
@@ -10,16 +10,16 @@ HASH = {
     "curriculum": {"name": "responsive", "bar": 0.0},
     "eval": {"kwargs": {}, "episodes": 2, "horizon": 2},
 }
-"""A run that learns something at every step, with a curriculum that has state; ``model.path`` is missing."""
+"""A run that learns at every step, with a stateful curriculum; ``model.path`` is missing."""
 
 
 def with_critic(kind):
-    """Returns the sections of PPO with a critic of a kind."""
+    """Returns the sections of PPO with a critic of this kind."""
     return {"algorithm": {"name": "ppo", "gamma": 0.9}, "critic": {"kind": kind, "lr": 1e-2}}
 
 
 def write(folder, **sections):
-    """Writes ``run.toml`` into a folder; keyword sections are merged into the defaults. Returns its path."""
+    """Writes ``run.toml`` with keywords merged into the defaults; returns its path."""
     raw = {
         "run": {"folder": str(folder / "run"), "steps": 4, "save_every": 2},
         "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 4, "group_size": 4, "workers": 1},

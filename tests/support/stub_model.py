@@ -1,10 +1,10 @@
-"""A server of models for tests: it speaks OpenAI's chat completions over real sockets and fails in every way that servers do.
+"""An OpenAI-compatible chat server for tests, with real sockets and all failures of real servers.
 
-with StubModel([status(500), ok("left")]) as model:    # answers in this order, the last one for ever
-with StubModel(policy(first_admissible)) as model:     # a function from the messages to a text answers
-with StubModel(lambda request: ...) as model:          # a function from a Request to a behaviour decides
+with StubModel([status(500), ok("left")]) as model:    # answers in this order, repeats the last one
+with StubModel(policy(first_admissible)) as model:     # a function of the messages returns the text
+with StubModel(lambda request: ...) as model:          # a function of a Request returns a behaviour
     Endpoint(model="stub", base_url=model.url)
-    model.requests, model.most                         # what was asked; the most requests answered at the same time
+    model.requests, model.most                         # all requests; the most concurrent requests
 """
 
 import json
@@ -21,7 +21,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Request:
-    """One request: ``port`` is the client's, so that equal ports are one connection."""
+    """One request. ``port`` is the client's port; equal ports mean one connection."""
 
     method: str
     path: str
@@ -38,7 +38,7 @@ Behaviour = Callable[["_Handler", Request], None]
 
 
 def ok(text: str | None = "ok", *, finish: str = "stop", **message: Any) -> Behaviour:
-    """A completion; more fields of the message by name, such as ``reasoning_content``."""
+    """Answers with a completion; keywords add message fields, such as ``reasoning_content``."""
 
     def behave(handler, request):
         words = sum(len(str(m.get("content")).split()) for m in request.messages)
@@ -59,29 +59,29 @@ def ok(text: str | None = "ok", *, finish: str = "stop", **message: Any) -> Beha
 
 
 def tool_call(name: str, arguments: dict[str, Any]) -> Behaviour:
-    """A completion that calls one function."""
+    """Answers with a completion that calls one function."""
     call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
     return ok(None, finish="tool_calls", tool_calls=[call])
 
 
 def status(code: int, headers: dict[str, str] | None = None, body: Any = None) -> Behaviour:
-    """An answer of this status; ``body`` is JSON, or a text as it is."""
+    """Answers with this status; ``body`` is JSON data or literal text."""
     body = {"error": {"message": f"stub answers {code}", "type": "stub", "code": None}} if body is None else body
     return lambda handler, request: handler.answer(code, body, headers)
 
 
 def nonsense(body: Any = "<html><title>Welcome</title></html>") -> Behaviour:
-    """Status 200, and no completion."""
+    """Answers with status 200 and a body that is not a completion."""
     return status(200, body=body)
 
 
 def empty() -> Behaviour:
-    """A completion without choices."""
+    """Answers with a completion without choices."""
     return nonsense({"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": []})
 
 
 def half() -> Behaviour:
-    """Half of an answer, and the connection ends."""
+    """Sends half of an answer and closes the connection."""
 
     def behave(handler, request):
         handler.answer(200, '{"choices": [', {"Content-Length": "1000"})
@@ -91,12 +91,12 @@ def half() -> Behaviour:
 
 
 def close() -> Behaviour:
-    """The connection ends without an answer."""
+    """Closes the connection without an answer."""
     return lambda handler, request: handler.end()
 
 
 def reset() -> Behaviour:
-    """The connection is reset."""
+    """Resets the connection."""
 
     def behave(handler, request):
         handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -106,7 +106,7 @@ def reset() -> Behaviour:
 
 
 def hang(seconds: float = 60.0) -> Behaviour:
-    """Nothing for so long, or until the server stops; then the end of the connection."""
+    """Sends nothing for ``seconds`` or until the server stops, then closes the connection."""
 
     def behave(handler, request):
         handler.server.stub.stopped.wait(seconds)
@@ -116,7 +116,7 @@ def hang(seconds: float = 60.0) -> Behaviour:
 
 
 def slow(seconds: float, then: Behaviour | None = None) -> Behaviour:
-    """The answer comes late."""
+    """Answers after ``seconds``."""
 
     def behave(handler, request):
         handler.server.stub.stopped.wait(seconds)
@@ -126,7 +126,7 @@ def slow(seconds: float, then: Behaviour | None = None) -> Behaviour:
 
 
 def dripping(pause: float = 0.05, count: int = 200) -> Behaviour:
-    """White space without end, one byte at a time, so that no single read is ever late."""
+    """Sends white space one byte at a time, so no single read times out."""
 
     def behave(handler, request):
         handler.answer(200, "", {"Content-Length": "1000"})
@@ -139,7 +139,7 @@ def dripping(pause: float = 0.05, count: int = 200) -> Behaviour:
 
 
 def together(count: int, then: Behaviour | None = None) -> Behaviour:
-    """Answers when so many requests wait for it, and with 500 if they do not come within ten seconds."""
+    """Answers once ``count`` requests wait, or with status 500 after ten seconds."""
     barrier = threading.Barrier(count)
 
     def behave(handler, request):
@@ -154,12 +154,15 @@ def together(count: int, then: Behaviour | None = None) -> Behaviour:
 
 
 def policy(function: Callable[[list[dict[str, Any]]], str]) -> Callable[[Request], Behaviour]:
-    """A script that answers with what a function makes of the messages."""
+    """Returns a script that answers with a function of the messages."""
     return lambda request: ok(function(request.messages))
 
 
 def first_admissible(messages: list[dict[str, Any]]) -> str:
-    """The first action that the user's last message lists after ``admissible …:``, one a line or in JSON."""
+    """Returns the first action that the last user message lists after ``admissible …:``.
+
+    The list has one action per line or is JSON.
+    """
     text = next(str(m["content"]) for m in reversed(messages) if m["role"] == "user")
     listed = text[text.lower().rfind("admissible") :].partition(":")[2].strip()
     if listed.startswith("["):
@@ -168,13 +171,15 @@ def first_admissible(messages: list[dict[str, Any]]) -> str:
 
 
 class StubModel:
-    """Serves on a free port of this machine while it is entered.
+    """Context manager that serves on a free local port.
 
     Args:
-        script: behaviours in order, the last one for ever; or a function from a request to a behaviour.
-        models: what ``GET /models`` lists, and completions accept; a behaviour instead; or ``None`` for a server that lists none.
-        key: answers 401 to all else.
-        context: the most words that the messages may have.
+        script: behaviours in order, the last one repeated; or a function of a request that returns
+            a behaviour.
+        models: names that ``GET /models`` lists and completions accept; or a behaviour for
+            ``GET /models``; or ``None`` for a server without this path.
+        key: required API key; other keys are answered with 401.
+        context: largest number of words in the messages.
     """
 
     def __init__(
@@ -200,7 +205,7 @@ class StubModel:
 
     @property
     def completions(self) -> list[Request]:
-        """The requests for completions."""
+        """Returns the requests for completions."""
         return [request for request in self.requests if request.path == "/v1/chat/completions"]
 
     @property
@@ -208,7 +213,7 @@ class StubModel:
         return len(self._connections)
 
     def settled(self, condition: Callable[[], bool], seconds: float = 5.0) -> bool:
-        """Waits until a condition holds."""
+        """Waits until a condition holds; returns whether it does."""
         end = time.monotonic() + seconds
         while not condition() and time.monotonic() < end:
             time.sleep(0.01)
@@ -230,10 +235,10 @@ class StubModel:
         self._server.server_close()
 
     def _behaviour(self, request: Request) -> Behaviour:
-        """Returns what is done: OpenAI's refusals first, then what the script says."""
-        given = request.headers.get("authorization", "")
-        if self.key is not None and given != f"Bearer {self.key}":
-            return status(401, body=_error(f"Incorrect API key provided: {given}", "invalid_api_key"))
+        """Returns the behaviour for a request: OpenAI's errors first, then the script."""
+        authorization = request.headers.get("authorization", "")
+        if self.key is not None and authorization != f"Bearer {self.key}":
+            return status(401, body=_error(f"Incorrect API key provided: {authorization}", "invalid_api_key"))
         if (request.method, request.path) == ("GET", "/v1/models"):
             return self._listing()
         if (request.method, request.path) != ("POST", "/v1/chat/completions"):
@@ -276,7 +281,7 @@ def _error(message: str, code: str) -> dict[str, Any]:
 
 
 def _wrong(body: Any) -> str:
-    """Says what is wrong with a request for a completion."""
+    """Returns the error of a request for a completion, or an empty text."""
     if not isinstance(body, dict) or not isinstance(body.get("model"), str):
         return "you must provide a model parameter"
     if body.get("stream"):
@@ -300,7 +305,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        pass  # the other side has had enough
+        pass  # the client has closed the connection
 
 
 class _Handler(BaseHTTPRequestHandler):

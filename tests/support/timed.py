@@ -1,4 +1,4 @@
-"""Environments and a generator whose work takes made-up time, so that it is known how long a collection must take."""
+"""Environments and a generator with simulated time, so the time of a collection is known."""
 
 from scripted import ScriptedGenerator
 
@@ -7,7 +7,7 @@ from agentgym_envs.pool import Result
 
 
 class Clock:
-    """Time that passes only where somebody waits."""
+    """Simulated time that passes only in ``wait``."""
 
     now = 0.0
 
@@ -16,9 +16,9 @@ class Clock:
 
 
 class TimedPool:
-    """Environments that take ``seconds`` a step, side by side; episodes of ``length`` steps.
+    """Parallel environments with ``seconds`` per step and episodes of ``length`` steps.
 
-    The first step of the rows ``failing`` ends in a failure, once.
+    The first step of each row in ``failing`` fails once.
     """
 
     def __init__(self, clock, seconds, length, failing=()):
@@ -50,7 +50,7 @@ class TimedPool:
 
 
 class TimedGenerator(ScriptedGenerator):
-    """Takes a second a sample, one after another, in the background."""
+    """Takes one second per sample, one sample after another, in the background."""
 
     def __init__(self, clock):
         super().__init__(lambda row, turn: "x")

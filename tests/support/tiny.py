@@ -1,4 +1,4 @@
-"""Tiny models with random weights, of several architectures; one with a chat template saved as a Hugging Face folder."""
+"""Tiny models with random weights of several architectures, and their tokenizer and chat."""
 
 import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
@@ -6,12 +6,12 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM, Qwen2Config, Qwen
 from agentgym_train.models import scratch
 from agentgym_train.models.chat import Chat
 
-# Written here in the manner of ChatML: a separator follows each message's end.
+# Similar to ChatML: a separator follows the end of each message.
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-# Drops the thoughts of earlier turns, so that its own output is no prefix of the next.
+# Drops the thoughts of earlier turns, so the rendered text is not a prefix of the next one.
 FORGETFUL = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
     "{% if m['role'] == 'assistant' and not loop.last %}{{ m['content'].split('</think>')[-1] }}"
@@ -31,7 +31,7 @@ CORPUS = [
 
 
 def tokenizer(template=None):
-    """Returns a tokenizer; with a template its stop token is <|im_end|>."""
+    """Returns a tokenizer; with a template, the stop token is <|im_end|>."""
     made = scratch.train_tokenizer(CORPUS, 400)
     if template:
         made.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"], "eos_token": "<|im_end|>"})
@@ -40,7 +40,7 @@ def tokenizer(template=None):
 
 
 def save(folder, *, template=None, seed=0, hidden=32, layers=2):
-    """Writes model and tokenizer; returns the folder as a string."""
+    """Saves a model and its tokenizer; returns the folder as a string."""
     tok = tokenizer(template)
     torch.manual_seed(seed)
     config = Qwen2Config(
@@ -88,14 +88,14 @@ ARCHITECTURES = {
     "gemma3_text": {"sliding_window": WINDOW, "head_dim": 16, "layer_types": ["sliding_attention", "full_attention"]},
     "gpt2": {},
     "lfm2": {"layer_types": ["conv", "full_attention"], "block_multiple_of": 8},
-    "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2},  # positions are distances between slots of the cache
-    "bloom": {"n_head": 4, "n_layer": 2},  # positions are counted in a mask of padding, one number a token
+    "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2},  # positions are cache distances
+    "bloom": {"n_head": 4, "n_layer": 2},  # positions are counted in the padding mask
     "mamba": {"state_size": 4},  # no keys and values
 }
 
 
 def model(kind="qwen2", *, seed=0, vocabulary=300, **shape):
-    """Returns a model of an architecture whose choices are far from uniform."""
+    """Returns a model of an architecture; its distributions are far from uniform."""
     torch.manual_seed(seed)
     config = CONFIG_MAPPING[kind](vocab_size=vocabulary, **(SHAPE | ARCHITECTURES[kind] | shape))
     return AutoModelForCausalLM.from_config(config)

@@ -1,4 +1,4 @@
-"""A part of a run that is tracked: makes a tracker, logs some steps, and ends or dies."""
+"""A part of a tracked run: makes a tracker, logs some steps, then finishes or dies."""
 
 import json
 import os
@@ -13,7 +13,7 @@ EPISODES = [Trajectory("maze 7", 3, [TURN], score=0.5), Trajectory("", 4, [TURN,
 
 
 def row(step: int, part: int) -> dict:
-    """What the trainer logs, in small: ``episodes`` is a metric."""
+    """Returns a small version of the trainer's log row; ``episodes`` is a metric."""
     return {
         "step": step,
         "horizon": 4,

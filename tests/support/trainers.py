@@ -1,4 +1,4 @@
-"""Real trainers of tiny models: environments, generator and DeepSpeed included."""
+"""Real trainers of tiny models with environments, a generator and DeepSpeed."""
 
 import small_run
 import tiny
@@ -12,7 +12,10 @@ from agentgym_train.trainer import Trainer
 
 
 def make(home, options):
-    """Returns one process's trainer of ``small_run``'s configuration with other sections, in a folder; again, it goes on."""
+    """Returns the trainer of one process; a second call resumes the run.
+
+    ``options`` replaces sections of the configuration of ``small_run``.
+    """
     model = tiny.save(home / "model", template=tiny.CHATML)
     options = {**options, "run": {"folder": str(home / "run"), **options.get("run", {})}}
     config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))

@@ -1,6 +1,7 @@
-"""Two states, four actions, a policy that is a table of logits: what is best is known, and learned in a second.
+"""A problem with two states and four actions; the policy is a table of logits.
 
-In a state one action earns 1 and leads to the other state; every other earns nothing and ends the episode.
+In each state, one action earns 1 and leads to the other state. All other actions earn 0 and end the
+episode. The best policy is known and takes a second to learn.
 """
 
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ TURNS = 4
 
 
 class Table(torch.nn.Module):
-    """A causal model that looks at the last token alone, and a critic."""
+    """A causal model that depends only on the last token, and a critic."""
 
     def __init__(self):
         super().__init__()
@@ -28,12 +29,12 @@ class Table(torch.nn.Module):
 
     def forward(self, input_ids, **_):
         masked = self.logits - 1e9 * (torch.arange(6) > 3)
-        # What the head reads is the policy's too.
+        # The value depends on the policy's parameters too.
         return SimpleNamespace(logits=masked[input_ids], value=(self.value_head + 0.1 * self.logits[:, 0])[input_ids])
 
 
 def play(model, start, rng):
-    """One episode of the table's policy."""
+    """Plays one episode with the policy of the table."""
     state, turns = STATES[start], []
     while len(turns) < TURNS:
         with torch.no_grad():
@@ -50,7 +51,7 @@ def play(model, start, rng):
 def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
     """Trains a table; returns the probabilities of the best action in both states.
 
-    Its critic is the same table, or for "model" another.
+    The critic is the same table, or a separate one with ``critic="model"``.
     """
     rng, model = torch.Generator().manual_seed(seed), Table()
     judge = Table() if critic == "model" else model

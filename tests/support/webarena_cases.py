@@ -1,6 +1,6 @@
-"""What WebArena's evaluators and its action parser say, case by case, and where ours differ on purpose.
+"""Results of WebArena's evaluators and action parser, and our intended differences.
 
-Every outcome was worked out by WebArena's rules and then compared with its own code: ``upstream_webarena.py``.
+The outcomes follow WebArena's rules. ``upstream_webarena.py`` compares them with WebArena's code.
 """
 
 NA, NOTE = {"fuzzy_match": "N/A"}, "There is no such product"
@@ -14,10 +14,11 @@ def holds(*texts):
     return {"must_include": [*texts]}
 
 
-# The check of an answer, the answer, whether it fits. The judge of these cases finds that an answer fits a reference
-# (fuzzy_match) that it holds, and a reason (ua_match) if it says "no such". It hears the answer without capitals.
+# The check of an answer, the answer, whether it passes. The judge of these cases accepts an answer
+# for a reference (fuzzy_match) that it contains, and as a reason (ua_match) if it contains
+# "no such". It gets the answer in lower case.
 ANSWERS = [
-    # An exact answer: without blanks around it, one pair of quotes (twice, since WebArena cleans it twice) and capitals.
+    # An exact answer. WebArena removes blanks, capitals and a pair of quotes, and does so twice.
     (exact("Yes"), "yes", True),
     (exact("Yes"), "YES", True),
     (exact("Yes"), "yes.", False),
@@ -43,7 +44,7 @@ ANSWERS = [
     (exact("0"), "", False),
     (exact("Straße"), "STRASSE", False),
     (exact("ÉTÉ"), "été", True),
-    # Several texts: each anywhere, also within words.
+    # Several texts: each can be anywhere, also within words.
     (holds("$12.50", "Oslo"), "It costs $12.50 in Oslo", True),
     (holds("$12.50", "Oslo"), "oslo: $12.50", True),
     (holds("$12.50", "Oslo"), "It costs $12.50", False),
@@ -56,11 +57,11 @@ ANSWERS = [
     (holds('"Red"', "blue"), "red, blue", True),
     (holds("Red", ""), "red", True),
     ({"must_include": []}, "anything", True),
-    # Several checks: all of them, in any order.
+    # Several checks: all must pass, in any order.
     ({"must_include": ["red"], "exact_match": "blue"}, "blue", False),
     ({"exact_match": "blue", "must_include": ["red"]}, "blue", False),
     ({"must_include": ["red"], "exact_match": "red car"}, "Red car", True),
-    # One text of several characters: anywhere.
+    # One text of several characters: it can be anywhere.
     (holds("700 g"), "It weighs 700 g.", True),
     (holds("700 g"), "It weighs 700g.", False),
     (holds("12"), "512.00", True),
@@ -72,7 +73,7 @@ ANSWERS = [
     (holds("30"), "1,300", True),
     (holds("été"), "L'ÉTÉ", True),
     (holds(""), "", True),
-    # One character: a token of NLTK's.
+    # One character: it must be a token of NLTK.
     (holds("0"), "0", True),
     (holds("0"), "10", False),
     (holds("0"), "0.5", False),
@@ -131,9 +132,9 @@ ANSWERS = [
     (holds("9"), "9am", False),
     (holds("9"), "9 am", True),
     (holds("9"), "9.\n", True),
-    (holds("9"), "It is 9. It was 10.", False),  # no sentence ends before a small letter, and answers have no capitals
+    (holds("9"), "It is 9. It was 10.", False),  # no sentence end before lower case
     (holds("9"), "1. 9", True),
-    (holds("1"), "1. 9", True),  # one does before a digit
+    (holds("1"), "1. 9", True),  # a sentence can end before a digit
     (holds("1"), "1. first", False),
     (holds("9"), "9. (I counted)", True),
     (holds("9"), "9. “so”", True),
@@ -165,7 +166,7 @@ ANSWERS = [
     (holds("'0'"), "a 0", True),
     (holds("?"), "why?", True),
     (holds("%"), "5%", True),
-    # What cannot be done: N/A, or a reason of which the judge thinks well.
+    # Impossible tasks: N/A, or a reason that the judge accepts.
     (NA, "N/A", True),
     (NA, "n/a", True),
     (NA, "'N/A'", True),
@@ -175,11 +176,11 @@ ANSWERS = [
     (NA, "There is no such product.", True),
     (NA, "N/A: there is no such product", True),
     (NA, "42", False),
-    (exact("x") | NA, "There is no such product.", True),  # the reason makes up for what came before
+    (exact("x") | NA, "There is no such product.", True),  # the reason outweighs the failed check
     (exact("x") | NA, "N/A", False),
     (NA | exact("n/a"), "N/A", True),
     (NA | exact("x"), "N/A", False),
-    # Free answers: the judge decides about each reference; N/A in a list is one of them.
+    # Free answers: the judge decides about each reference; N/A in a list is a reference.
     ({"fuzzy_match": ["an hour"]}, "about an hour", True),
     ({"fuzzy_match": ["An Hour"]}, "about an hour", True),
     ({"fuzzy_match": ["an hour"]}, "60 minutes", False),
@@ -194,7 +195,7 @@ ANSWERS = [
     (holds("car") | {"fuzzy_match": ["an hour"]}, "an hour", False),
 ]
 
-# reference_url, the address where the agent ended, whether it fits.
+# reference_url, the final address of the agent, whether it matches.
 ADDRESSES = [
     ("http://s.test/a", "http://s.test/a", True),
     ("http://s.test/a", "http://s.test/a/", True),
@@ -202,7 +203,7 @@ ADDRESSES = [
     ("http://s.test/a", "http://s.test/a//", True),
     ("http://s.test", "http://s.test/", True),
     ("http://s.test/a", "https://s.test/a", True),
-    ("http://s.test/a", "http://s.test/ab", True),  # the reference is part of it
+    ("http://s.test/a", "http://s.test/ab", True),  # the reference is a part of the address
     ("http://s.test/ab", "http://s.test/a", False),
     ("http://s.test/a", "http://t.test/a", False),
     ("http://s.test/a", "http://www.s.test/a", True),
@@ -218,25 +219,25 @@ ADDRESSES = [
     ("http://s.test/a?q=1", "http://s.test/a?page=2", False),
     ("http://s.test/a?q=1", "http://s.test/a?q=12", False),
     ("http://s.test/a?q=1&q=2", "http://s.test/a?q=2", True),
-    ("http://s.test/a?q=", "http://s.test/a", True),  # an empty field says nothing
+    ("http://s.test/a?q=", "http://s.test/a", True),  # an empty field is ignored
     ("http://s.test/a?q=x+y", "http://s.test/a?q=x%20y", True),
     ("http://s.test/a?q=X", "http://s.test/a?q=x", False),
     ("http://s.test/x%20y", "http://s.test/x y", False),
     ("http://s.test/a#b", "http://s.test/a#c", True),
     ("http://s.test/a", "http://s.test/a;p=1", True),
-    ("http://s.test/a;p=1", "http://s.test/a", True),  # ;params are left out
+    ("http://s.test/a;p=1", "http://s.test/a", True),  # ;params are ignored
     ("http://s.test/a;p=1", "http://s.test/a;p=2", True),
     ("http://s.test/a;p=1/b", "http://s.test/a/b", False),
     ("http://s.test/a |OR| http://s.test/b", "http://s.test/b", True),
     ("http://s.test/a |OR| http://s.test/b", "http://s.test/c", False),
-    ("http://s.test/a?q=1 |OR| http://s.test/b?q=2", "http://s.test/a?q=2", True),  # any path with any value
+    ("http://s.test/a?q=1 |OR| http://s.test/b?q=2", "http://s.test/a?q=2", True),  # any path, any value
     ("http://s.test/a?q=1 |OR| http://s.test/b", "http://s.test/b", False),
     ("http://s.test/a|OR|http://s.test/b", "http://s.test/b", False),
     ("", "http://s.test/a", True),
     ("http://s.test/a", "about:blank", False),
 ]
 
-# What JavaScript finds on the page, what is required, whether it fits.
+# Result of JavaScript on the page, requirement, whether it is met.
 CONTENTS = [
     ("Cart & more", exact("Cart & more"), True),
     ("Cart &amp; more", exact("Cart & more"), True),
@@ -259,7 +260,7 @@ CONTENTS = [
     ("5 apples", holds("pears |OR| apples"), True),
     ("5 apples", holds("pears |OR| plums"), False),
     ("5 apples", holds("5", "pears |OR| apples"), True),
-    ("15", holds("5"), True),  # a page is not an answer: characters need not stand alone
+    ("15", holds("5"), True),  # in a page, a character need not be a token
     ("0.5", holds("0"), True),
     ("cab", holds("a |OR| x"), True),
     (None, holds("on"), True),
@@ -269,7 +270,7 @@ CONTENTS = [
     ("x", {"must_include": []}, True),
 ]
 
-# A text and the action that it is: name, id or index, text, Enter; None if it is none.
+# Text, and its action: name, id or index, text, Enter; None if the text is not an action.
 ACTIONS = [
     ("click [12]", ("click", 12, "", False)),
     ("  click [12]\n", ("click", 12, "", False)),
@@ -379,7 +380,7 @@ ACTIONS = [
     ("[3]", None),
 ]
 
-# Where ours differ on purpose: the README names each kind. What WebArena says stands first.
+# Intended differences, each kind documented in the README. The result of WebArena comes first.
 ACTION_DIFFERENCES = [
     ("click_at [12] [7]", None, ("click_at", 0, "12 7", False)),
     ("type_text [a b]", None, ("type_text", 0, "a b", False)),
@@ -390,9 +391,9 @@ ACTION_DIFFERENCES = [
     ("click [1234567890123456789]", ("click", 1234567890123456789, "", False), None),
 ]
 ANSWER_DIFFERENCES = [
-    (holds("."), "3.5", False, True),  # a lone character that is neither letter nor digit may stand anywhere
+    (holds("."), "3.5", False, True),  # a single sign can be anywhere
     (holds("€"), "€5", False, True),
-    (holds("9"), "9.) yes", True, False),  # what follows a period without a blank
+    (holds("9"), "9.) yes", True, False),  # text after a period without a blank
     (holds("d"), "d'ye", True, False),
     (holds("5"), "5. élan", False, True),
 ]

@@ -248,7 +248,7 @@ def with_critic(home, kind, steps):
     shared = {name: small_run.HASH[name] for name in ("env", "eval")}
     trainer, rows = make(home, {"run": run, "engine": engine} | shared | small_run.with_critic(kind)), []
     train(trainer, lambda row, groups: rows.append({k: v for k, v in row.items() if k not in metrics.MEASURED}))
-    weights = [actor_critic.whole(engine) for engine in trainer.engines]
+    weights = [actor_critic.full_parameters(engine) for engine in trainer.engines]
     trainer.close()
     return rows, weights
 

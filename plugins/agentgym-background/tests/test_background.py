@@ -29,7 +29,7 @@ def test_it_is_what_the_trainer_needs():
 
 
 def no_thread_is_left():
-    """Waits for those that are about to end."""
+    """Waits for ending threads; returns whether none is left."""
     gc.collect()
     ours = [thread for thread in threading.enumerate() if thread.name.startswith("background")]
     for thread in ours:
@@ -44,7 +44,7 @@ def generator():
 
 
 def test_what_is_done_is_given_while_the_rest_is_sampled(generator):
-    """The thread is held up at the second row."""
+    """The thread is blocked at the second row."""
     go_on, forward = threading.Event(), generator._model.forward
 
     def held(input_ids, **rest):
@@ -109,7 +109,7 @@ def train(home, generator, training):
 
 
 def test_a_run_learns_what_it_would_with_the_embedded_generator(tmp_path):
-    """Equal samples, so equal episodes; log-probabilities, and what is computed from them, to rounding."""
+    """Samples and episodes are equal; log-probabilities and dependent metrics agree to rounding."""
     made = configured(tmp_path, "hf")
     scratch.make(tmp_path / "model", made.envs, made.scratch, seed=0, max_context=256, progress=lambda *_: None)
     training, _ = prepare.describe(made)

@@ -71,7 +71,7 @@ def test_the_trainer_learns_from_it(run):
 
 @pytest.fixture(scope="module")
 def made(run):
-    """Makes the source of a process that has some groups of each step."""
+    """Makes the source of a process with some of the groups of each step."""
     tokenizer = AutoTokenizer.from_pretrained(run / "run" / "model")
     tokenizer.chat_template = SEPARATED
     config, chat = configuration.load(run / "run.toml"), Chat(tokenizer)
@@ -114,7 +114,7 @@ def test_there_are_no_pairs_in_it(tmp_path):
 
 
 def told(*roles, content="a"):
-    """Returns a line."""
+    """Returns a line of the file with these roles."""
     return json.dumps({"messages": [{"role": role, "content": content} for role in roles]}) + "\n"
 
 

@@ -156,12 +156,14 @@ class Planted(PPO):
 def test_values_that_spoil_the_gradient_name_their_episode(made):
     engines, of = made
     of = replace(of, engine=replace(of.engine, micro_batch_tokens=1))
-    before = [actor_critic.whole(engine) for engine in engines]
+    before = [actor_critic.full_parameters(engine) for engine in engines]
     with pytest.raises(NotFiniteError, match="the loss is not finite") as caught:
         actor_critic.step(engines, of, one_step.groups()[:2], Planted())
     assert caught.value.episodes == [4]
     for engine, weights in zip(engines, before, strict=True):
-        assert all(torch.equal(weight, weights[name]) for name, weight in actor_critic.whole(engine).items()), "no step was taken"
+        assert all(torch.equal(weight, weights[name]) for name, weight in actor_critic.full_parameters(engine).items()), (
+            "no step was taken"
+        )
 
 
 @pytest.mark.parametrize("made", ["model-0", "model-3"], indirect=True)

@@ -1,4 +1,4 @@
-"""A generator that samples in a thread of its own while environments are at work."""
+"""A generator that samples in a background thread while environments are at work."""
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -13,7 +13,7 @@ from agentgym_train import Generator, GeneratorPlugin, Sample, Sampling, Session
 
 @dataclass(frozen=True, kw_only=True)
 class Background(GeneratorPlugin):
-    """The options: none."""
+    """Builds the generator; has no options."""
 
     def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "BackgroundGenerator":
         """Loads a copy of the model."""
@@ -22,7 +22,7 @@ class Background(GeneratorPlugin):
 
 
 class BackgroundGenerator(Generator):
-    """Samples rows one by one, in the order in which they were submitted."""
+    """Samples rows one by one, in the order of their submission."""
 
     def __init__(self, model: PreTrainedModel):
         self._model, self._version = model, 0
@@ -33,7 +33,7 @@ class BackgroundGenerator(Generator):
         self._version = version
 
     def session(self, seeds: Sequence[int], sampling: Sampling) -> "BackgroundSession":
-        """Starts one episode a seed."""
+        """Starts one episode per seed."""
         return BackgroundSession(self._model, self._version, seeds, sampling)
 
     def sleep(self) -> None:
@@ -41,12 +41,15 @@ class BackgroundGenerator(Generator):
         drop(self._model)
 
     def wake(self) -> None:
-        """Allocates it again."""
+        """Allocates the memory of the weights again."""
         make_room(self._model)
 
 
 class BackgroundSession(Session):
-    """Episodes in progress. The thread starts with the first submit and ends once the session is dropped."""
+    """Episodes in progress.
+
+    The thread starts with the first submit and ends when the session is dropped.
+    """
 
     def __init__(self, model: PreTrainedModel, version: int, seeds: Sequence[int], sampling: Sampling):
         self._model, self._version, self._seeds, self._sampling = model, version, seeds, sampling
@@ -61,22 +64,22 @@ class BackgroundSession(Session):
         self._submitted[row] = self._thread.submit(self._sample, row)
 
     def poll(self) -> dict[int, Sample]:
-        """Returns the rows that are done, or waits for the next; an error of the thread is raised here."""
+        """Returns the finished rows, or waits for the next one; raises errors of the thread."""
         wait(self._submitted.values(), return_when=FIRST_COMPLETED)
         done = [row for row, future in self._submitted.items() if future.done()]
         return {row: self._submitted.pop(row).result() for row in done}
 
     def restart(self, row: int) -> None:
-        """Empties the row."""
+        """Clears the history of a row."""
         self._history[row], self._turn[row] = [], 0
 
     def finish(self, row: int) -> None:
-        """Forgets the row."""
+        """Removes a row."""
         del self._history[row], self._turn[row]
 
     @torch.inference_mode()
     def _sample(self, row: int) -> Sample:
-        """Runs in the thread: the model reads the whole history again for each token."""
+        """Samples an action in the thread; recomputes the whole history for each token."""
         sample, history = Sample([], [], self._version), self._history[row]
         while len(sample.ids) < self._sampling.max_new_tokens:
             logits_1V = self._model(input_ids=torch.tensor([history], device=self._model.device), use_cache=False).logits[:, -1]

@@ -1,4 +1,7 @@
-"""Of each group the best trajectory counts, and no other. Shapes: B trajectories."""
+"""An algorithm that learns only from the best trajectory of each group.
+
+Shapes: B trajectories.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +13,12 @@ from agentgym_train import Batch, Distributed, Group, NonNegative, PolicyGradien
 
 @dataclass(frozen=True, kw_only=True)
 class Best(PolicyGradient):
-    """An advantage of 1 for the best trajectory of a group that is more than ``least`` above the group's worst."""
+    """The best trajectory has advantage 1 if it exceeds the worst by more than ``least``."""
 
     least: NonNegative = 0.0
 
     def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
-        """Marks the first of the best of each group."""
+        """Returns the batch with advantages; the first of several best trajectories counts."""
         return_B = self.returns(batch)
         chosen_B = torch.zeros_like(return_B)
         for number in batch.group_B.unique():

@@ -1,4 +1,4 @@
-"""``agentgym-guess/Guess-v0``: find a number between 1 and 100 by asking."""
+"""``agentgym-guess/Guess-v0``: find a number between 1 and 100 by guessing."""
 
 import random
 from collections.abc import Iterator
@@ -10,23 +10,23 @@ HIGHEST = 100
 
 
 class GuessEnv(TextEnv):
-    """Each number is a task; the hash of the number decides its split."""
+    """Each number is a task; a hash of the number determines its split."""
 
     instructions = f"Find the number between 1 and {HIGHEST}. Answer with one number and nothing else."
 
     def make_tasks(self) -> TaskSet:
-        """Returns one task a number."""
+        """Returns one task per number."""
         numbers = range(1, HIGHEST + 1)
         return TaskSet(Task(id=f"number-{n}", split=split_of(f"guess {n}"), data={"number": n}) for n in numbers)
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Forgets what was asked before."""
+        """Starts an episode: all numbers are possible."""
         self._number: int = task.data["number"]
         self._low, self._high = 1, HIGHEST
         return f"Guess my number, from 1 to {HIGHEST}.", "guess the number"
 
     def act(self, action: str) -> Outcome:
-        """Answers "higher", "lower" or "Yes!"."""
+        """Returns "higher", "lower" or "Yes!"; other text than a number is invalid."""
         text = action.strip()
         if not (text.isascii() and text.isdigit() and len(text) < 10):
             return Outcome("Answer with a number.", 0.0, invalid=True)
@@ -40,9 +40,9 @@ class GuessEnv(TextEnv):
         return Outcome("lower", 0.0)
 
     def actions(self) -> list[str]:
-        """Returns the numbers that the answers so far leave."""
+        """Returns the numbers that are still possible."""
         return [str(n) for n in range(self._low, self._high + 1)]
 
     def oracle(self) -> Iterator[str]:
-        """Knows the number."""
+        """Yields the number."""
         yield str(self._number)

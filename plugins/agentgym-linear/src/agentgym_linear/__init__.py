@@ -1,4 +1,4 @@
-"""A horizon that grows by the same number of turns at a time."""
+"""A curriculum whose horizon grows by a constant number of turns."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from agentgym_train import Count, Curriculum, Whole
 
 @dataclass(frozen=True, kw_only=True)
 class Linear(Curriculum):
-    """``start`` turns, ``delta`` more after every ``every`` steps, never above ``limit``."""
+    """Starts with ``start`` turns and adds ``delta`` after each ``every`` steps up to ``limit``."""
 
     start: Count
     limit: Count
@@ -19,5 +19,5 @@ class Linear(Curriculum):
             raise ValueError(f"limit={self.limit} is below start={self.start}")
 
     def horizon(self, step: int) -> int:
-        """Returns the turns at a step, counted from 0."""
+        """Returns the horizon of a step; steps count from 0."""
         return min(self.start + self.delta * (step // self.every), self.limit)

@@ -1,4 +1,4 @@
-"""Conversations from a JSON Lines file as episodes."""
+"""A source that turns conversations of a JSON Lines file into episodes."""
 
 import json
 from dataclasses import dataclass
@@ -8,32 +8,37 @@ from agentgym_envs.pool import Description
 from agentgym_train import Chat, Config, ConfigError, Group, Name, RunContext, Source, SourcePlugin, Trajectory, Turn
 
 Exchange = tuple[str, str]
-"""What the user says, and what the assistant answers."""
+"""A message of the user and the answer of the assistant."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Messages(SourcePlugin):
-    """One conversation a line."""
+    """Options of the source; the file has one conversation per line."""
 
     file: Name
 
     def check(self, config: Config, training: Description) -> None:
-        """Reads the file."""
+        """Reads the file.
+
+        Raises:
+            ConfigError: see ``conversations``.
+        """
         self.conversations()
 
     def group_sizes(self, config: Config) -> set[int]:
-        """Returns 1: a conversation has no other to be compared with."""
+        """Returns 1, because conversations are not compared."""
         return {1}
 
     def build(self, context: RunContext) -> "MessagesSource":
-        """Turns the conversations into tokens."""
+        """Tokenizes the conversations."""
         return MessagesSource(context, [_trajectory(c, number, context.chat) for number, c in enumerate(self.conversations())])
 
     def conversations(self) -> list[list[Exchange]]:
-        """Returns the file's conversations.
+        """Returns the conversations of the file.
 
         Raises:
-            ConfigError: it cannot be read, is empty, or a line is no conversation; names it.
+            ConfigError: the file cannot be read or is empty, or a line is not a conversation. The
+                message names the line.
         """
         try:
             lines = Path(self.file).read_text(encoding="utf-8").splitlines()
@@ -45,13 +50,13 @@ class Messages(SourcePlugin):
 
 
 class MessagesSource(Source):
-    """Deals conversations out in their order, again and again."""
+    """Cycles through the conversations in their order."""
 
     def __init__(self, context: RunContext, episodes: list[Trajectory]):
         self._episodes, self._context = episodes, context
 
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Returns this process's conversations of a step."""
+        """Returns the conversations of this process for a step."""
         first, count = step * len(self._context.groups), len(self._episodes)
         units = {number: self._episodes[(first + place) % count] for number, place in self._context.mine.items()}
         return [Group(number, [episode], from_dataset=True) for number, episode in units.items()]
