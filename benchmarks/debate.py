@@ -20,9 +20,9 @@ from agentgym_envs.envs.debate.tasks import tasks
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Record, Row
 from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.evaluate.tournament.schedule import Contest, Tournament
 from agentgym_envs.multi.players import MODEL
 from agentgym_envs.tasks import matching, spread
+from agentgym_envs.tournament.schedule import Contest, Tournament
 
 DEBATE = "agentgym/Debate-v1"
 KINDS = {"arithmetic": "arithmetic*", "several hops": "hop*"}

@@ -18,7 +18,7 @@ import typer
 from rich.progress import track
 
 from agentgym_envs import registry
-from agentgym_envs.baselines import Episode, play
+from agentgym_envs.evaluate.baselines import Episode, play
 from agentgym_envs.tasks import SPLITS, spread
 
 CHUNK = 100  # episodes between two looks at the disk

@@ -26,7 +26,7 @@ def test_the_wheels_hold_what_they_need(wheels):
     assert {"agentgym_envs/py.typed", "agentgym_envs/envs/textcraft/recipes.json"} <= envs
     web = "agentgym_envs/envs/web/"
     assert {web + "miniwob/label.js", web + "sites/tasks/map.json", web + "sites/templates/style.css"} <= envs
-    assert {"agentgym_envs/feedback/page/compare.html", "agentgym_envs/evaluate/report/turns.js"} <= envs
+    assert {"agentgym_envs/feedback/page/compare.html", "agentgym_envs/pages/turns.js"} <= envs
     assert "agentgym_envs/envs/connect4/positions.json" in envs
     assert any(n.endswith("licenses/LICENSE") for n in envs)
     train = ZipFile(wheels["agentgym_train"])

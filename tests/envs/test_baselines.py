@@ -3,8 +3,8 @@ import random
 import gymnasium
 import pytest
 
-from agentgym_envs import baselines
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError, UnknownName, WorkerDied
+from agentgym_envs.evaluate import baselines
 from agentgym_envs.tasks import spread, stable_hash
 from agentgym_envs.wrappers import FORMATS
 

@@ -74,7 +74,7 @@ def test_errors_are_one_line_and_status_2(args, message):
 
 
 def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):
-    monkeypatch.setattr("agentgym_envs.evaluate.commands.plan", lambda *args, **kwargs: int("x"))
+    monkeypatch.setattr("agentgym_envs.evaluate.command.plan", lambda *args, **kwargs: int("x"))
     result = invoke("eval", "agentgym/Maze-v1", "--agent", "random")
     assert isinstance(result.exception, ValueError)
     assert "error:" not in result.output

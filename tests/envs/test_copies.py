@@ -7,9 +7,10 @@ import random
 import gymnasium
 import pytest
 
+from agentgym_envs.multi import make_game
 from agentgym_envs.multi.match import Match
 from agentgym_envs.plugins import ENVIRONMENTS, discover
-from agentgym_envs.registry import is_game, make_game
+from agentgym_envs.registry import is_game
 
 GAMES = [name for name, plugin in discover(ENVIRONMENTS).items() if is_game(plugin)]
 WAYS = {"pickle": lambda thing: pickle.loads(pickle.dumps(thing)), "deepcopy": copy.deepcopy}

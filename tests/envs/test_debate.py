@@ -12,8 +12,8 @@ from agentgym_envs.envs.debate.tasks import choices, strangers, tasks
 from agentgym_envs.envs.debate.votes import canonical, knows, majority, read_answer
 from agentgym_envs.envs.search.world import corpus
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.multi import make_game
 from agentgym_envs.multi.match import Match
-from agentgym_envs.registry import make_game
 from agentgym_envs.tasks import SPLITS, split_of, spread
 
 DEBATE = "agentgym/Debate-v1"

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from agentgym_envs import errors, registry
 from agentgym_envs.cli import app
 from agentgym_envs.core import Outcome, Refusal
+from agentgym_envs.multi import make_game
 from agentgym_envs.multi.match import Match
 from agentgym_envs.pool import EnvPool
 
@@ -296,9 +297,9 @@ def test_errors_of_keywords(keywords, error, message):
 
 def test_only_games_are_games():
     with pytest.raises(errors.UnknownName, match=r"unknown game 'agentgym/Maze-v1'.*foreign/Nim-v0"):
-        registry.make_game("agentgym/Maze-v1")
+        make_game("agentgym/Maze-v1")
     with pytest.raises(errors.UnknownName, match="Did you mean 'foreign/Nim-v0'"):
-        registry.make_game("foreign/Nin-v0")
+        make_game("foreign/Nin-v0")
 
 
 def test_a_seat_whose_game_is_over_before_its_turn_has_one_that_changes_nothing():

@@ -9,9 +9,9 @@ import pytest
 
 from agentgym_envs.envs.negotiation.players import propose
 from agentgym_envs.envs.negotiation.tasks import Scenario, tasks
+from agentgym_envs.multi import make_game
 from agentgym_envs.multi.match import Match
 from agentgym_envs.multi.players import make_player
-from agentgym_envs.registry import make_game
 from agentgym_envs.tasks import SPLITS, Task, spread
 
 NEGOTIATION = "agentgym/Negotiation-v1"

@@ -6,8 +6,8 @@ import gymnasium
 import pytest
 from games import FAMILIES, made
 
-from agentgym_envs.baselines import play
 from agentgym_envs.envs.scienceworld.tasks import TABLE
+from agentgym_envs.evaluate.baselines import play
 from agentgym_envs.tasks import SPLITS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

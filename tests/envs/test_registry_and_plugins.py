@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import agentgym_envs
 from agentgym_envs import errors, plugins, registry
 from agentgym_envs.cli import app
+from agentgym_envs.multi import make_game
 from agentgym_envs.pool import EnvPool
 from agentgym_envs.wrappers import ActionFormat
 
@@ -308,7 +309,7 @@ def test_a_game_that_is_none_lacks_methods_or_raises_is_one_line_with_its_name(s
         ("Echo", errors.BrokenPlugin, "acme/Echo-v0 of acme-games is registered as a game and is no TextGame"),
         ("Calm", errors.ArgumentError, "acme/Calm-v0 does not take the keyword 'loud'; it takes: quiet"),
     ):
-        for use in (registry.make, registry.make_game, gymnasium.make):
+        for use in (registry.make, make_game, gymnasium.make):
             with pytest.raises(error, match=message) as raised:
                 use(f"acme/{name}-v0", **({"loud": False} if name == "Calm" else {}))
             assert one_line(raised)

@@ -16,8 +16,8 @@ import pytest
 from agentgym_envs.envs.scienceworld.simulator import Simulator
 from agentgym_envs.envs.scienceworld.tasks import AGENTGYM, FAMILIES, TABLE
 from agentgym_envs.errors import EnvRaised
+from agentgym_envs.evaluate.suites import suites
 from agentgym_envs.pool import EnvPool
-from agentgym_envs.suite import suites
 
 pytestmark = pytest.mark.slow
 

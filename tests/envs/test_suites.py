@@ -7,9 +7,9 @@ from evaluations import evaluate
 from typer.testing import CliRunner
 
 import agentgym_envs
-from agentgym_envs import suite
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.evaluate import suites as module
 from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.plan import plan
@@ -38,18 +38,18 @@ def test_the_counts_are_the_papers_and_no_task_is_counted_twice():
 
 
 def test_the_web_rows_are_webarenas_where_it_is_hosted(monkeypatch):
-    ours = {f.name: (f.env_id, f.patterns) for f in suite._families() if f.scenario == "web"}
+    ours = {f.name: (f.env_id, f.patterns) for f in module._families() if f.scenario == "web"}
     assert ours["GitLab and Reddit"] == ("agentgym/WebSites-v1", ("code-*", "forum-*"))
     monkeypatch.setenv("WEBARENA_CONFIG", "test.raw.json")
-    theirs = {f.name: (f.env_id, f.patterns) for f in suite._families() if f.scenario == "web"}
+    theirs = {f.name: (f.env_id, f.patterns) for f in module._families() if f.scenario == "web"}
     assert theirs["CMS"] == ("agentgym/WebArena-v1", ("shopping_admin-*",))
 
 
 @pytest.fixture
 def small(monkeypatch):
-    keep = [f for f in suite.suites["agentgym-rl"] if f.name in ("Depth 4", "SynthLoc", "NQ")]
-    elsewhere = suite.Family("web", "Intranet", 10, "agentgym/TextCraft-v2", ("intranet-*",))
-    monkeypatch.setitem(suite.suites, "small", (elsewhere, *keep))
+    keep = [f for f in module.suites["agentgym-rl"] if f.name in ("Depth 4", "SynthLoc", "NQ")]
+    elsewhere = module.Family("web", "Intranet", 10, "agentgym/TextCraft-v2", ("intranet-*",))
+    monkeypatch.setitem(module.suites, "small", (elsewhere, *keep))
 
 
 def test_a_suite_is_played_family_by_family_and_what_is_not_there_is_told(small, tmp_path):

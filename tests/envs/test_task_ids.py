@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from agentgym_envs import baselines, plugins, registry
+from agentgym_envs import plugins, registry
 from agentgym_envs.errors import AgentGymError, ArgumentError, TaskError, UnknownName, shown
+from agentgym_envs.evaluate import baselines
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.pool import EnvPool
 from agentgym_envs.tasks import Task, TaskSet

@@ -11,8 +11,8 @@ from agentgym_envs.envs.search.world import facts
 from agentgym_envs.envs.twenty_questions import words as spelling
 from agentgym_envs.envs.twenty_questions.reading import Misread, read
 from agentgym_envs.envs.twenty_questions.things import topics
+from agentgym_envs.multi import make_game
 from agentgym_envs.multi.match import Match
-from agentgym_envs.registry import make_game
 
 ID = "agentgym/TwentyQuestions-v1"
 CHILE, IRON = ("country-chile", "element-iron")

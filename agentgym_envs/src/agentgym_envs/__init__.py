@@ -16,7 +16,7 @@ register_all()
 def __getattr__(name: str) -> Any:
     """Loads what would make the import slow when it is asked for."""
     if name == "suites":
-        from agentgym_envs.suite import suites
+        from agentgym_envs.evaluate.suites import suites
 
         return suites
     if name == "TextGame":

@@ -15,10 +15,11 @@ from rich.table import Table
 from agentgym_envs import plugins, registry
 from agentgym_envs.envs.web.webarena.command import login
 from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, EnvRaised, MissingExtra
-from agentgym_envs.evaluate.commands import evaluate, report
-from agentgym_envs.evaluate.tournament.command import tournament
+from agentgym_envs.evaluate.command import evaluate
 from agentgym_envs.feedback.commands import compare, export
 from agentgym_envs.keywords import keywords
+from agentgym_envs.report.command import report
+from agentgym_envs.tournament.command import tournament
 
 app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
 out = Console(emoji=False, highlight=False)
@@ -131,6 +132,7 @@ def _fail(message: str) -> NoReturn:
 
 def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
     """Returns the properties that hold."""
+    from agentgym_envs.multi.env import SEAT_KEYWORDS
     from agentgym_envs.testing import check_text_env, check_text_parallel_env
     from agentgym_envs.testing.surroundings import no_exit
 
@@ -138,7 +140,7 @@ def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
         registry.make(env_id, **given).close()  # an environment that cannot be made gives its own error
         held = check_text_env(env_id, **given)
         if registry.is_game(plugins.discover(plugins.ENVIRONMENTS)[env_id.rpartition(":")[2]]):
-            own = {key: value for key, value in given.items() if key not in registry.SEAT_KEYWORDS}
+            own = {key: value for key, value in given.items() if key not in SEAT_KEYWORDS}
             held += check_text_parallel_env(env_id, **own)
         return held
 

@@ -19,6 +19,7 @@ from agentgym_envs.errors import ArgumentError, BrokenPlugin, shown
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import Task, TaskSet, named_task, select
 
+ENV_KEYWORDS = ("split", "tasks", "admissible", "render_mode")  # of every environment
 ECHO_LIMIT = 200  # characters of an action that an observation repeats
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, load_env_creator
@@ -22,15 +22,10 @@ from agentgym_envs import plugins
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName, message_of, pip_command
 from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
 
-if TYPE_CHECKING:
-    from agentgym_envs.multi.game import TextGame
-
 DEFAULT_HORIZON = 50  # max_episode_steps of an entry point that does not say
 _ID = re.compile(r"[\w-]+/[\w.-]+-v\d+")
 _HORIZON, _GAME = "horizon-", "game"
 _SEATS = "agentgym_envs.multi.env:SeatsEnv"  # what makes an environment of a game
-ENV_KEYWORDS = ("split", "tasks", "admissible", "render_mode")
-SEAT_KEYWORDS = ("seats", "others", *ENV_KEYWORDS)  # of that environment; all others are the game's own
 
 
 def register_all() -> None:
@@ -105,41 +100,6 @@ def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
 def is_game(plugin: Plugin) -> bool:
     """Says whether an entry point is a game of several seats."""
     return _GAME in plugin.options
-
-
-def make_game(game_id: str, **kwargs: Any) -> "TextGame":
-    """Makes a game.
-
-    Args:
-        game_id: a registered id, or "module:id".
-        **kwargs: for its constructor.
-
-    Raises:
-        UnknownName: no such game.
-        BrokenPlugin: it cannot be imported, or is no game.
-        ArgumentError: a keyword that it does not take.
-        EnvRaised: its constructor raised.
-    """
-    from agentgym_envs.core import require_methods
-    from agentgym_envs.multi.game import TextGame
-
-    name = spec(game_id).id
-    games = {name: plugin for name, plugin in discover(ENVIRONMENTS).items() if is_game(plugin)}
-    if name not in games:
-        raise UnknownName("game", name, games)
-    kind = games[name].load()
-    if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
-        raise BrokenPlugin(f"{named(game_id)} is registered as a game and is no TextGame: {kind!r}")
-    require_methods(kind, "agentgym_envs.TextGame")
-    known = _keywords(kind)
-    if known is not None and (unknown := sorted(kwargs.keys() - known)):
-        raise ArgumentError(f"{name} does not take the keyword {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}")
-    try:
-        return kind(**kwargs)
-    except AgentGymError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise EnvRaised.of(named(game_id), error) from error
 
 
 def takes(env_id: str, keyword: str) -> bool:
@@ -217,12 +177,6 @@ def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> Agent
     if unknown and unknown[1] in kwargs:
         return ArgumentError(f"{env_id} does not take {unknown[1]!r}")
     return EnvRaised.of(named(env_id), cause)
-
-
-def _keywords(kind: type) -> set[str] | None:
-    """Returns the keywords of a class's constructor, or None if it takes any."""
-    parameters = inspect.signature(kind).parameters
-    return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else set(parameters)
 
 
 def _installed(name: str) -> bool:

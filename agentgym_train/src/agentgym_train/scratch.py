@@ -15,7 +15,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosine_schedule_with_warmup
 
-from agentgym_envs import baselines
+from agentgym_envs.evaluate import baselines
 from agentgym_envs.pool import describe
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.files import writing

@@ -11,9 +11,9 @@ from stub_model import StubModel, ok
 from agentgym_envs.errors import ArgumentError, BrokenPlugin
 from agentgym_envs.evaluate.agents import Ending, load
 from agentgym_envs.evaluate.agents.base import Maker, Opening
-from agentgym_envs.evaluate.client import Client, Endpoint
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
+from agentgym_envs.models.client import Client, Endpoint
 
 REACT = "Thought: north seems right.\nAction: go north"
 

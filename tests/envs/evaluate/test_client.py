@@ -30,9 +30,9 @@ from stub_model import (
 
 from agentgym_envs.envs.maze.env import MazeEnv
 from agentgym_envs.errors import AgentGymError, ArgumentError, ContextExceeded, ProviderError, ProviderRefused
-from agentgym_envs.evaluate import answers
-from agentgym_envs.evaluate.answers import ToolCall, Usage
-from agentgym_envs.evaluate.client import Client, Endpoint
+from agentgym_envs.models import answers
+from agentgym_envs.models.answers import ToolCall, Usage
+from agentgym_envs.models.client import Client, Endpoint
 from agentgym_envs.wrappers.formats import FunctionCall
 
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]

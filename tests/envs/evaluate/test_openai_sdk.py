@@ -6,7 +6,7 @@ import pytest
 from stub_model import StubModel, close, half, hang, ok, reset, status, tool_call
 
 from agentgym_envs.errors import ProviderError
-from agentgym_envs.evaluate.client import Client, Endpoint
+from agentgym_envs.models.client import Client, Endpoint
 
 openai = pytest.importorskip("openai", reason="the tox environments install it; a run without it tests the rest")
 

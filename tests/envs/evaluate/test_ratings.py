@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agentgym_envs.evaluate.tournament.ratings import bradley_terry, elo, ratings, wins
+from agentgym_envs.tournament.ratings import bradley_terry, elo, ratings, wins
 
 
 def random_wins(players, seed):

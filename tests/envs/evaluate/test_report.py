@@ -22,8 +22,9 @@ from typer.testing import CliRunner
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
-from agentgym_envs.evaluate.report import Run, Section, expanded, named, write_report
+from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.record import episode as kept
+from agentgym_envs.report import Run, Section, write_report
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate.record import EPISODES, episodes, read
-from agentgym_envs.evaluate.tournament.play import _settle
+from agentgym_envs.tournament.play import _settle
 
 NEGOTIATION, NIM = "agentgym/Negotiation-v1", "foreign/Nim-v0"
 TRIO = ("random", "fair", "oracle")

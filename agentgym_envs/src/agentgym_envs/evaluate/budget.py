@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.client import Client, Message, Reply
+from agentgym_envs.models.client import Client, Message, Reply
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Meter:
 
         Raises:
             ArgumentError: there is a budget, and the server does not say what it used.
-            ProviderError: see :class:`~agentgym_envs.evaluate.client.Client`.
+            ProviderError: see :class:`~agentgym_envs.models.client.Client`.
         """
         reply = await self._client.complete(messages, tools=tools)
         told = reply.usage

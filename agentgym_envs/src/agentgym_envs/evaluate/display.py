@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Row
@@ -37,6 +38,9 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
     "tokens": "{tokens:,.0f}",
     "any": "{any:.3f}",
 }
+
+
+PUBLISHED = "success in percent"  # the title of a table
 
 
 class Display:
@@ -98,6 +102,18 @@ def show(console: Console, table: Table, title: str) -> None:
         _show_lines(console, table, title)
     for note in table.notes:
         console.print(Text(note, style="dim"))
+
+
+def show_results(console: Console, rows: Sequence[Row], title: str) -> None:
+    """Prints the tables of a run that has episodes or faults."""
+    if not rows:
+        return
+    show(console, tables.results(rows), title)
+    for note in tables.notes(rows):
+        console.print(Text(note, style="dim"))
+    published = tables.published([("this run", rows)])
+    if published:
+        show(console, published, PUBLISHED)
 
 
 def _show_lines(console: Console, table: Table, title: str) -> None:

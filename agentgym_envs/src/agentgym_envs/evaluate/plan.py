@@ -6,8 +6,8 @@ from typing import Any
 
 from agentgym_envs import plugins, registry
 from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.evaluate.suites import Family, suites, whole_file
 from agentgym_envs.pool import describe
-from agentgym_envs.suite import Family, suites, whole_file
 from agentgym_envs.tasks import spread, strings
 
 SEED = "seed-"

@@ -20,11 +20,11 @@ from agentgym_envs.errors import ArgumentError, EnvFailure, NeighbourFailed, Pro
 from agentgym_envs.evaluate.agents.base import Maker
 from agentgym_envs.evaluate.agents.baselines import Oracle
 from agentgym_envs.evaluate.budget import Budget, Meter
-from agentgym_envs.evaluate.client import Client
 from agentgym_envs.evaluate.episode import Place, play
 from agentgym_envs.evaluate.plan import Item, World
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.models.client import Client
 from agentgym_envs.pool import AsyncEnvPool
 
 log = logging.getLogger(__name__)

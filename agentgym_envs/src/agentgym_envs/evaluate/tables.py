@@ -9,7 +9,7 @@ from typing import Any
 from agentgym_envs.evaluate.metrics import Pairing, Summary, by_task, compare, grouped, summarise, unscored
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
 from agentgym_envs.evaluate.record import Row, episodes
-from agentgym_envs.suite import suites
+from agentgym_envs.evaluate.suites import suites
 
 Line = dict[str, Any]
 COLUMNS = (  # the most important first: a narrow terminal shows those

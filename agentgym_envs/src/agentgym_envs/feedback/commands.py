@@ -98,7 +98,7 @@ def _pairs(folders: list[Path]) -> list[Row]:
         ArgumentError: more than two runs, or nothing to compare.
     """
     from agentgym_envs.evaluate import record
-    from agentgym_envs.evaluate.report.folders import expanded, named
+    from agentgym_envs.evaluate.folders import expanded, named
     from agentgym_envs.feedback.pairs import instructions, pairs
 
     found = expanded(folders)

@@ -15,14 +15,13 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.report.html import page, resource
 from agentgym_envs.feedback.session import Session, State
 from agentgym_envs.lines import has
+from agentgym_envs.pages.page import SCRIPTS, STYLE, page, resource
 
 ADDRESS = "127.0.0.1"
 HOSTS = (ADDRESS, "localhost")
 LARGEST = 1_000_000  # bytes of a request
-SCRIPTS = ("elements.js", "turns.js")
 OWN = "agentgym_envs.feedback.page"
 JUDGEMENT = {"annotator": str, "number": int, "choice": str, "comment": str}
 
@@ -142,6 +141,6 @@ def _has(given: Any, types: dict[str, type]) -> bool:
 
 
 def _page() -> str:
-    style = resource("style.css") + resource("compare.css", OWN)
+    style = resource(STYLE) + resource("compare.css", OWN)
     script = "\n".join([*map(resource, SCRIPTS), resource("compare.js", OWN)])
     return page(resource("compare.html", OWN), style=style, script=script, connect_src="'self'")

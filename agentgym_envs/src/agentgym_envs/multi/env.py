@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any
 
-from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.core import ENV_KEYWORDS, Outcome, TextEnv
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.match import Match
 from agentgym_envs.multi.players import make_player
-from agentgym_envs.registry import ENV_KEYWORDS, make_game
 from agentgym_envs.tasks import Task, TaskSet
 
 PASS = "pass"
+SEAT_KEYWORDS = ("seats", "others", *ENV_KEYWORDS)  # all others are the game's own
 
 
 class SeatsEnv(TextEnv):

@@ -5,8 +5,8 @@ import os
 import random
 from concurrent.futures import ThreadPoolExecutor
 
-from agentgym_envs.evaluate.client import Client, Message
-from agentgym_envs.evaluate.endpoint import Endpoint
+from agentgym_envs.models.client import Client, Message
+from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.wrappers.formats import Plain
 from agentgym_envs.wrappers.responses import FormatError

@@ -14,6 +14,7 @@ from gymnasium.utils import seeding
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.game import TextGame
+from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.match import Match
 from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_envs.spaces import Unicode
@@ -254,14 +255,14 @@ def make_parallel(
     game_id: str, *, split: str = "train", tasks: Iterable[str] | str | None = None, render_mode: str | None = None, **kwargs: Any
 ) -> ParallelText:
     """Makes a game as a PettingZoo parallel environment; ``kwargs`` are the game's own."""
-    return ParallelText(_Table(registry.make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
+    return ParallelText(_Table(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
 
 
 def make_aec(
     game_id: str, *, split: str = "train", tasks: Iterable[str] | str | None = None, render_mode: str | None = None, **kwargs: Any
 ) -> TurnsText:
     """Makes a game as a PettingZoo AEC environment; ``kwargs`` are the game's own."""
-    return TurnsText(_Table(registry.make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
+    return TurnsText(_Table(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
 
 
 for _id, _plugin in discover(ENVIRONMENTS).items():

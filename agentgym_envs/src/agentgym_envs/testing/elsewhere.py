@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentgym_envs.multi.env import SEAT_KEYWORDS
 from agentgym_envs.processes import module_folders, python_command, python_environment
-from agentgym_envs.registry import SEAT_KEYWORDS
 from agentgym_envs.testing.subject import expect
 from agentgym_envs.testing.surroundings import Evidence
 

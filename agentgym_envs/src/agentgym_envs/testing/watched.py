@@ -5,9 +5,9 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Any
 
-from agentgym_envs import registry
 from agentgym_envs.core import Outcome
 from agentgym_envs.multi.game import TextGame
+from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.match import Match
 from agentgym_envs.tasks import SPLITS, TaskSet, spread
 from agentgym_envs.testing.observed import LONGEST_OBSERVATION
@@ -29,7 +29,7 @@ class Played:
 
     def make(self) -> TextGame:
         """Returns another one."""
-        return registry.make_game(self.game_id, **self.kwargs)
+        return make_game(self.game_id, **self.kwargs)
 
     def sample(self, count: int) -> list[str]:
         """Returns ``count`` tasks of each split, taking turns."""

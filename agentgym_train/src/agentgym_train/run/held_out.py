@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
-from agentgym_envs import baselines
 from agentgym_envs.errors import AgentGymError
+from agentgym_envs.evaluate import baselines
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
 from agentgym_train import episodes, evaluate, metrics

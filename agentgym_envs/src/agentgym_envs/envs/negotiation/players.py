@@ -1,12 +1,9 @@
 """Scripted players of Negotiation. Both know what things are worth to the other side; the player opposite does not."""
 
 import random
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from agentgym_envs.envs.negotiation.tasks import TOTAL, Bundle, written
-
-if TYPE_CHECKING:
-    from agentgym_envs.envs.negotiation.game import Negotiation
+from agentgym_envs.envs.negotiation.tasks import TOTAL, Bundle, Scenario, written
 
 CONCEDES_IN = 3
 """Turns in which a conceder's level falls from everything to its Nash share; a greedy proposal costs one turn more."""
@@ -14,12 +11,27 @@ PATIENCE = 2
 """Greedy proposals after which a conceder still bargains."""
 
 
+class Bargaining(Protocol):
+    """The part of a game that its players read: see :class:`agentgym_envs.envs.negotiation.game.Negotiation`."""
+
+    seats: tuple[str, ...]
+    scenario: Scenario
+    offer: Bundle | None
+    history: list[tuple[str, Bundle | None]]
+
+    def nash_share(self, seat: str) -> Bundle:
+        """Returns the part of a seat in the Nash bargaining solution."""
+
+    def worth(self, seat: str, bundle: Bundle) -> int:
+        """Returns the worth of a bundle to a seat."""
+
+
 def propose(bundle: Bundle) -> str:
     """Returns the proposal to keep a bundle."""
     return f"propose: {written(bundle)}"
 
 
-def fair(game: "Negotiation", seat: str, rng: random.Random) -> str:
+def fair(game: Bargaining, seat: str, rng: random.Random) -> str:
     """Accepts an offer that is worth at least its Nash share to it, and else proposes that share."""
     share = game.nash_share(seat)
     if game.offer is not None and game.worth(seat, game.offer) >= game.worth(seat, share):
@@ -27,7 +39,7 @@ def fair(game: "Negotiation", seat: str, rng: random.Random) -> str:
     return propose(share)
 
 
-def conceder(game: "Negotiation", seat: str, rng: random.Random) -> str:
+def conceder(game: Bargaining, seat: str, rng: random.Random) -> str:
     """Asks for less from turn to turn, always for more than its Nash share, which it would accept in the end.
 
     The other side has to find the good deal and propose it: an offer of the conceder never holds the other side's Nash share.
@@ -38,14 +50,14 @@ def conceder(game: "Negotiation", seat: str, rng: random.Random) -> str:
     return propose(_demand(game, seat, level, rng))
 
 
-def greedy_proposals(game: "Negotiation", seat: str) -> int:
+def greedy_proposals(game: Bargaining, seat: str) -> int:
     """Returns the number of proposals that left a seat less than half of its Nash share's worth."""
     share = game.worth(seat, game.nash_share(seat))
     kept = [bundle for speaker, bundle in game.history if speaker != seat and bundle is not None]
     return sum(2 * game.worth(seat, game.scenario.rest(bundle)) < share for bundle in kept)
 
 
-def _level(game: "Negotiation", seat: str, rng: random.Random) -> float:
+def _level(game: Bargaining, seat: str, rng: random.Random) -> float:
     """Returns the worth from which a conceder accepts: it falls by uneven steps; after too much greed no deal is worth it."""
     greedy = greedy_proposals(game, seat)
     turn = sum(speaker == seat for speaker, _ in game.history) - greedy
@@ -57,7 +69,7 @@ def _level(game: "Negotiation", seat: str, rng: random.Random) -> float:
     return min(share + (TOTAL - share) * left, *asked, TOTAL)
 
 
-def _demand(game: "Negotiation", seat: str, level: float, rng: random.Random) -> Bundle:
+def _demand(game: Bargaining, seat: str, level: float, rng: random.Random) -> Bundle:
     """Returns the least that is worth the level and leaves the other side less than its Nash share; of several any."""
     if level > TOTAL:
         return game.scenario.counts

@@ -5,7 +5,7 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.agents.base import Agent, Opening
-from agentgym_envs.evaluate.client import Client, Message
+from agentgym_envs.models.client import Client, Message
 from agentgym_envs.wrappers.responses import FormatError, split_thought
 
 PICTURE = "screenshot"

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentgym_envs.evaluate.agents.base import Opening
 from agentgym_envs.evaluate.agents.chat import PICTURE, Chat, pictured, shown, thinking
-from agentgym_envs.evaluate.client import Client, Message, Reply
+from agentgym_envs.models.client import Client, Message, Reply
 
 
 class Function(Chat):

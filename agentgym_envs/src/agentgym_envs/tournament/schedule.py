@@ -12,9 +12,10 @@ from agentgym_envs import registry
 from agentgym_envs.errors import AgentGymError, ArgumentError, EnvRaised, ProviderError, ProviderRefused
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.runner import HOPELESS, OUTAGE
-from agentgym_envs.evaluate.tournament.play import Stopped, play
+from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import TaskSet
+from agentgym_envs.tournament.play import Stopped, play
 
 TRIES = 3
 
@@ -51,7 +52,7 @@ def check_game(game_id: str, kwargs: Mapping[str, Any], players: Sequence[str]) 
         ArgumentError: it has no two seats, or its seats have no score of their own.
         UnknownName: no such game or player.
     """
-    game = registry.make_game(game_id, **kwargs)
+    game = make_game(game_id, **kwargs)
     if game.cooperative:
         raise ArgumentError(f"the seats of {game_id} share one score: nobody beats anybody, so there is no tournament of it")
     if len(game.seats) != 2:
@@ -134,7 +135,7 @@ class Tournament:
         """Returns the line of a game, or of what kept it from its end."""
         turns: list[Row] = []
         try:
-            game = registry.make_game(self.game_id, **self.kwargs)
+            game = make_game(self.game_id, **self.kwargs)
             spec = registry.spec(self.game_id)
             limit = (spec.max_episode_steps or registry.DEFAULT_HORIZON) * len(game.seats)
             players = dict(zip(game.seats, contest.players, strict=True))

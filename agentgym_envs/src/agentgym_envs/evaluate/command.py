@@ -1,11 +1,11 @@
-"""``agentgym eval`` and ``agentgym report``."""
+"""``agentgym eval``."""
 
 import asyncio
 import re
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -15,23 +15,19 @@ from agentgym_envs.evaluate import record as records
 from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.agents.base import Maker, load
 from agentgym_envs.evaluate.budget import Budget
-from agentgym_envs.evaluate.client import Client
-from agentgym_envs.evaluate.display import Display, show
-from agentgym_envs.evaluate.endpoint import Endpoint
+from agentgym_envs.evaluate.display import Display, show_results
 from agentgym_envs.evaluate.plan import Item, plan
 from agentgym_envs.evaluate.record import Key, Record
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.suites import suites
 from agentgym_envs.keywords import keywords
-from agentgym_envs.suite import suites
+from agentgym_envs.models.client import Client
+from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.wrappers import FORMATS
-
-if TYPE_CHECKING:
-    from agentgym_envs.evaluate.report import Run, Section
 
 Target = Annotated[str, typer.Argument(help='A suite such as agentgym-rl, a registered id, or "module:id".')]
 Pairs = list[str] | None
-PAIRED, PUBLISHED = "the same tasks in both", "success in percent"  # titles of tables
 out = Console(markup=False, emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
@@ -118,7 +114,7 @@ def evaluate(
         runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget)
         _carry_out(runner, items, target, check=not fresh)
         planned = {runner.key(item) for item in items}
-        _print([row for row in opened.rows if Key.of(row) in planned], f"{model or maker.name} on {target}")
+        show_results(out, [row for row in opened.rows if Key.of(row) in planned], f"{model or maker.name} on {target}")
         out.print(tables.LEGEND, style="dim")
         left = runner.missing(items)
     finally:
@@ -129,33 +125,6 @@ def evaluate(
         again = "" if budget.spent else ". The same command plays them"
         err.print(f"{len(left)} episodes are missing: {why}{again}", style="yellow", markup=False, soft_wrap=True)
         raise typer.Exit(1)
-
-
-def report(
-    folders: Annotated[list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")],
-    page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path("report.html"),
-    comparisons: Annotated[Path | None, typer.Option(help="What people think of these episodes, of agentgym compare.")] = None,
-) -> None:
-    """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
-    from agentgym_envs.evaluate.report import expanded, named, write_report
-    from agentgym_envs.feedback.judged import judged
-    from agentgym_envs.feedback.record import read, standing
-
-    found = expanded(folders)
-    runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
-    named_rows = [(name, rows) for name, _, rows in runs]
-    compared = tables.pairings(named_rows)
-    sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
-    told = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
-    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), comparisons=told, legend=tables.LEGEND)
-    for name, rows in named_rows:
-        _print(rows, name)
-    if compared:
-        show(out, compared, PAIRED)
-    for note in told["notes"] if told else []:
-        out.print(note)
-    out.print(tables.LEGEND, style="dim")
-    out.print(f"wrote {page}", soft_wrap=True)
 
 
 class Sampling(NamedTuple):
@@ -229,42 +198,3 @@ def _carry_out(runner: Runner, items: list[Item], title: str, *, check: bool) ->
         asyncio.run(go())
     except KeyboardInterrupt:
         runner.stopped = "interrupted"
-
-
-def _print(rows: list[records.Row], title: str) -> None:
-    """Prints the tables of a run that has episodes or faults."""
-    if not rows:
-        return
-    show(out, tables.results(rows), title)
-    for note in tables.notes(rows):
-        out.print(note, style="dim")
-    beside = tables.published([("this run", rows)])
-    if beside:
-        show(out, beside, PUBLISHED)
-
-
-def _read(folder: Path) -> list[records.Row]:
-    """Reads a run that is to be reported."""
-    rows, cut = records.read(folder)
-    if cut:
-        err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
-    if not rows:
-        raise ArgumentError(f"{folder} holds no episode yet")
-    return rows
-
-
-def _run(name: str, folder: Path, rows: list[records.Row]) -> "Run":
-    """Returns what the page shows of a run: its table in numbers."""
-    from agentgym_envs.evaluate.report import Run
-
-    table = tables.results(rows)
-    columns = [column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])]
-    notes = [*table.notes, *tables.notes(rows)]
-    settings = records.read_settings(folder)
-    return Run(name=name, settings=settings, rows=rows, table=table.lines, columns=columns, notes=notes, folder=folder)
-
-
-def _sections(found: dict[str, tables.Table | None]) -> "list[Section]":
-    from agentgym_envs.evaluate.report import Section
-
-    return [Section(title.capitalize(), table.columns, table.lines, table.notes) for title, table in found.items() if table]

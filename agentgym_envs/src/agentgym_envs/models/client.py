@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import httpx2
 
 from agentgym_envs.errors import ArgumentError, ContextExceeded, ProviderError, ProviderRefused, UnknownName
-from agentgym_envs.evaluate.answers import (
+from agentgym_envs.models.answers import (
     Complaint,
     Reply,
     knows,
@@ -25,7 +25,7 @@ from agentgym_envs.evaluate.answers import (
     reason,
     seconds_to_wait,
 )
-from agentgym_envs.evaluate.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
 from agentgym_envs.network import is_local
 
 log = logging.getLogger(__name__)

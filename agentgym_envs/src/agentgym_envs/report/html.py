@@ -1,20 +1,18 @@
 """The page around the data: markup, style and script are files beside this one."""
 
 import os
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.report.data import Run, Section, write_blocks
+from agentgym_envs.pages import page as pages
+from agentgym_envs.report.data import Run, Section, write_blocks
 
 PLACE = "<!-- data -->\n"
-SCRIPTS = ("elements.js", "turns.js", "data.js", "overview.js", "charts.js", "list.js", "comparisons.js", "episode.js", "page.js")
+OWN = "agentgym_envs.report"
+SCRIPTS = ("data.js", "overview.js", "charts.js", "list.js", "comparisons.js", "episode.js", "page.js")
 NONE: Mapping[str, Any] = {"notes": [], "pairs": []}
 
 
@@ -29,7 +27,7 @@ def write_report(
     """Writes a report of one run, or of several side by side, into one HTML file that needs nothing else.
 
     A browser runs the page's own script and nothing more: the policy in the page names the script and the style by their hashes and
-    allows no address but ``data:`` pictures. The data is base64 (see :mod:`agentgym_envs.evaluate.report.data`) and is shown as
+    allows no address but ``data:`` pictures. The data is base64 (see :mod:`agentgym_envs.report.data`) and is shown as
     text only.
 
     Args:
@@ -69,29 +67,6 @@ def _block(write: Callable[[str], object], name: str, text: str) -> None:
     write(f'<script type="application/octet-stream;base64" id="{name}">{text}</script>\n')
 
 
-def page(template: str, *, style: str, script: str, **more: str) -> str:
-    """Returns a page with its style and script in it, and a policy that lets a browser use these two and no other.
-
-    Args:
-        template: HTML with places for ``$policy``, ``$style`` and ``$script``.
-        style: CSS.
-        script: JavaScript.
-        **more: what else the policy allows, such as ``connect_src="'self'"``.
-    """
-    rules = {"default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "img-src": "data:"}
-    rules |= {"base-uri": "'none'", "form-action": "'none'"} | {name.replace("_", "-"): source for name, source in more.items()}
-    policy = "; ".join(f"{name} {source}" for name, source in rules.items())
-    return Template(template).substitute(policy=policy, style=style, script=script)
-
-
-def resource(name: str, package: str = "agentgym_envs.evaluate.report") -> str:
-    """Returns the text of a file of a package."""
-    return files(package).joinpath(name).read_text(encoding="utf-8")
-
-
 def _page() -> str:
-    return page(resource("page.html"), style=resource("style.css"), script="\n".join(map(resource, SCRIPTS)))
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+    script = "\n".join([*map(pages.resource, pages.SCRIPTS), *(pages.resource(name, OWN) for name in SCRIPTS)])
+    return pages.page(pages.resource("page.html", OWN), style=pages.resource(pages.STYLE), script=script)

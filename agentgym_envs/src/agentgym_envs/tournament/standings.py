@@ -6,8 +6,8 @@ from statistics import fmean
 
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import Line, Table
-from agentgym_envs.evaluate.tournament.ratings import Array, ratings, wins
-from agentgym_envs.evaluate.tournament.schedule import Contest
+from agentgym_envs.tournament.ratings import Array, ratings, wins
+from agentgym_envs.tournament.schedule import Contest
 
 LEGEND = (
     "won–drawn–lost by seat: the higher score of the two wins, and who forfeits has lost. score: mean over games. Elo: likeliest "

@@ -11,10 +11,10 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.record import EPISODES, Record
 from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.evaluate.tournament.schedule import Contest, Tournament, check_game, schedule
-from agentgym_envs.evaluate.tournament.standings import LEGEND, standings
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
+from agentgym_envs.tournament.schedule import Contest, Tournament, check_game, schedule
+from agentgym_envs.tournament.standings import LEGEND, standings
 
 out = Console(markup=False, emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)

@@ -1,0 +1,48 @@
+"""Makes a registered game."""
+
+import inspect
+from typing import Any
+
+from agentgym_envs import registry
+from agentgym_envs.core import require_methods
+from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.plugins import ENVIRONMENTS, discover
+
+
+def make_game(game_id: str, **kwargs: Any) -> TextGame:
+    """Makes a game.
+
+    Args:
+        game_id: a registered id, or "module:id".
+        **kwargs: for its constructor.
+
+    Raises:
+        UnknownName: no such game.
+        BrokenPlugin: it cannot be imported, or is no game.
+        ArgumentError: a keyword that it does not take.
+        EnvRaised: its constructor raised.
+    """
+    name = registry.spec(game_id).id
+    games = {name: plugin for name, plugin in discover(ENVIRONMENTS).items() if registry.is_game(plugin)}
+    if name not in games:
+        raise UnknownName("game", name, games)
+    kind = games[name].load()
+    if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
+        raise BrokenPlugin(f"{registry.named(game_id)} is registered as a game and is no TextGame: {kind!r}")
+    require_methods(kind, "agentgym_envs.TextGame")
+    known = _keywords(kind)
+    if known is not None and (unknown := sorted(kwargs.keys() - known)):
+        raise ArgumentError(f"{name} does not take the keyword {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}")
+    try:
+        return kind(**kwargs)
+    except AgentGymError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise EnvRaised.of(registry.named(game_id), error) from error
+
+
+def _keywords(kind: type) -> set[str] | None:
+    """Returns the keywords of a class's constructor, or None if it takes any."""
+    parameters = inspect.signature(kind).parameters
+    return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else set(parameters)

@@ -1,0 +1,6 @@
+"""The report of an evaluation: one HTML file that opens without a network, with every turn of every episode."""
+
+from agentgym_envs.report.data import JSON, Run, Section
+from agentgym_envs.report.html import write_report
+
+__all__ = ["JSON", "Run", "Section", "write_report"]

@@ -1,0 +1,67 @@
+"""``agentgym report``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import record as records
+from agentgym_envs.evaluate import tables
+from agentgym_envs.evaluate.display import PUBLISHED, show, show_results
+from agentgym_envs.evaluate.folders import expanded, named
+from agentgym_envs.feedback.judged import judged
+from agentgym_envs.feedback.record import read, standing
+from agentgym_envs.report.data import Run, Section
+from agentgym_envs.report.html import write_report
+
+PAIRED = "the same tasks in both"  # the title of a table
+out = Console(markup=False, emoji=False, highlight=False)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")],
+    page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path("report.html"),
+    comparisons: Annotated[Path | None, typer.Option(help="What people think of these episodes, of agentgym compare.")] = None,
+) -> None:
+    """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
+    found = expanded(folders)
+    runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
+    named_rows = [(name, rows) for name, _, rows in runs]
+    compared = tables.pairings(named_rows)
+    sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
+    told = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
+    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), comparisons=told, legend=tables.LEGEND)
+    for name, rows in named_rows:
+        show_results(out, rows, name)
+    if compared:
+        show(out, compared, PAIRED)
+    for note in told["notes"] if told else []:
+        out.print(note)
+    out.print(tables.LEGEND, style="dim")
+    out.print(f"wrote {page}", soft_wrap=True)
+
+
+def _read(folder: Path) -> list[records.Row]:
+    """Reads a run that is to be reported."""
+    rows, cut = records.read(folder)
+    if cut:
+        err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
+    if not rows:
+        raise ArgumentError(f"{folder} holds no episode yet")
+    return rows
+
+
+def _run(name: str, folder: Path, rows: list[records.Row]) -> Run:
+    """Returns what the page shows of a run: its table in numbers."""
+    table = tables.results(rows)
+    columns = [column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])]
+    notes = [*table.notes, *tables.notes(rows)]
+    settings = records.read_settings(folder)
+    return Run(name=name, settings=settings, rows=rows, table=table.lines, columns=columns, notes=notes, folder=folder)
+
+
+def _sections(found: dict[str, tables.Table | None]) -> list[Section]:
+    return [Section(title.capitalize(), table.columns, table.lines, table.notes) for title, table in found.items() if table]
