@@ -15,14 +15,14 @@ import traceback
 from pathlib import Path
 
 from agentgym_envs.processes import python_environment
-from agentgym_envs.testing import elsewhere
+from agentgym_envs.testing import subprocesses
 
 
 class Forks:
-    """Context manager; ``start`` replaces ``agentgym_envs.testing.elsewhere.start``."""
+    """Context manager; ``start`` replaces ``agentgym_envs.testing.subprocesses.start``."""
 
     def __enter__(self):
-        seeds = {place.variables["PYTHONHASHSEED"] for place in elsewhere.PLACES}
+        seeds = {conditions.variables["PYTHONHASHSEED"] for conditions in subprocesses.CONDITIONS}
         self._servers = {seed: (self._serve(seed), threading.Lock()) for seed in seeds}
         return self
 
