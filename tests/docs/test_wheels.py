@@ -1,7 +1,10 @@
-"""Both packages build as wheels and work where nothing else of ours is."""
+"""Both packages build as wheels and source distributions, and work where no other package of ours is installed."""
 
+import email
+import re
 import subprocess
 import sys
+import tarfile
 import venv
 from pathlib import Path
 from zipfile import ZipFile
@@ -12,13 +15,52 @@ pytestmark = pytest.mark.release
 ROOT = Path(__file__).parents[2]
 
 
+LICENCES = {
+    "agentgym_envs": {"LICENSE", "NOTICE", *(f"licenses/{p.name}" for p in (ROOT / "agentgym_envs/licenses").iterdir())},
+    "agentgym_train": {"LICENSE", "NOTICE"},
+}
+
+
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
-    out = tmp_path_factory.mktemp("wheels")
-    for package in ("agentgym_envs", "agentgym_train"):
-        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT / package)]
+def built(tmp_path_factory):
+    """The folder with a source distribution of each package, and a wheel made from it."""
+    out = tmp_path_factory.mktemp("dist")
+    for package in LICENCES:
+        command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT / package)]
         subprocess.run(command, check=True, capture_output=True)
-    return {p.name.split("-")[0]: p for p in out.iterdir()}
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheels(built):
+    return {p.name.split("-")[0]: p for p in built.glob("*.whl")}
+
+
+def metadata(wheel):
+    archive = ZipFile(wheel)
+    return email.message_from_bytes(archive.read(next(n for n in archive.namelist() if n.endswith("/METADATA"))))
+
+
+@pytest.mark.parametrize("package", LICENCES)
+def test_licences_are_in_the_wheel_and_the_source_distribution(wheels, built, package):
+    in_wheel = {n.partition("dist-info/licenses/")[2] for n in ZipFile(wheels[package]).namelist()}
+    assert LICENCES[package] <= in_wheel
+    with tarfile.open(next(built.glob(f"{package}-*.tar.gz"))) as archive:
+        assert LICENCES[package] <= {n.partition("/")[2] for n in archive.getnames()}
+    assert set(metadata(wheels[package]).get_all("License-File")) == LICENCES[package]
+
+
+@pytest.mark.parametrize("package", LICENCES)
+def test_the_readme_on_the_index_has_no_relative_link(wheels, package):
+    found = metadata(wheels[package])
+    targets = re.findall(r"\]\(([^)#]+)", found.get_payload())
+    assert targets
+    assert [t for t in targets if not t.startswith("https://")] == []
+    source = next(u.partition(", ")[2] for u in found.get_all("Project-URL") if u.startswith("Source"))
+    tree = f"{source}/blob/v{found['Version']}/"
+    ours = [t.removeprefix(tree) for t in targets if t.startswith(tree)]
+    assert ours
+    assert [t for t in ours if not (ROOT / t).exists()] == []
 
 
 def test_the_wheels_hold_what_they_need(wheels):
@@ -28,7 +70,6 @@ def test_the_wheels_hold_what_they_need(wheels):
     assert {web + "miniwob/label.js", web + "sites/tasks/map.json", web + "sites/templates/style.css"} <= envs
     assert {"agentgym_envs/feedback/page/compare.html", "agentgym_envs/pages/turns.js"} <= envs
     assert "agentgym_envs/envs/connect4/positions.json" in envs
-    assert any(n.endswith("licenses/LICENSE") for n in envs)
     train = ZipFile(wheels["agentgym_train"])
     assert "agentgym_train/py.typed" in train.namelist()
     entry_points = train.read(next(n for n in train.namelist() if n.endswith("entry_points.txt"))).decode()

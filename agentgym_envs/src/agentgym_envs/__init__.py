@@ -1,15 +1,18 @@
 """A Gymnasium suite of text environments. Importing it registers the ids and loads no environment."""
 
+import sys
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv
 from agentgym_envs.errors import MissingExtra
+from agentgym_envs.platforms import check_platform
 from agentgym_envs.registry import register_all
 from agentgym_envs.tasks import Task, TaskSet
 
 __all__ = ["Outcome", "Task", "TaskSet", "TextEnv", "TextGame", "make_aec", "make_parallel", "suites"]
 __version__ = "0.1.0"
 
+check_platform(sys.platform)
 register_all()
 
 

@@ -7,6 +7,7 @@ AgentGymError
 ├── BrokenPlugin       an installed plugin that does not import, lacks a method, or is registered wrongly
 ├── MissingExtra       an environment or a plugin whose extra is not installed; names the pip command
 ├── MissingBrowser     no browser for an environment that needs one
+├── UnsupportedPlatform  an operating system other than Linux and macOS
 ├── TaskError          an unknown task id, or a filter that leaves no task
 ├── EnvFailure         an environment raised, hung or died; never a reward
 │   ├── EnvRaised
@@ -63,6 +64,10 @@ class MissingExtra(AgentGymError, ImportError):
 
 class MissingBrowser(AgentGymError, RuntimeError):
     """No browser is installed where we look for one."""
+
+
+class UnsupportedPlatform(AgentGymError, ImportError):
+    """The operating system is neither Linux nor macOS."""
 
 
 class TaskError(AgentGymError, ValueError):

