@@ -4,36 +4,45 @@ A curriculum with state, and generators without a cache.
 """
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train.protocols import Sample
+from agentgym_train import Curriculum, CurriculumPlugin, GeneratorPlugin, Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class Responsive:
+class Responsive(CurriculumPlugin):
     """Adds one turn after every step with a mean return above ``bar``."""
 
     bar: float = 0.5
-    seen: dict = field(default_factory=lambda: {"turns": 1}, init=False)
+
+    def build(self):
+        return Turns(self.bar)
+
+
+class Turns(Curriculum):
+    """The number of turns so far."""
+
+    def __init__(self, bar: float):
+        self.bar, self.turns = bar, 1
 
     def horizon(self, step: int) -> int:
-        return self.seen["turns"]
+        return self.turns
 
     def observe(self, metrics) -> None:
-        self.seen["turns"] += metrics["return"] > self.bar
+        self.turns += metrics["return"] > self.bar
 
     def state_dict(self):
-        return dict(self.seen)
+        return {"turns": self.turns}
 
     def load_state_dict(self, state) -> None:
-        self.seen.update(state)
+        self.turns = state["turns"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Naive:
+class Naive(GeneratorPlugin):
     """Builds a generator; has no options."""
 
     def build(self, model_folder, device, dtype):
@@ -41,7 +50,7 @@ class Naive:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hollow:
+class Hollow(GeneratorPlugin):
     """Builds an object that is not a generator."""
 
     def build(self, model_folder, device, dtype):
@@ -49,7 +58,7 @@ class Hollow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stale:
+class Stale(GeneratorPlugin):
     """Builds a generator that ignores the requested temperature."""
 
     def build(self, model_folder, device, dtype):

@@ -339,8 +339,8 @@ def test_errors_of_another_kind_are_no_refusal(monkeypatch):
 
 def test_methods_that_are_missing_are_named(monkeypatch):
     hollow = SimpleNamespace(build=lambda *_: SimpleNamespace(load=print))
-    with pytest.raises(BrokenPlugin, match="generator 'planted': SimpleNamespace lacks load, session, sleep, wake of"):
+    with pytest.raises(BrokenPlugin, match="generator 'planted': SimpleNamespace lacks session, sleep, wake of Generator"):
         check(monkeypatch, "actions", hollow)
     monkeypatch.setattr(HFGenerator, "session", lambda *_: object())
-    with pytest.raises(BrokenPlugin, match="session of generator 'planted': object lacks submit, poll, restart, finish of"):
+    with pytest.raises(BrokenPlugin, match="session of generator 'planted': object lacks submit, poll, restart, finish of Session"):
         check(monkeypatch, "actions", Planted())
