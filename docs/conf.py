@@ -21,6 +21,7 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # docstrings name errors and types by their short names
 
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
@@ -34,7 +35,13 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 def setup(app: Any) -> None:
-    """Makes the generated pages."""
+    """Makes the generated pages, and lets the links of the other pages lead to pages of the site."""
     import generate
 
+    def relink(_: Any, name: str, content: list[str]) -> None:
+        page = generate.DOCS / f"{name}.md"
+        if not content[0].startswith(generate.HEAD):
+            content[0] = generate.relinked(content[0], page, page)
+
     app.connect("builder-inited", lambda _: generate.main())
+    app.connect("source-read", relink)

@@ -112,25 +112,34 @@ def places() -> dict[Path, str]:
 
 
 def copied(source: Path) -> str:
-    """Returns a page of the repository whose links lead to pages of the site.
+    """Returns a page of the repository for its place in the site."""
+    return relinked(source.read_text(encoding="utf-8"), source, DOCS / places()[source])
+
+
+def relinked(text: str, source: Path, page: Path) -> str:
+    """Returns Markdown whose links lead to pages of the site.
 
     A link to a file without a page becomes the file's path. A picture keeps its file.
+
+    Args:
+        text: the Markdown.
+        source: the file to which its links are relative.
+        page: its place in the site.
     """
     known = places()
-    here = (DOCS / known[source]).parent
 
-    def relinked(found: re.Match[str]) -> str:
-        picture, text, target, anchor = found[1], found[2], found[3], found[4] or ""
-        if target.startswith(("http:", "https:")):
-            return found[0]
+    def replaced(found: re.Match[str]) -> str:
+        picture, label, target, anchor = found[1], found[2], found[3], found[4] or ""
         file = (source.parent / target).resolve()
+        if target.startswith(("http:", "https:")) or (not picture and DOCS in file.parents):
+            return found[0]
         if picture:
-            return f"![{text}]({os.path.relpath(file, here)})"
+            return f"![{label}]({os.path.relpath(file, page.parent)})"
         if file in known:
-            return f"[{text}]({os.path.relpath(DOCS / known[file], here)}{anchor})"
-        return f"{text} (`{file.relative_to(ROOT)}`)"
+            return f"[{label}]({os.path.relpath(DOCS / known[file], page.parent)}{anchor})"
+        return f"{label} (`{file.relative_to(ROOT)}`)"
 
-    return re.sub(r"(!?)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)", relinked, source.read_text(encoding="utf-8"))
+    return re.sub(r"(!?)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)", replaced, text)
 
 
 def write_copies() -> None:

@@ -4,14 +4,9 @@ All kinds follow one pattern. An entry point names a frozen dataclass of options
 file, and an unknown key is an error. The method ``build`` returns the object that works in the run. An algorithm, a
 curriculum or a scorer without state is its own options: ``build`` returns itself by default.
 
-| kind | options | working object |
-|---|---|---|
-| algorithm | ``AlgorithmPlugin`` | ``Algorithm`` |
-| curriculum | ``CurriculumPlugin`` | ``Curriculum`` |
-| generator | ``GeneratorPlugin`` | ``Generator``, which starts a ``Session`` |
-| source | ``SourcePlugin`` | ``Source`` |
-| scorer | ``ScorerPlugin`` | ``Scorer`` |
-| tracker | ``TrackerPlugin`` | ``Tracker`` |
+The options of a kind inherit from ``AlgorithmPlugin``, ``CurriculumPlugin``, ``GeneratorPlugin``, ``SourcePlugin``,
+``ScorerPlugin`` or ``TrackerPlugin``. The working objects inherit from ``Algorithm``, ``Curriculum``, ``Generator`` (which
+starts a ``Session``), ``Source``, ``Scorer`` or ``Tracker``.
 
 A method without ``@abstractmethod`` is a hook: override it only if its default does not fit.
 """
