@@ -46,7 +46,7 @@ class Experiment(NamedTuple):
 
 
 def against(seat: str, player: str) -> dict[str, Any]:
-    return {"seats": seat, "others": player}
+    return {"seats": seat, "opponents": player}
 
 
 EXPERIMENTS = {

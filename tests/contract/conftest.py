@@ -8,7 +8,7 @@ import sys
 import pytest
 from warm_kit import Forks
 
-from agentgym_envs.testing import elsewhere
+from agentgym_envs.testing import subprocesses
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +20,7 @@ def forks():
 @pytest.fixture
 def warm(forks, monkeypatch, tmp_path):
     """The kit's other processes are forks, and what a broken environment changes in this process is undone."""
-    monkeypatch.setattr(elsewhere, "start", forks.start)
+    monkeypatch.setattr(subprocesses, "start", forks.start)
     monkeypatch.chdir(tmp_path)  # some litter
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     language, depth = locale.setlocale(locale.LC_ALL), sys.getrecursionlimit()

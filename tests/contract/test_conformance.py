@@ -11,7 +11,7 @@ from games import FAMILIES, made
 from agentgym_envs.envs.textworld.games import GameOptions, build
 from agentgym_envs.errors import ConformanceError, UnknownName
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing import check_text_env, elsewhere, episodes, hostile
+from agentgym_envs.testing import check_text_env, episodes, hostile, subprocesses
 from agentgym_envs.testing.hostile import hostile_actions
 
 PROPERTIES = [
@@ -75,7 +75,7 @@ def length(request, monkeypatch):
         monkeypatch.setattr(hostile, "scripts", lambda: letters[::5])
         monkeypatch.setattr(hostile, "COUNT", hostile.COUNT // 5)
         monkeypatch.setattr(episodes, "WALK_TURNS", episodes.WALK_TURNS // 5)
-        monkeypatch.setattr(elsewhere, "PLACES", elsewhere.PLACES[1:])
+        monkeypatch.setattr(subprocesses, "CONDITIONS", subprocesses.CONDITIONS[1:])
     return request.param
 
 

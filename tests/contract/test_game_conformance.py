@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from agentgym_envs import plugins, registry
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ConformanceError, UnknownName
-from agentgym_envs.testing import check_text_parallel_env, elsewhere
+from agentgym_envs.testing import check_text_parallel_env, subprocesses
 
 PROPERTIES = [
     "Seats are named like player_0, each once, and are the same in every game",
@@ -33,7 +33,7 @@ def test_games_conform(game_id):
 
 
 def test_check_runs_both_kits_on_a_game():
-    checked = CliRunner().invoke(app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "others=greedy"])
+    checked = CliRunner().invoke(app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "opponents=greedy"])
     assert checked.exit_code == 0, checked.output
     assert checked.output.count("ok ") == 23 + len(PROPERTIES)
 
@@ -47,7 +47,7 @@ def broken(tmp_path, monkeypatch):
     lines = [f"broken/{cls.__name__}-v0 = broken_games:{cls.__name__} [game]" for cls in BREACHES]
     (info / "entry_points.txt").write_text(f"[{plugins.ENVIRONMENTS}]\n" + "\n".join(lines))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(elsewhere, "PLACES", elsewhere.PLACES[1:])
+    monkeypatch.setattr(subprocesses, "CONDITIONS", subprocesses.CONDITIONS[1:])
     plugins.discover.cache_clear()
     registry.register_all()
     yield

@@ -30,7 +30,7 @@ def test_a_person_can_play():
 
 def test_a_person_can_take_a_seat_of_a_game():
     nim = ("play", "foreign/Nim-v0", "--task", "pile-6", "--split", "dev")
-    result = invoke(*nim, "--set", "seats=player_1", "--set", "others=oracle", input="\n9\n3\n")
+    result = invoke(*nim, "--set", "seats=player_1", "--set", "opponents=oracle", input="\n9\n3\n")
     assert result.exit_code == 0
     assert "player_1> 1, 2, 3\nplayer_1> Answer with a number of stones.\nplayer_1> player_1 takes 3." in result.output
     assert result.output.endswith("Over after 2 turns, score: player_1 0.00.\n")

@@ -121,7 +121,7 @@ def test_either_seat_has_about_half_of_the_tasks_of_each_split_to_win(keywords, 
             mark = {"player_0": "X", "player_1": "O"}[seat]
             assert observation.startswith(f"You are {seat} and play {mark}: ")
             assert "It is your turn." in observation
-            assert (info["agent"], env.game.acting(), f"-{mark}-" in task_id) == (seat, (seat,), True)
+            assert (info["seat"], env.game.acting(), f"-{mark}-" in task_id) == (seat, (seat,), True)
 
 
 def test_exactly_one_move_of_a_small_board_wins_by_plain_minimax():
@@ -203,7 +203,7 @@ def test_a_full_board_without_a_line_is_a_draw():
 
 
 def test_greedy_wins_if_it_can_and_else_blocks():
-    env = gymnasium.make(ID, others="greedy").unwrapped
+    env = gymnasium.make(ID, opponents="greedy").unwrapped
     game, rng = env.game, random.Random(0)
     seen = set()
     for seed in range(300):

@@ -56,7 +56,7 @@ def listed(env, turns):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_copied_environment_of_a_game_goes_on_in_the_same_way(game_id, way):
-    for keywords in ({"seats": "all"}, *({"others": name} for name in ("random", "oracle", *make_game(game_id).players))):
+    for keywords in ({"seats": "all"}, *({"opponents": name} for name in ("random", "oracle", *make_game(game_id).players))):
         env = gymnasium.make(game_id, split="test", **keywords)
         seeds = iter(range(100))
         while True:

@@ -112,7 +112,7 @@ def waste(env, turns):
     game = env.unwrapped.game
     for turn in turns:
         if not env.unwrapped.match.over:
-            waited = WAIT if game.offer is not None else propose(game.nash_share(env.unwrapped.agent))
+            waited = WAIT if game.offer is not None else propose(game.nash_share(env.unwrapped.seat))
             env.step(propose(game.scenario.counts) if turn == GREED else waited)
 
 

@@ -11,7 +11,7 @@ from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.evaluate import suites as module
 from agentgym_envs.evaluate import tables
-from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.plan import plan
 
 PAPER = {
@@ -74,7 +74,7 @@ def test_an_agent_and_files_of_the_users(small, tmp_path):
         return "<answer>me</answer>" if "who?" in observation else "nothing"
 
     items, _ = plan("small", data=data)
-    rows = evaluate(tmp_path, items, Maker("mine", agent, {}), horizon=2).record.rows
+    rows = evaluate(tmp_path, items, AgentFactory("mine", agent, {}), horizon=2).record.rows
     assert [row["success"] for row in rows if row["family"] == "NQ"] == [True]
     assert {(row["success"], len(row["turns"])) for row in rows if row["family"] == "Depth 4"} == {(False, 2)}
 

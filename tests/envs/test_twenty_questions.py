@@ -56,11 +56,11 @@ def test_true_answers_count_and_a_false_one_ends_the_game(task_id, question, ans
     env, _ = begun(task_id)
     observation, *_, info = env.step(question)
     assert "Answer yes or no." in observation
-    assert (info["agent"], info["invalids"]["asker_0"]) == ("answerer_0", False)
+    assert (info["seat"], info["invalids"]["asker_0"]) == ("answerer_0", False)
     assert env.unwrapped.actions() == ["yes", "no"]
     observation, *_, info = env.step(f" {answer.title()}. ")
     assert observation == f"answerer_0: {answer}. Questions left: 19."
-    assert (info["agent"], info["invalid"]) == ("asker_0", False)
+    assert (info["seat"], info["invalid"]) == ("asker_0", False)
     env.step(question)
     observation, reward, over, _, info = env.step({"yes": "no", "no": "yes"}[answer])
     assert re.search(r" This answer to ask .* is false, and both lose. The (country|element) is (Chile|Iron)\.$", observation)
@@ -130,7 +130,7 @@ def test_a_value_that_nothing_has_is_refused_with_those_that_are_possible(topic,
     env, _ = begun({"country": CHILE, "element": IRON}[topic])
     observation, *_, info = env.step(question)
     assert possible in observation
-    assert (info["agent"], info["invalids"]["asker_0"]) == ("asker_0", True)
+    assert (info["seat"], info["invalids"]["asker_0"]) == ("asker_0", True)
     env.step("ask name begins with Zi")
     assert env.step("no")[0].endswith("Questions left: 19.")
 
@@ -181,7 +181,7 @@ def test_what_is_no_question_costs_none(words):
     observation, *_, info = env.step(words)
     wanted = "There is no country of that name: Atlantis" if "guess" in words else "Attributes: name, continent, capital, currency,"
     assert wanted in observation
-    assert (info["agent"], info["invalids"]["asker_0"]) == ("asker_0", True)
+    assert (info["seat"], info["invalids"]["asker_0"]) == ("asker_0", True)
     env.step("ask continent is Asia")
     assert env.step("no")[0].endswith("Questions left: 19.")
     env.step("ask continent is Asia")

@@ -4,7 +4,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs import registry
-from agentgym_envs.core import Refusal
+from agentgym_envs.core import InvalidResponse
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.testing import check_text_env
 
@@ -64,7 +64,7 @@ def test_responses_without_an_action_take_turns_of_an_attempt_too():
     env = gymnasium.make(ID, rooms=[6], turns=3, alpha=1.0)
     _, info = env.reset(seed=0)
     assert (info["attempt"], info["first_score"]) == (1, 0.0)
-    steps = [env.step(action) for action in (Refusal("no"), "dance", *[Refusal("no")] * 4)]
+    steps = [env.step(action) for action in (InvalidResponse("no"), "dance", *[InvalidResponse("no")] * 4)]
     assert [info["attempt"] for *_, info in steps] == [1, 1, 1, 2, 2, 2]
     assert [over for _, _, over, _, _ in steps] == [False] * 5 + [True]
     assert all(info["invalid"] and info["first_score"] == 0.0 for *_, info in steps)

@@ -20,7 +20,7 @@ def seats_env(game_id, seed):
     _, info = env.reset(seed=seed)
     actions, rewards, over = [], dict.fromkeys(env.unwrapped.seats, 0.0), False
     while not over:
-        actions.append((info["agent"], rng.choice(env.unwrapped.actions())))
+        actions.append((info["seat"], rng.choice(env.unwrapped.actions())))
         _, _, over, _, info = env.step(actions[-1][1])
         rewards = {seat: rewards[seat] + reward for seat, reward in info["rewards"].items()}
     return info["task_id"], actions, rewards

@@ -6,7 +6,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from agentgym_envs.evaluate.agents import load
-from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import Record
@@ -40,11 +40,11 @@ class Model:
 
 
 def evaluate(tmp_path, items, agent="chat", *, client=None, budget=None, horizon=3, options=None, **limits):
-    maker = agent if isinstance(agent, Maker) else load(agent, options)
-    settings = Settings(agent=maker.name, format=maker.format, horizon=horizon, options=maker.options)
+    factory = agent if isinstance(agent, AgentFactory) else load(agent, options)
+    settings = Settings(agent=factory.name, format=factory.format, horizon=horizon, options=factory.options)
     opened = Record(tmp_path / "run", settings)
     limits = Limits(**{"concurrency": 4, "workers": 1, **limits})
-    runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget or Budget())
+    runner = Runner(settings=settings, factory=factory, record=opened, limits=limits, client=client, budget=budget or Budget())
     try:
         asyncio.run(runner.run(items))
     finally:

@@ -14,14 +14,14 @@ import traceback
 from pathlib import Path
 
 from agentgym_envs.processes import python_environment
-from agentgym_envs.testing import elsewhere
+from agentgym_envs.testing import subprocesses
 
 
 class Forks:
-    """A context manager whose ``start`` does what ``agentgym_envs.testing.elsewhere.start`` does."""
+    """A context manager whose ``start`` does what ``agentgym_envs.testing.subprocesses.start`` does."""
 
     def __enter__(self):
-        seeds = {place.variables["PYTHONHASHSEED"] for place in elsewhere.PLACES}
+        seeds = {conditions.variables["PYTHONHASHSEED"] for conditions in subprocesses.CONDITIONS}
         self._servers = {seed: (self._serve(seed), threading.Lock()) for seed in seeds}
         return self
 

@@ -160,7 +160,7 @@ def test_what_cannot_be_read_is_left_out_and_counted(tmp_path, model, caplog):
     rows = [*judged.lines(12), judged.comparison(20, "a", turns=(1, 60)), judged.comparison(21, "a", turns=(0, 2))]
     rows.append(judged.comparison(22, "a", turns=(1, 2)))
     for turn, agent in zip(rows[-1]["b"]["turns"], ("player_0", "player_1"), strict=True):
-        turn["agent"] = agent
+        turn["seat"] = agent
     with caplog.at_level(logging.WARNING):
         assert len(every(load(tmp_path, model, rows))) == 12
     assert "3 of 15 comparisons are left out" in caplog.text

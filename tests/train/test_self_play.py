@@ -202,7 +202,7 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     record.write(tmp_path / "after", {"agent": "policy"}, rows)
     kept = record.episodes(record.read(tmp_path / "after")[0])
     assert [row["success"] for row in kept] == [t.success for t in played], "none stands in for another"
-    assert {turn["agent"] for row in kept for turn in row["turns"]} == set(SEATS)
+    assert {turn["seat"] for row in kept for turn in row["turns"]} == set(SEATS)
     assert {row["family"] for row in kept} == {f"{NIM}/{agent}" for agent in SEATS}
     levels = dict(zip(held_out.task_ids, held_out.difficulties, strict=True))
     assert [row["difficulty"] for row in kept] == [levels[t.task_id] for t in played]

@@ -198,7 +198,7 @@ def seats(folders):
     both = [record.episodes(record.read(folders / name)[0]) for name in ("oracle", "still")]
     apart = [row | {"family": f"{MAZE}/{name}"} for rows, name in zip(both, ("player_0", "player_1"), strict=True) for row in rows]
     record.write(folders / "apart", {"agent": "policy"}, apart)
-    talk = [{**turn, "agent": f"player_{n % 2}"} for n, turn in enumerate(both[1][0]["turns"])]
+    talk = [{**turn, "seat": f"player_{n % 2}"} for n, turn in enumerate(both[1][0]["turns"])]
     record.write(folders / "together", {"agent": "oracle"}, [both[1][0] | {"turns": talk}])
     return folders
 

@@ -79,15 +79,15 @@ def play(
     shown = {"headed": True} if headed else {}
     env = registry.make(env_id, split=split, tasks=task, **shown, **keywords(set_))
     observation, info = env.reset(seed=random.randrange(2**31) if seed is None else seed)
-    world: Any = env.unwrapped
-    out.print(world.instructions, style="dim", markup=False)
+    inner: Any = env.unwrapped
+    out.print(inner.instructions, style="dim", markup=False)
     out.print(f"\n{observation}", markup=False)
     try:
         over = False
         while not over:
-            action = input(f"{info['agent']}> " if "agent" in info else "> ")
+            action = input(f"{info['seat']}> " if "seat" in info else "> ")
             if not action.strip():
-                out.print(", ".join(world.actions()), style="dim", markup=False)
+                out.print(", ".join(inner.actions()), style="dim", markup=False)
                 continue
             observation, _, terminated, truncated, info = env.step(action)
             over = terminated or truncated
@@ -134,7 +134,7 @@ def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
     """Returns the properties that hold."""
     from agentgym_envs.multi.env import SEAT_KEYWORDS
     from agentgym_envs.testing import check_text_env, check_text_parallel_env
-    from agentgym_envs.testing.surroundings import no_exit
+    from agentgym_envs.testing.side_effects import no_exit
 
     with no_exit():
         registry.make(env_id, **given).close()  # an environment that cannot be made gives its own error

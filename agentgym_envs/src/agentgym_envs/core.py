@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
     extra: Mapping[str, Any] | None = None
 
 
-class Refusal(str):
+class InvalidResponse(str):
     """Stands for a response without an action: the environment answers with this text, and the turn counts as invalid."""
 
 
@@ -164,7 +164,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             raise TypeError(f"an action is a str, not {type(action).__name__}")
         if self._over:
             raise ResetNeeded("the episode is over or was never started: call reset()")
-        outcome = self.refuse(str(action)) if isinstance(action, Refusal) else self.act(action)
+        outcome = self.refuse(str(action)) if isinstance(action, InvalidResponse) else self.act(action)
         reward = outcome.score - self._score
         self._turn += 1
         self._text, self._score, self._over = outcome.text, outcome.score, outcome.done

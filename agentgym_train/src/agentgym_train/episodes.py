@@ -51,7 +51,7 @@ def _row(config: Config, t: Trajectory, reader: Format, step: int, part: str) ->
     named = {"row": "episode", "suite": "", "scenario": "", "family": family, "env_id": config.env.id}
     which = {"task_id": t.task_id or f"seed-{t.seed}", "attempt": 0, "settings": f"step {step}"}
     ended = {"goal": "", "success": t.success, "score": t.score, "end": ENDS[t.status], "last": "", "seconds": 0.0, "memory": None}
-    seat = {"agent": t.agent} if t.agent else {}
+    seat = {"seat": t.agent} if t.agent else {}
     turns = [turn_row(turn.observation, turn.action, reader, turn.reward, turn.invalid) | seat for turn in t.turns]
     prompt, action = (sum(len(getattr(turn, name)) for turn in t.turns) for name in ("prompt_ids", "action_ids"))
     usage = {"calls": len(t.turns), "prompt_tokens": prompt, "completion_tokens": action, "cost": 0.0}

@@ -10,7 +10,7 @@ from stub_model import StubModel, ok
 
 from agentgym_envs.errors import ArgumentError, BrokenPlugin
 from agentgym_envs.evaluate.agents import Ending, load
-from agentgym_envs.evaluate.agents.base import Maker, Opening
+from agentgym_envs.evaluate.agents.base import AgentFactory, Opening
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
 from agentgym_envs.models.client import Client, Endpoint
@@ -31,7 +31,7 @@ def roles(messages):
 def test_chat_holds_the_rules_and_the_whole_conversation(tmp_path):
     (row,), asked = play(tmp_path, "chat", lambda m: "go north")
     assert [roles(messages) for messages in asked] == ["s u", "s u a u", "s u a u a u"]
-    world = mazes(1)[0].world
+    world = mazes(1)[0].env
     assert asked[-1][0]["content"] == world.instructions
     told = [m["content"] for m in asked[-1][1:]]
     assert told == [text for turn in row["turns"] for text in (turn["observation"], turn["response"])][:-1]
@@ -150,14 +150,14 @@ class Calling(Model):
 )
 def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, invalid):
     item = mazes(1)[0]
-    name, template = next(iter(item.world.tools.items()))
+    name, template = next(iter(item.env.tools.items()))
     parameters = {word.strip("{}"): "north" for word in template.split() if word.startswith("{")}
     written = [[name if n == "act" else n, parameters if n == "act" else a] for n, a in calls]
     model = Calling(lambda m: json.dumps(written))
     (row,) = evaluate(tmp_path, [item], "function", client=model, concurrency=1, horizon=2).record.rows
     assert [turn["invalid"] for turn in row["turns"]] == [invalid] * 2
-    assert {tool["function"]["name"] for tool in model.tools} == set(item.world.tools)
-    assert model.asked[0][0]["content"] == item.world.instructions
+    assert {tool["function"]["name"] for tool in model.tools} == set(item.env.tools)
+    assert model.asked[0][0]["content"] == item.env.instructions
     said, *results = model.asked[1][2:]
     assert [call["id"] for call in said["tool_calls"]] == [r["tool_call_id"] for r in results]
     assert all(r == {"role": "tool", "tool_call_id": r["tool_call_id"], "content": row["turns"][1]["observation"]} for r in results)
@@ -209,12 +209,12 @@ class Curious:
 
 
 def test_an_agent_of_ones_own_with_and_without_a_start_and_an_end(tmp_path):
-    (row,) = evaluate(tmp_path / "silent", mazes(1), Maker("silent", Silent, {})).record.rows
+    (row,) = evaluate(tmp_path / "silent", mazes(1), AgentFactory("silent", Silent, {})).record.rows
     assert (len(row["turns"]), row["memory"]) == (3, None)
-    (row,) = evaluate(tmp_path / "curious", mazes(1), Maker("curious", Curious, {"greeting": "hi"})).record.rows
+    (row,) = evaluate(tmp_path / "curious", mazes(1), AgentFactory("curious", Curious, {"greeting": "hi"})).record.rows
     assert row["memory"] == {"met": True}
     (item,) = mazes(1)
-    assert Curious.seen == [("hi", item.task_id, 0, True, len(item.world.tools)), (False, True)]
+    assert Curious.seen == [("hi", item.task_id, 0, True, len(item.env.tools)), (False, True)]
 
 
 def questions(messages):
@@ -225,17 +225,17 @@ def questions(messages):
 def test_each_seat_of_a_game_has_a_conversation_of_its_own(tmp_path):
     items = plan("agentgym/TwentyQuestions-v1", episodes=1, kwargs={"seats": "all"})[0]
     (row,), asked = play(tmp_path, "chat", questions, items, horizon=6)
-    assert [turn["agent"] for turn in row["turns"]] == ["asker_0", "answerer_0"] * 3
+    assert [turn["seat"] for turn in row["turns"]] == ["asker_0", "answerer_0"] * 3
     assert not any(turn["invalid"] for turn in row["turns"])
     assert [roles(messages) for messages in asked] == [("s u" + " a u" * n) for n in range(3) for _ in range(2)]
     for seat, messages in zip(("asker_0", "answerer_0"), asked[-2:], strict=True):
-        own = [turn for turn in row["turns"] if turn["agent"] == seat]
+        own = [turn for turn in row["turns"] if turn["seat"] == seat]
         assert [m["content"] for m in messages[1:]] == [t for turn in own for t in (turn["observation"], turn["response"])][:-1]
         assert messages[1]["content"].startswith(f"You are {seat}.")
     secret = asked[1][1]["content"].splitlines()[0].removeprefix("You are answerer_0. ").removesuffix(" Its facts:")
     assert secret.startswith("The ")
     assert not any(secret in str(messages) for messages in asked[::2]), "the asker is not told"
-    with pytest.raises(LeftOut, match="several agents"):
+    with pytest.raises(LeftOut, match="several seats"):
         conversation("", row)
 
 
@@ -246,18 +246,18 @@ class Seated:
         self.opening = opening
 
     def act(self, observation, info):
-        return {"player_0": "what?", "player_1": "5"}[self.opening.agent]
+        return {"player_0": "what?", "player_1": "5"}[self.opening.seat]
 
     def end(self, ending):
-        return [self.opening.agent, list(self.opening.memory), ending.observation, ending.score, ending.success]
+        return [self.opening.seat, list(self.opening.memory), ending.observation, ending.score, ending.success]
 
 
 def test_what_seats_that_speak_at_once_leave_is_their_own(tmp_path):
     items = plan("foreign/Sum-v0", episodes=1, attempts=2, kwargs={"seats": "all"})[0]
-    first, second = evaluate(tmp_path, items, Maker("seated", Seated, {}), horizon=3).record.rows
-    turns = [(turn["agent"], turn["response"], turn["invalid"]) for turn in first["turns"]]
+    first, second = evaluate(tmp_path, items, AgentFactory("seated", Seated, {}), horizon=3).record.rows
+    turns = [(turn["seat"], turn["response"], turn["invalid"]) for turn in first["turns"]]
     assert turns == [("player_0", "what?", True), ("player_1", "5", False), ("player_0", "what?", True)]
-    seen = {turn["agent"]: turn["observation"] for turn in first["turns"]} | {"player_0": first["last"]}
+    seen = {turn["seat"]: turn["observation"] for turn in first["turns"]} | {"player_0": first["last"]}
     left = {seat: [seat, [], seen[seat], 0.0, False] for seat in ("player_0", "player_1")}
     assert first["memory"] == left
     assert {seat: lesson[1] for seat, lesson in second["memory"].items()} == {seat: [left[seat]] for seat in left}
@@ -266,13 +266,13 @@ def test_what_seats_that_speak_at_once_leave_is_their_own(tmp_path):
 def test_random_players_of_a_game_do_not_play_the_same(tmp_path):
     items = plan("agentgym/Connect4-v1", episodes=1, kwargs={"seats": "all"})[0]
     (row,) = evaluate(tmp_path, items, "random", horizon=12).record.rows
-    own = [[turn["action"] for turn in row["turns"] if turn["agent"] == seat] for seat in ("player_0", "player_1")]
+    own = [[turn["action"] for turn in row["turns"] if turn["seat"] == seat] for seat in ("player_0", "player_1")]
     assert own[0][:4] != own[1][:4]
 
 
 def test_a_response_that_is_no_text_is_an_error_of_the_agent(tmp_path):
     with pytest.raises(BrokenPlugin, match="responded with None: a response is a str"):
-        evaluate(tmp_path, mazes(1), Maker("none", lambda o, i: None, {}))
+        evaluate(tmp_path, mazes(1), AgentFactory("none", lambda o, i: None, {}))
 
 
 PICTURES = [f"data:image/png;base64,{name}" for name in ("b25l", "dHdv")]

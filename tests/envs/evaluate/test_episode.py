@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentgym_envs.evaluate.episode import Place, play, thought
-from agentgym_envs.evaluate.plan import Item, World
+from agentgym_envs.evaluate.episode import EnvSlot, play, thought
+from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.pool import Result
 
 
@@ -22,9 +22,9 @@ def played(first, *results):
             return next(waiting)
 
     turns = []
-    item = Item("", "", "Maze", "task", 0, 0, World("agentgym/Maze-v1", {}, "", {}))
+    item = Item("", "", "Maze", "task", 0, 0, EvalEnv("agentgym/Maze-v1", {}, "", {}))
     agent = SimpleNamespace(act=lambda observation, info: "x")
-    row = asyncio.run(play(item, lambda: agent, Place(Pool(), 0), form=None, memory=[], turns=turns))
+    row = asyncio.run(play(item, lambda: agent, EnvSlot(Pool(), 0), form=None, memory=[], turns=turns))
     assert next(waiting, None) is None
     return row, turns
 
@@ -49,11 +49,11 @@ def test_what_comes_of_an_episode(reward, ends, info, expected):
 
 def test_a_turn_that_was_not_understood_stays_marked():
     """Seats a and b speak at once: both are heard after b's words."""
-    one = Result(0, "", info={"agent": "b", "invalids": {"a": False, "b": False}})
-    both = Result(0, "", info={"agent": "b", "invalids": {"a": True, "b": False}})
-    last = Result(0, "", info={"agent": "b", "invalids": {"a": False, "b": True}}, terminated=True)
-    _, turns = played({"agent": "a"}, one, both, last)
-    assert [(turn["agent"], turn["invalid"]) for turn in turns] == [("a", True), ("b", False), ("b", True)]
+    one = Result(0, "", info={"seat": "b", "invalids": {"a": False, "b": False}})
+    both = Result(0, "", info={"seat": "b", "invalids": {"a": True, "b": False}})
+    last = Result(0, "", info={"seat": "b", "invalids": {"a": False, "b": True}}, terminated=True)
+    _, turns = played({"seat": "a"}, one, both, last)
+    assert [(turn["seat"], turn["invalid"]) for turn in turns] == [("a", True), ("b", False), ("b", True)]
 
 
 @pytest.mark.parametrize(

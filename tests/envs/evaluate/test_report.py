@@ -487,7 +487,7 @@ def test_a_run_of_the_trainer_stands_for_its_evaluations(tmp_path):
 
 
 def test_a_turn_of_a_game_says_who_spoke(opened):
-    turns = [turn(0, agent="player_0", player="oracle"), turn(1, agent="player_1")]
+    turns = [turn(0, seat="player_0", player="oracle"), turn(1, seat="player_1")]
     page = opened(Run("a", {}, [episode("t", turns)]))
     read(page)
     assert texts(page, ".turn header")[:2] == ["Turn 1player_0: oraclereward 0", "Turn 2player_1reward 0"]
@@ -636,7 +636,7 @@ def test_screenshots_are_in_the_file_and_nothing_else_of_the_disk(opened, tmp_pa
 
 
 def seat(number, name, **changes):
-    return turn(number, agent=name, **changes)
+    return turn(number, seat=name, **changes)
 
 
 def test_who_of_several_agents_says_what_has_a_name_and_a_colour(opened):

@@ -7,8 +7,8 @@ import pytest
 
 from agentgym_envs.errors import EnvRaised, NeighbourFailed, ProviderError, ProviderRefused
 from agentgym_envs.evaluate import runner as module
-from agentgym_envs.evaluate.agents.base import Maker
-from agentgym_envs.evaluate.plan import Item, World
+from agentgym_envs.evaluate.agents.base import AgentFactory
+from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.evaluate.record import Rows
 from agentgym_envs.evaluate.runner import DISTURBANCES, OUTAGE, Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
@@ -45,11 +45,11 @@ def run(monkeypatch):
         monkeypatch.setattr(module, "play", play)
         monkeypatch.setattr(module, "AsyncEnvPool", Pool)
         monkeypatch.setattr(Pool, "counts", [])
-        world = World("agentgym/Maze-v1", {}, "", {})
+        env = EvalEnv("agentgym/Maze-v1", {}, "", {})
         limits = Limits(retries=retries, concurrency=concurrency)
-        maker = Maker("x", lambda observation, info: "x", {})
-        made = Runner(settings=Settings(agent="x"), maker=maker, record=Rows(), limits=limits, strict=strict)
-        asyncio.run(made.run([Item("", "", "Maze", f"task-{n}", 0, 0, world) for n in range(episodes)]))
+        factory = AgentFactory("x", lambda observation, info: "x", {})
+        made = Runner(settings=Settings(agent="x"), factory=factory, record=Rows(), limits=limits, strict=strict)
+        asyncio.run(made.run([Item("", "", "Maze", f"task-{n}", 0, 0, env) for n in range(episodes)]))
         assert next(left, None) is None, "each outcome was asked for"
         return made
 
@@ -99,9 +99,9 @@ def test_attempts_that_learn_are_played_in_their_order(monkeypatch):
 
     monkeypatch.setattr(module, "play", play)
     monkeypatch.setattr(module, "AsyncEnvPool", Pool)
-    world, maker = World("agentgym/Maze-v1", {}, "", {}), Maker("x", Learner, {})
-    made = Runner(settings=Settings(agent="x"), maker=maker, record=Rows(), limits=Limits(concurrency=1))
-    asyncio.run(made.run([Item("", "", "Maze", task, 0, n, world) for n in (2, 0, 1) for task in "ab"]))
+    env, factory = EvalEnv("agentgym/Maze-v1", {}, "", {}), AgentFactory("x", Learner, {})
+    made = Runner(settings=Settings(agent="x"), factory=factory, record=Rows(), limits=Limits(concurrency=1))
+    asyncio.run(made.run([Item("", "", "Maze", task, 0, n, env) for n in (2, 0, 1) for task in "ab"]))
     memories = [[], ["{} 0"], ["{} 0", "{} 1"]]
     assert played == [(task, n, [m.format(task) for m in memories[n]]) for task in "ab" for n in range(3)]
 

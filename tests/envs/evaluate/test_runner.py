@@ -16,7 +16,7 @@ from agentgym_envs.errors import (
     UnknownName,
 )
 from agentgym_envs.evaluate.agents import ASK_ORACLE, load
-from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import episodes
@@ -28,9 +28,9 @@ SLOW = "faulty_envs:support/Slow-v0"
 
 def test_episodes_are_those_of_gymnasium(tmp_path):
     actions = ["go north", "go east", "look", "dance"]
-    maker = Maker("walk", lambda observation, info: actions[info["turn"] % 4], {})
+    factory = AgentFactory("walk", lambda observation, info: actions[info["turn"] % 4], {})
     items = mazes(6)
-    runner = evaluate(tmp_path, items, maker, horizon=5)
+    runner = evaluate(tmp_path, items, factory, horizon=5)
     assert [row["task_id"] for row in sorted(runner.record.rows, key=lambda r: r["task_id"])] == sorted(i.task_id for i in items)
     for row in runner.record.rows:
         env = gymnasium.make(MAZE, split="test", max_episode_steps=5)
@@ -71,7 +71,7 @@ def test_no_model_call_waits_for_another_nor_for_an_environment(tmp_path):
 
     calls = []
     items = plan(SLOW, episodes=2, kwargs={"delay": 1.0, "length": 3})[0]
-    evaluate(tmp_path / "slow", items, Maker("slowly", slowly, {}), horizon=None, concurrency=2, workers=2)
+    evaluate(tmp_path / "slow", items, AgentFactory("slowly", slowly, {}), horizon=None, concurrency=2, workers=2)
     steps = Counter(observation for _, observation in calls)
     assert steps == {"seed 0": 1, "seed 1": 1, "turn 1": 2, "turn 2": 2}
     first_done = sorted(at for at, seen in calls if seen == "turn 2")[0]
@@ -81,7 +81,7 @@ def test_no_model_call_waits_for_another_nor_for_an_environment(tmp_path):
 def test_a_failing_environment_is_a_row_of_its_own_and_is_played_again(tmp_path):
     kwargs = {"fault": "die", "at": 2, "length": 3, "marker": str(tmp_path / "marker")}
     items = plan(FAULTY, episodes=1, kwargs=kwargs)[0]
-    rows = evaluate(tmp_path, items, Maker("x", lambda o, i: "x", {}), horizon=None).record.rows
+    rows = evaluate(tmp_path, items, AgentFactory("x", lambda o, i: "x", {}), horizon=None).record.rows
     assert [(row["row"], row.get("fault")) for row in rows] == [("fault", "environment"), ("episode", None)]
     assert (rows[0]["try"], rows[0]["turns"]) == (1, 1)
     assert "status 7" in rows[0]["error"]
@@ -90,11 +90,11 @@ def test_a_failing_environment_is_a_row_of_its_own_and_is_played_again(tmp_path)
 
 def test_what_fails_each_time_is_missing_and_never_a_zero(tmp_path):
     items = plan(FAULTY, episodes=2, kwargs={"fault": "raise", "at": 1, "seeds": [1]})[0]
-    maker = Maker("x", lambda o, i: "x", {})
-    runner = evaluate(tmp_path, items, maker, horizon=None, retries=2)
+    factory = AgentFactory("x", lambda o, i: "x", {})
+    runner = evaluate(tmp_path, items, factory, horizon=None, retries=2)
     assert Counter(row["row"] for row in runner.record.rows) == {"fault": 3, "episode": 1}
     assert [item.task_id for item in runner.missing(items)] == ["seed-1"]
-    again = evaluate(tmp_path, items, maker, horizon=None, retries=0)
+    again = evaluate(tmp_path, items, factory, horizon=None, retries=0)
     assert Counter(row["row"] for row in again.record.rows) == {"fault": 4, "episode": 1}, "only what is missing is played"
 
 
@@ -135,8 +135,8 @@ def test_an_agent_that_raises_ends_the_run_with_its_own_error_and_keeps_what_is_
 
     items = mazes(4)
     with pytest.raises(KeyError, match="bug"):
-        evaluate(tmp_path, items, Maker("x", act, {}), concurrency=1)
-    assert evaluate(tmp_path, items[:3], Maker("x", act, {})).missing(items[:3]) == []
+        evaluate(tmp_path, items, AgentFactory("x", act, {}), concurrency=1)
+    assert evaluate(tmp_path, items[:3], AgentFactory("x", act, {})).missing(items[:3]) == []
 
 
 def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
@@ -222,7 +222,7 @@ def test_what_an_end_returns_reaches_the_next_attempt(tmp_path):
         def end(self, ending):
             return len(self.memory)
 
-    evaluate(tmp_path, mazes(1, attempts=3), Maker("mine", Mine, {}))
+    evaluate(tmp_path, mazes(1, attempts=3), AgentFactory("mine", Mine, {}))
     assert seen == [(0, []), (1, [0]), (2, [0, 1])]
 
 
@@ -237,7 +237,7 @@ def test_agents_that_wait_do_not_wait_for_each_other(tmp_path):
         return "look"
 
     waiting, most = [], []
-    evaluate(tmp_path, mazes(8), Maker("waits", act, {}), horizon=2, concurrency=8)
+    evaluate(tmp_path, mazes(8), AgentFactory("waits", act, {}), horizon=2, concurrency=8)
     assert max(most) >= 6
 
 
@@ -256,7 +256,7 @@ def test_an_end_that_leaves_no_json_is_the_agents_error(tmp_path):
             return {1, 2}
 
     with pytest.raises(BrokenPlugin, match="'end' of the agent Mine returned what is no JSON"):
-        evaluate(tmp_path, mazes(1), Maker("mine", Mine, {}))
+        evaluate(tmp_path, mazes(1), AgentFactory("mine", Mine, {}))
 
 
 def test_tokens_and_cost_are_written_down(tmp_path):

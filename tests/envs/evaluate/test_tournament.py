@@ -82,10 +82,10 @@ def test_a_turn_says_who_spoke_and_rewards_add_up_to_the_scores():
     call(NEGOTIATION, *TRIO, "--episodes", 3, "--out", "out")
     for row in rows():
         for seat, end in row["seats"].items():
-            turns = [turn for turn in row["turns"] if turn["agent"] == seat]
+            turns = [turn for turn in row["turns"] if turn["seat"] == seat]
             assert {turn["player"] for turn in turns} == {end["player"]}
             assert sum(turn["reward"] for turn in turns) == pytest.approx(end["score"])
-        speakers = [turn["agent"] for turn in row["turns"]]
+        speakers = [turn["seat"] for turn in row["turns"]]
         assert speakers[:3] == ["negotiator_0", "negotiator_1", "negotiator_0"][: len(speakers)]
     result = CliRunner().invoke(app, ["report", "out"])
     assert result.exit_code == 0, result.output
@@ -249,7 +249,7 @@ def test_results_of_other_settings_are_refused():
 
 def test_what_a_seat_earns_in_several_steps_is_the_reward_of_its_last_turn():
     """Half of a point in its own step, a quarter in the other's: 0.75, worked out by hand."""
-    turns = [{"agent": seat, "reward": 0.0, "invalid": False} for seat in ("player_0", "player_1")]
+    turns = [{"seat": seat, "reward": 0.0, "invalid": False} for seat in ("player_0", "player_1")]
     earned = iter([0.5, 0.0, 0.25, 0.0])
     understood = SimpleNamespace(invalid=False)
     match = SimpleNamespace(earned=lambda seat: next(earned), outcomes={"player_0": understood, "player_1": understood})

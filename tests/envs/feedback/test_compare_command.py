@@ -53,7 +53,7 @@ def test_attempts_of_one_run_are_compared(tmp_path):
 
 def test_hostile_text_is_no_markup_and_moves_no_cursor():
     text = "[red]x[/] \x1b[2J :smile: \x07"
-    played = [(name, [result("[b]t[/]", [turn(1, observation=text, agent="[i]p[/]", response=name)])]) for name in ("one", "two")]
+    played = [(name, [result("[b]t[/]", [turn(1, observation=text, seat="[i]p[/]", response=name)])]) for name in ("one", "two")]
     console = Console(record=True, width=120, force_terminal=True)
     with console.capture() as captured:
         compare(Session(pairs(played, lambda env_id: text), Rows(), seed=0), "kim", console=console, ask=lambda prompt: "q")

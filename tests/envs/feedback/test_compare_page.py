@@ -207,8 +207,8 @@ def test_texts_are_shown_exactly_and_run_nothing(opened):
     for _, rows in played:
         for row in rows:
             row |= {"task_id": HOSTILE + row["task_id"], "env_id": HOSTILE}
-            row["turns"][0] |= {"observation": HOSTILE, "action": HOSTILE, "agent": HOSTILE, "response": HOSTILE}
-            row["turns"][1] |= {"agent": "player_1"}
+            row["turns"][0] |= {"observation": HOSTILE, "action": HOSTILE, "seat": HOSTILE, "response": HOSTILE}
+            row["turns"][1] |= {"seat": "player_1"}
     with served(played) as server:
         page = opened(server, HOSTILE[:40])
         assert texts(page, "#sides pre.observation")[:2] == [HOSTILE, HOSTILE]

@@ -83,9 +83,9 @@ def test_without_rules_there_is_no_system_message():
 
 
 def test_what_says_nothing_is_left_out_and_counted():
-    seats = side(turns=[turn(1, agent="player_0"), turn(2, agent="player_1")])
+    seats = side(turns=[turn(1, seat="player_0"), turn(2, seat="player_1")])
     rows = [comparison(choice="tie"), comparison(choice="neither"), comparison(a=side(turns=0)), comparison(b=seats)]
-    rows += [comparison(a=A, b=said(("elsewhere", "go 1"))), comparison(a=A, b=side(turns=[turn(1, agent="player_0")]))]
+    rows += [comparison(a=A, b=said(("elsewhere", "go 1"))), comparison(a=A, b=side(turns=[turn(1, seat="player_0")]))]
     for form, kept, kinds in (("rewards", 2, 4), ("dpo", 0, 5), ("kto", 8, 2)):
         made, left_out = exported(rows, form)
         assert (len(made), len(left_out)) == (kept, kinds)
@@ -93,7 +93,7 @@ def test_what_says_nothing_is_left_out_and_counted():
         "both are equally good": 1,
         "neither is good": 1,
         "an episode has no turn": 1,
-        "several agents act in an episode": 1,
+        "several seats act in an episode": 1,
     }
 
 

@@ -139,10 +139,10 @@ def test_an_undo_names_the_pair_without_its_texts():
 
 
 def test_of_an_episode_only_what_a_reader_judges_is_kept():
-    row = result(turns=[turn(1, agent="player_0", screenshot="x.png", response="Action: go")], score=None, last=None, attempt=3)
+    row = result(turns=[turn(1, seat="player_0", screenshot="x.png", response="Action: go")], score=None, last=None, attempt=3)
     before = copy.deepcopy(row)
     kept = episode("one", row)
-    assert kept["turns"] == [turn(1, agent="player_0", response="Action: go")]
+    assert kept["turns"] == [turn(1, seat="player_0", response="Action: go")]
     assert {key: kept[key] for key in kept if key != "turns"} == {
         "run": "one", "attempt": 3, "settings": "h", "success": True, "score": None, "end": "terminated", "last": "",
     }  # fmt: skip

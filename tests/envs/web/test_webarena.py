@@ -6,7 +6,7 @@ from contextlib import suppress
 import gymnasium
 import pytest
 
-from agentgym_envs.core import Refusal
+from agentgym_envs.core import InvalidResponse
 from agentgym_envs.envs.web import session as sessions
 from agentgym_envs.envs.web.actions import Action, parse
 from agentgym_envs.envs.web.look import find
@@ -329,14 +329,14 @@ def test_an_episode_that_is_given_up_is_judged_without_an_answer(make):
     done = [env.step(text)[2] for text in ("a", "click [999]", "b", "click [998]", "c", "d", "e")]
     assert done == [False] * 6 + [True], "an element that is not there was understood"
     env.reset(options={"task_id": "shopping-0"})
-    assert [env.step(text)[2] for text in ("a", Refusal("Write one action."), "b")] == [False, False, True]
+    assert [env.step(text)[2] for text in ("a", InvalidResponse("Write one action."), "b")] == [False, False, True]
 
 
 def test_a_response_without_an_action_shows_the_page_and_what_was_wrong(make):
     env = make()
     observation, _ = env.reset(options={"task_id": "shopping-0"})
     possible = env.actions()
-    again, reward, over, _, info = env.step(Refusal("Write one action."))
+    again, reward, over, _, info = env.step(InvalidResponse("Write one action."))
     assert again == observation.replace("PREVIOUS ACTION: None", "PREVIOUS ACTION: none") + "\nERROR: Write one action."
     assert (reward, over, info["invalid"]) == (0, False, True)
     assert env.actions() == possible

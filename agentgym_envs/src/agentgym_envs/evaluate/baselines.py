@@ -10,18 +10,19 @@ import random
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents.base import Maker, load
-from agentgym_envs.evaluate.plan import Item, World
+from agentgym_envs.evaluate.agents.base import AgentFactory, load
+from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.evaluate.record import Rows
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.pool import EnvPool, Result, describe
+from agentgym_envs.pool import AsyncEnvPool, describe
 from agentgym_envs.tasks import check_id, spread, strings
 
+T = TypeVar("T")
 Agent = Callable[[str, dict[str, Any]], str]
 """An agent of the user's: the action for an observation and its info."""
 
@@ -70,19 +71,19 @@ def play(
         EnvFailure: an environment raised, hung or died.
     """
     _check_counts(episodes=episodes, workers=workers)
-    maker = load(agent) if isinstance(agent, str) else Maker("agent", agent, {})
+    factory = load(agent) if isinstance(agent, str) else AgentFactory("agent", agent, {})
     chosen = None if task_ids is None else [check_id(one) for one in strings(task_ids, "task_ids")]
-    told = describe(env_id, **kwargs)
-    ids = told.task_ids if chosen is None else chosen
+    description = describe(env_id, **kwargs)
+    ids = description.task_ids if chosen is None else chosen
     if ids is None:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
     chosen = spread(ids, len(ids) if episodes is None else episodes)
-    world = World(env_id, dict(kwargs), told.instructions, told.tools)
-    items = [Item("", "", env_id, task_id, 0, 0, world) for task_id in chosen]
+    env = EvalEnv(env_id, dict(kwargs), description.instructions, description.tools)
+    items = [Item("", "", env_id, task_id, 0, 0, env) for task_id in chosen]
     slots = _slots(workers, len(chosen))
     runner = Runner(
-        settings=Settings(agent=maker.name, format=None, horizon=horizon),
-        maker=maker,
+        settings=Settings(agent=factory.name, format=None, horizon=horizon),
+        factory=factory,
         record=Rows(),
         limits=Limits(concurrency=slots, workers=slots, timeout=timeout),
         on_row=lambda row: on_episode() if on_episode else None,
@@ -93,15 +94,14 @@ def play(
     return [Episode(i, rows[i]["success"], rows[i]["score"], len(rows[i]["turns"])) for i in chosen]
 
 
-def _finish(work: Coroutine[Any, Any, None]) -> None:
+def _finish(work: Coroutine[Any, Any, T]) -> T:
     """Runs a coroutine to its end, also where an event loop is running: in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(work)
-    else:
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, work).result()
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def random_episodes(
@@ -137,54 +137,41 @@ def random_episodes(
         EnvFailure: an environment raised, hung or died.
     """
     _check_counts(count=count, turns=turns, workers=workers)
-    keywords = {"action_format": action_format, "timeout": timeout, "max_episode_steps": -1, **_listing(env_id, kwargs)}
-    walkers = [_Walker(random.Random(f"{seed}:{number}"), turns) for number in range(count)]
     slots = _slots(workers, count)
-    with EnvPool(env_id, slots, workers=slots, **keywords) as pool:
-        _drive(pool, walkers, on_episode)
-    return [walker.texts for walker in walkers]
+    options = {"workers": slots, "action_format": action_format, "timeout": timeout, "max_episode_steps": -1}
+    return _finish(_random_episodes(env_id, count, seed, turns, slots, on_episode, {**options, **_listing(env_id, kwargs)}))
 
 
-class _Walker:
-    """An episode of random actions, written in the pool's format."""
+async def _random_episodes(
+    env_id: str, count: int, seed: int, turns: int, slots: int, on_episode: Callable[[], None] | None, options: dict[str, Any]
+) -> list[list[str]]:
+    """Plays one episode in each slot at a time; the first failure is raised."""
+    episodes: list[list[str]] = [[]] * count
+    waiting = iter(range(count))
 
-    def __init__(self, rng: random.Random, turns: int):
-        self._rng, self._turns = rng, turns
-        self.texts: list[str] = []
-
-    def reset(self, pool: EnvPool, index: int) -> None:
-        pool.reset(index, seed=self._rng.randrange(2**31))
-
-    def go_on(self, pool: EnvPool, result: Result) -> bool:
-        """Takes an answer in and asks for the next step; says whether there is one."""
-        if result.action is not None:
-            self.texts.append(result.action)
-        if result.terminated or result.truncated or len(self.texts) >= 2 * self._turns:
-            return False
-        self.texts.append(result.observation)
-        pool.send(result.index, self._rng.choice(_listed(pool, result.info or {})), bare=True)
-        return True
-
-
-def _drive(pool: EnvPool, episodes: Sequence[_Walker], on_episode: Callable[[], None] | None) -> None:
-    """Plays episodes, one in each slot of the pool at a time; the first failure is raised."""
-    waiting = iter(episodes)
-    playing = dict(zip(range(pool.num_envs), waiting, strict=False))
-    for index, episode in playing.items():
-        episode.reset(pool, index)
-    while playing:
-        for result in pool.recv():
-            result.check()
-            if playing[result.index].go_on(pool, result):
-                continue
+    async def play_on(pool: AsyncEnvPool, slot: int) -> None:
+        for number in waiting:
+            episodes[number] = await _random_episode(pool, slot, random.Random(f"{seed}:{number}"), turns, env_id)
             if on_episode:
                 on_episode()
-            following = next(waiting, None)
-            if following is None:
-                del playing[result.index]
-            else:
-                playing[result.index] = following
-                following.reset(pool, result.index)
+
+    async with AsyncEnvPool(env_id, slots, **options) as pool:
+        await asyncio.gather(*(play_on(pool, slot) for slot in range(slots)))
+    return episodes
+
+
+async def _random_episode(pool: AsyncEnvPool, slot: int, rng: random.Random, turns: int, env_id: str) -> list[str]:
+    """Returns observations and the actions as the pool's format writes them, in turns."""
+    texts: list[str] = []
+    result = await pool.reset(slot, seed=rng.randrange(2**31))
+    result.check()
+    while not (result.terminated or result.truncated or len(texts) >= 2 * turns):
+        texts.append(result.observation)
+        result = await pool.send(slot, rng.choice(_listed(env_id, result.info or {})), bare=True)
+        result.check()
+        if result.action is not None:
+            texts.append(result.action)
+    return texts
 
 
 def _check_counts(**counts: int | None) -> None:
@@ -204,8 +191,8 @@ def _listing(env_id: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {**kwargs, "admissible": True}
 
 
-def _listed(pool: EnvPool, info: dict[str, Any]) -> list[str]:
+def _listed(env_id: str, info: dict[str, Any]) -> list[str]:
     actions: list[str] = info.get("admissible_actions") or []
     if not actions:
-        raise ArgumentError(f"{pool.spec.id} lists no admissible actions, which random play needs")
+        raise ArgumentError(f"{registry.spec(env_id).id} lists no admissible actions, which random play needs")
     return actions

@@ -25,9 +25,9 @@ class Usage:
 
     def add(self, other: "Usage | Mapping[str, Any]") -> None:
         """Adds another."""
-        told = other if isinstance(other, Mapping) else vars(other)
+        counts = other if isinstance(other, Mapping) else vars(other)
         for name in vars(self):
-            setattr(self, name, getattr(self, name) + told.get(name, 0))
+            setattr(self, name, getattr(self, name) + counts.get(name, 0))
 
 
 @dataclass
@@ -71,10 +71,10 @@ class Meter:
             ProviderError: see :class:`~agentgym_envs.models.client.Client`.
         """
         reply = await self._client.complete(messages, tools=tools)
-        told = reply.usage
-        if told is None and (self._budget.tokens is not None or self._budget.cost is not None):
+        usage = reply.usage
+        if usage is None and (self._budget.tokens is not None or self._budget.cost is not None):
             raise ArgumentError("the model's server does not say how many tokens it used, so that no budget can be kept")
-        used = Usage(1, told.prompt_tokens if told else 0, told.completion_tokens if told else 0, reply.cost or 0.0)
+        used = Usage(1, usage.prompt_tokens if usage else 0, usage.completion_tokens if usage else 0, reply.cost or 0.0)
         self.usage.add(used)
         self._budget.used.add(used)
         return reply

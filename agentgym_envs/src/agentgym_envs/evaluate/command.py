@@ -13,7 +13,7 @@ from rich.console import Console
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.evaluate import record as records
 from agentgym_envs.evaluate import tables
-from agentgym_envs.evaluate.agents.base import Maker, load
+from agentgym_envs.evaluate.agents.base import AgentFactory, load
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.display import Display, show_results
 from agentgym_envs.evaluate.plan import Item, plan
@@ -73,11 +73,11 @@ def evaluate(
     """Plays the tasks of a suite or an environment with a model or another agent; run again, it plays what is missing."""
     if not (agent or model):
         raise ArgumentError("who is to act? Name a model with --model, or an agent with --agent")
-    maker = load(agent or "react", keywords(option))
-    asked = Sampling(temperature, max_tokens, keywords(send))
-    settings, endpoint = _settings(maker, model, form, horizon, {**keywords(set_), **keywords(data)}, asked)
+    factory = load(agent or "react", keywords(option))
+    sampling = Sampling(temperature, max_tokens, keywords(send))
+    settings, endpoint = _settings(factory, model, form, horizon, {**keywords(set_), **keywords(data)}, sampling)
     settings = replace(settings, target=target, split="" if target in suites else split)
-    named = "-".join(filter(None, [target, model, maker.name]))
+    named = "-".join(filter(None, [target, model, factory.name]))
     folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", named).strip("-")
     families = [name.strip() for name in only.split(",")] if only else []
     items = _planned(
@@ -96,7 +96,7 @@ def evaluate(
     if endpoint:
         address: dict[str, Any] = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
         client = Client(Endpoint(**endpoint, **address), connections=concurrency)
-        maker.make(client)  # an option that cannot be is told before anything is written
+        factory.make(client)  # an option that cannot be is told before anything is written
     lines = folder / records.EPISODES
     fresh = not lines.exists() or not lines.stat().st_size
     if client and fresh:  # a server that is not there leaves no folder behind
@@ -111,10 +111,10 @@ def evaluate(
         budget = Budget(budget_tokens, budget_cost)
         for row in opened.rows:
             budget.used.add(row["usage"])
-        runner = Runner(settings=settings, maker=maker, record=opened, limits=limits, client=client, budget=budget)
+        runner = Runner(settings=settings, factory=factory, record=opened, limits=limits, client=client, budget=budget)
         _carry_out(runner, items, target, check=not fresh)
         planned = {runner.key(item) for item in items}
-        show_results(out, [row for row in opened.rows if Key.of(row) in planned], f"{model or maker.name} on {target}")
+        show_results(out, [row for row in opened.rows if Key.of(row) in planned], f"{model or factory.name} on {target}")
         out.print(tables.LEGEND, style="dim")
         left = runner.missing(items)
     finally:
@@ -141,24 +141,25 @@ async def _checked(client: Client) -> None:
 
 
 def _settings(
-    maker: Maker, model: str, form: str | None, horizon: int | None, kwargs: dict[str, Any], sampling: Sampling
+    factory: AgentFactory, model: str, form: str | None, horizon: int | None, kwargs: dict[str, Any], sampling: Sampling
 ) -> tuple[Settings, dict[str, Any] | None]:
     """Returns what determines results, and how the model is asked where one is."""
     if form is not None and form not in FORMATS:
         raise UnknownName("format", form, FORMATS)
-    if form not in (None, maker.format) and maker.format in (None, "function"):
-        raise ArgumentError(f"agent {maker.name!r} has no choice of how its responses hold actions: leave --format out")
-    common: dict[str, Any] = {"agent": maker.name, "options": maker.options, "format": form or maker.format, "horizon": horizon}
-    if not maker.needs_client:
+    if form not in (None, factory.format) and factory.format in (None, "function"):
+        raise ArgumentError(f"agent {factory.name!r} has no choice of how its responses hold actions: leave --format out")
+    agent = {"agent": factory.name, "options": factory.options}
+    common: dict[str, Any] = {**agent, "format": form or factory.format, "horizon": horizon}
+    if not factory.needs_client:
         if model:
-            raise ArgumentError(f"agent {maker.name!r} does not act through a model: leave --model out")
+            raise ArgumentError(f"agent {factory.name!r} does not act through a model: leave --model out")
         return Settings(**common, kwargs=kwargs), None
     if not model:
-        raise ArgumentError(f"agent {maker.name!r} acts through a model: name one with --model")
+        raise ArgumentError(f"agent {factory.name!r} acts through a model: name one with --model")
     if clash := sorted({"temperature", "max_tokens"} & sampling.extra.keys()):
         raise ArgumentError(f"--send {clash[0]}=…: use --{clash[0].replace('_', '-')}")
-    asked = sampling._asdict()
-    return Settings(**common, model=model, sampling=asked, kwargs=kwargs), {"model": model, **asked}
+    request = sampling._asdict()
+    return Settings(**common, model=model, sampling=request, kwargs=kwargs), {"model": model, **request}
 
 
 def _by_family(pairs: Pairs) -> dict[str, dict[str, Any]]:

@@ -21,22 +21,22 @@ MARKS = ("<think>", "</think>", "<thinking>", "</thinking>", "<action>", "</acti
 log = logging.getLogger(__name__)
 
 
-class Place(NamedTuple):
+class EnvSlot(NamedTuple):
     """An environment of a pool."""
 
     pool: AsyncEnvPool
-    slot: int
+    number: int
 
 
 async def play(
-    item: Item, make: Callable[[], Agent], place: Place, *, form: str | None, memory: Sequence[Any], turns: list[Row]
+    item: Item, make: Callable[[], Agent], env_slot: EnvSlot, *, form: str | None, memory: Sequence[Any], turns: list[Row]
 ) -> Row:
-    """Plays an episode. Each seat that ``info["agent"]`` names has an agent of its own, with a conversation of its own.
+    """Plays an episode. Each seat that ``info["seat"]`` names has an agent of its own, with a conversation of its own.
 
     Args:
         item: which.
         make: makes an agent.
-        place: where; its pool reads responses in ``form``.
+        env_slot: where; its pool reads responses in ``form``.
         form: how responses hold actions, or None.
         memory: what earlier attempts left.
         turns: empty; filled as they are played, so that a fault finds them too.
@@ -49,25 +49,25 @@ async def play(
         ProviderError: the model's server did.
     """
     began = time.monotonic()
-    result = _checked(await place.pool.reset(place.slot, **item.start))
-    reader = FORMATS[form](item.world.tools) if form else None
+    result = _checked(await env_slot.pool.reset(env_slot.number, **item.start))
+    reader = FORMATS[form](item.env.tools) if form else None
     goal = str((result.info or {}).get("goal", ""))
     agents: dict[str, Agent] = {}
     seen: dict[str, str] = {}
     end = ""
     while not end:
-        asked = result.info or {}
-        seat = _seat(asked)
+        info = result.info or {}
+        seat = _seat(info)
         if seat not in agents:
             agents[seat] = make()
-            await _called(agents[seat], "start", _opening(item, asked, form, memory))
+            await _called(agents[seat], "start", _opening(item, info, form, memory))
         agent, seen[seat] = agents[seat], result.observation
         try:
-            response = await _called(agent, "act", result.observation, asked)
+            response = await _called(agent, "act", result.observation, info)
         except ContextExceeded:
             end = "context"
             break
-        after = await _taken(agent, place, response)
+        after = await _taken(agent, env_slot, response)
         if after.info is None:  # the oracle had nothing more to say
             end = "truncated"
             break
@@ -92,20 +92,20 @@ async def play(
 
 def _seat(info: Mapping[str, Any]) -> str:
     """Returns who acts next, or acted last; empty in an environment with one agent."""
-    agent = info.get("agent")
+    agent = info.get("seat")
     return agent if isinstance(agent, str) else ""
 
 
 def _own(info: Mapping[str, Any], key: str, seat: str, whole: Any) -> Any:
     """Returns what an environment with several seats tells of one, else what holds for the whole."""
-    told = info.get(key)
-    return told.get(seat, whole) if seat and isinstance(told, Mapping) else whole
+    by_seat = info.get(key)
+    return by_seat.get(seat, whole) if seat and isinstance(by_seat, Mapping) else whole
 
 
 def _judge(turns: Sequence[Row], info: Mapping[str, Any]) -> None:
     """Marks what was not understood. Seats that speak at once are heard when all have spoken: it may be an earlier turn."""
-    latest = {played.get("agent", ""): played for played in turns}
-    last = turns[-1].get("agent", "")
+    latest = {played.get("seat", ""): played for played in turns}
+    last = turns[-1].get("seat", "")
     for seat, played in latest.items():
         played["invalid"] |= bool(_own(info, "invalids", seat, info.get("invalid", False) and seat == last))
 
@@ -120,9 +120,9 @@ def _left(lessons: Mapping[str, Any]) -> Any:
 def _opening(item: Item, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]) -> Opening:
     seat, goal = _seat(info), str(info.get("goal", ""))
     own = [left.get(seat) if isinstance(left, Mapping) else None for left in memory] if seat else memory
-    rules = FORMATS[form](item.world.tools).describe() if form else ""
-    tools = FunctionCall(item.world.tools).schema()
-    return Opening(item.task_id, item.attempt, goal, item.world.instructions, rules, tools, own, seat)
+    rules = FORMATS[form](item.env.tools).describe() if form else ""
+    tools = FunctionCall(item.env.tools).schema()
+    return Opening(item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat)
 
 
 async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
@@ -148,11 +148,11 @@ async def _lesson(agent: Agent, ending: Ending) -> Any:
     return lesson
 
 
-async def _taken(agent: Agent, place: Place, response: Any) -> Result:
+async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> Result:
     if not isinstance(response, str):
         raise BrokenPlugin(f"the agent {type(agent).__name__} responded with {response!r}: a response is a str")
-    pool, slot = place
-    return _checked(await (pool.ask_oracle(slot) if response is ASK_ORACLE else pool.send(slot, response)))
+    pool, number = env_slot
+    return _checked(await (pool.ask_oracle(number) if response is ASK_ORACLE else pool.send(number, response)))
 
 
 def _checked(result: Result) -> Result:
@@ -160,7 +160,7 @@ def _checked(result: Result) -> Result:
     return result
 
 
-def turn(observation: str, response: str, reader: Format | None, reward: float, invalid: bool, agent: str = "") -> Row:
+def turn(observation: str, response: str, reader: Format | None, reward: float, invalid: bool, seat: str = "") -> Row:
     """Returns a turn as it is written down.
 
     Args:
@@ -169,15 +169,15 @@ def turn(observation: str, response: str, reader: Format | None, reward: float, 
         reader: of the response's format; None where it is an action.
         reward: of the action.
         invalid: it was not understood.
-        agent: whose turn it was; empty in an environment with one.
+        seat: whose turn it was; empty in an environment with one.
     """
     try:
         action = reader.parse(response) if reader else response
     except FormatError:
         action, invalid = "", True
-    who = {"agent": agent} if agent else {}
-    told = {**who, "observation": observation, "response": response, "thought": thought(response, action), "action": action}
-    return {**told, "reward": reward, "invalid": invalid}
+    who = {"seat": seat} if seat else {}
+    row = {**who, "observation": observation, "response": response, "thought": thought(response, action), "action": action}
+    return {**row, "reward": reward, "invalid": invalid}
 
 
 def thought(response: str, action: str) -> str:

@@ -15,7 +15,7 @@ SEEDS = 100  # episodes of an environment that lists no tasks, where no number i
 
 
 @dataclass(frozen=True)
-class World:
+class EvalEnv:
     """An environment with its keywords, and what an agent is told of it."""
 
     env_id: str
@@ -35,12 +35,12 @@ class Item:
     task_id: str
     difficulty: int
     attempt: int
-    world: World = field(repr=False)
+    env: EvalEnv = field(repr=False)
 
     @property
     def start(self) -> dict[str, Any]:
         """What a reset is asked for: all attempts at a task begin the same."""
-        if self.world.text_env:
+        if self.env.text_env:
             return {"options": {"task_id": self.task_id}}
         return {"seed": int(self.task_id.removeprefix(SEED))}
 
@@ -99,8 +99,8 @@ def plan(
         _known(target)
         families, skipped = [_single(target, split, patterns, dict(kwargs or {}), episodes or SEEDS)], []
     made = [
-        Item(target if target in suites else "", scenario, family, task_id, difficulty, attempt, world)
-        for scenario, family, world, listed in families
+        Item(target if target in suites else "", scenario, family, task_id, difficulty, attempt, env)
+        for scenario, family, env, listed in families
         for task_id, difficulty in spread_pairs(listed, episodes)
         for attempt in range(attempts)
     ]
@@ -109,8 +109,8 @@ def plan(
 
 Listed = list[tuple[str, int]]
 """Task ids and difficulties."""
-Prepared = tuple[str, str, World, Listed]
-"""Scenario, family, world, tasks."""
+Prepared = tuple[str, str, EvalEnv, Listed]
+"""Scenario, family, environment, tasks."""
 
 
 def spread_pairs(listed: Listed, count: int | None) -> Listed:
@@ -153,7 +153,7 @@ def _available(
         if not ids:
             skipped.append(Skipped(family.name, "none of its tasks is there"))
             continue
-        prepared.append((family.scenario, family.name, *_world(family.env_id, {"split": "test", **keywords}, ids)))
+        prepared.append((family.scenario, family.name, *_eval_env(family.env_id, {"split": "test", **keywords}, ids)))
     return prepared, skipped
 
 
@@ -162,23 +162,23 @@ def _single(env_id: str, split: str, tasks: list[str] | None, kwargs: dict[str, 
     name = env_id.rpartition(":")[2]
     chosen = {"split": split, **({} if tasks is None else {"tasks": tasks}), **kwargs}
     try:
-        told = describe(env_id, **chosen)
+        description = describe(env_id, **chosen)
     except ArgumentError:
-        told = describe(env_id, **kwargs)  # a plain environment has no splits
-        if told.text_env:
+        description = describe(env_id, **kwargs)  # a plain environment has no splits
+        if description.text_env:
             raise
-    if told.text_env:
+    if description.text_env:
         kwargs = chosen
-        listed = list(zip(told.task_ids or [], told.difficulties or [], strict=True))
+        listed = list(zip(description.task_ids or [], description.difficulties or [], strict=True))
     elif tasks is not None:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks, so that no pattern can choose among them")
     else:
         listed = [(f"{SEED}{n}", 0) for n in range(seeds)]
-    return "", name, World(env_id, kwargs, told.instructions, told.tools, told.text_env), listed
+    return "", name, EvalEnv(env_id, kwargs, description.instructions, description.tools, description.text_env), listed
 
 
-def _world(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[World, Listed]:
+def _eval_env(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[EvalEnv, Listed]:
     """Constructs an environment of a suite, which are our own and quick to construct; returns it and its tasks' difficulties."""
     inner: Any = registry.make(env_id, **kwargs).unwrapped
     inner.close()
-    return World(env_id, kwargs, inner.instructions, dict(inner.tools)), [(i, inner.task_set.difficulty(i)) for i in ids]
+    return EvalEnv(env_id, kwargs, inner.instructions, dict(inner.tools)), [(i, inner.task_set.difficulty(i)) for i in ids]

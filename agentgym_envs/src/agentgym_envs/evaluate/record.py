@@ -8,7 +8,7 @@ A line of an episode::
      "turns": [{"observation": …, "response": …, "thought": …, "action": …, "reward": 1.0, "invalid": false}, …],
      "usage": {"calls": 4, "prompt_tokens": 812, "completion_tokens": 90, "cost": 0.0}, "seconds": 3.1, "memory": null}
 
-Where ``info["agent"]`` names who acts, a turn also has ``"agent"``, and ``memory`` is by agent.
+Where ``info["seat"]`` names who acts, a turn also has ``"seat"``, and ``memory`` is by seat.
 
 ``end`` is "terminated" (the task was decided), "truncated" (the turns were spent) or "context" (the model's context was). A fault
 has the same first nine keys, and ``"row": "fault", "fault": "environment"`` or ``"provider"``, ``"try"``, ``"error"``, ``"turns"``

@@ -1,7 +1,7 @@
 """The evaluation loop: as many episodes at a time as asked for, what fails written down and tried again.
 
 Each player is a task of asyncio that takes the next chain of episodes: one, or all attempts at a task of an agent that learns from
-them. Environments live in one pool for each world, open as long as there are episodes for it.
+them. Environments live in one pool for each ``EvalEnv``, open as long as there are episodes for it.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from typing import Any
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError, EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
-from agentgym_envs.evaluate.agents.base import Maker
+from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.agents.baselines import Oracle
 from agentgym_envs.evaluate.budget import Budget, Meter
-from agentgym_envs.evaluate.episode import Place, play
-from agentgym_envs.evaluate.plan import Item, World
+from agentgym_envs.evaluate.episode import EnvSlot, play
+from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.models.client import Client
@@ -50,7 +50,7 @@ class Limits:
     concurrency: int = 8
     """Episodes at a time."""
     workers: int | None = None
-    """Environment processes a world; None: one an episode, up to ``WORKERS`` or two a core."""
+    """Environment processes of an ``EvalEnv``; None: one an episode, up to ``WORKERS`` or two a core."""
     timeout: float = 60.0
     """Seconds that one call of an environment may take."""
     retries: int = 2
@@ -60,8 +60,8 @@ class Limits:
 
 
 @dataclass
-class _Arena:
-    """The environments of a world."""
+class _SlotPool:
+    """The pool of an ``EvalEnv``, and its free slots."""
 
     pool: AsyncEnvPool
     free: list[int]
@@ -75,7 +75,7 @@ class Runner:
 
     Attributes:
         settings: what determines results.
-        maker: makes an agent an episode, or one for each seat of it.
+        factory: makes an agent an episode, or one for each seat of it.
         record: where lines go.
         limits: how it is carried out.
         client: the model, where the agent needs one.
@@ -84,7 +84,7 @@ class Runner:
     """
 
     settings: Settings
-    maker: Maker
+    factory: AgentFactory
     record: Rows
     limits: Limits
     client: Client | None = None
@@ -98,7 +98,7 @@ class Runner:
     """Of the latest fault."""
 
     def __post_init__(self) -> None:
-        self._arenas: dict[int, _Arena] = {}
+        self._slot_pools: dict[int, _SlotPool] = {}
         self._outage = 0
 
     def missing(self, items: Sequence[Item]) -> list[Item]:
@@ -118,9 +118,9 @@ class Runner:
             Exception: whatever an agent raises, or an environment's refusal.
         """
         # Pictures are named by their task, so that only one attempt at it may be under way.
-        chains = _chains(self.missing(items), by_task=self.maker.learns or self.limits.screenshots)
+        chains = _chains(self.missing(items), by_task=self.factory.learns or self.limits.screenshots)
         waiting = deque(chains)
-        self._chains_left = Counter(id(chain[0].world) for chain in chains)
+        self._chains_left = Counter(id(chain[0].env) for chain in chains)
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(self.limits.concurrency + 1))  # agents that wait
         try:
             async with asyncio.TaskGroup() as players:
@@ -131,47 +131,47 @@ class Runner:
         except* Exception as group:
             raise _first(group) from None
         finally:
-            for arena in self._arenas.values():
-                await arena.pool.close()
-            self._arenas.clear()
+            for slots in self._slot_pools.values():
+                await slots.pool.close()
+            self._slot_pools.clear()
 
     async def _player(self, waiting: deque[Chain]) -> None:
         while waiting and not self.stopped:
             chain = waiting.popleft()
-            arena = self._arena(chain[0].world)
-            slot = arena.free.pop()
+            slots = self._slot_pool(chain[0].env)
+            slot = slots.free.pop()
             for item in chain:
-                await self._try(item, Place(arena.pool, slot))
-            arena.free.append(slot)
-            arena.left -= 1
-            if not arena.left:
-                del self._arenas[id(chain[0].world)]
-                await arena.pool.close()
+                await self._try(item, EnvSlot(slots.pool, slot))
+            slots.free.append(slot)
+            slots.left -= 1
+            if not slots.left:
+                del self._slot_pools[id(chain[0].env)]
+                await slots.pool.close()
 
-    def _arena(self, world: World) -> _Arena:
-        if id(world) not in self._arenas:
-            left = self._chains_left[id(world)]
+    def _slot_pool(self, env: EvalEnv) -> _SlotPool:
+        if id(env) not in self._slot_pools:
+            left = self._chains_left[id(env)]
             count = min(self.limits.concurrency, left)
             workers = min(self.limits.workers or max(WORKERS, 2 * (os.cpu_count() or 1)), count)
-            listing = self._listing(world)
+            listing = self._listing(env)
             options: dict[str, Any] = {"workers": workers, "timeout": self.limits.timeout, "action_format": self.settings.format}
-            pictures = {"screenshots": str(self._pictures(world))} if self._pictured(world) else {}
-            keywords = {**options, "max_episode_steps": self.settings.horizon, **world.kwargs, **listing, **pictures}
-            self._arenas[id(world)] = _Arena(AsyncEnvPool(world.env_id, count, **keywords), list(range(count)), left)
-        return self._arenas[id(world)]
+            pictures = {"screenshots": str(self._pictures(env))} if self._pictured(env) else {}
+            keywords = {**options, "max_episode_steps": self.settings.horizon, **env.kwargs, **listing, **pictures}
+            self._slot_pools[id(env)] = _SlotPool(AsyncEnvPool(env.env_id, count, **keywords), list(range(count)), left)
+        return self._slot_pools[id(env)]
 
-    def _listing(self, world: World) -> dict[str, Any]:
+    def _listing(self, env: EvalEnv) -> dict[str, Any]:
         """Returns the keyword that makes an environment list its admissible actions, where the agent needs them."""
-        name = registry.named(world.env_id)
-        if self.maker.target is Oracle and not world.text_env:
+        name = registry.named(env.env_id)
+        if self.factory.target is Oracle and not env.text_env:
             raise ArgumentError(f"{name} has no oracle")
-        if not self.maker.lists_actions:
+        if not self.factory.lists_actions:
             return {}
-        if not registry.takes(world.env_id, "admissible"):
+        if not registry.takes(env.env_id, "admissible"):
             raise ArgumentError(f"{name} has no keyword 'admissible', and random play needs its admissible actions")
         return {"admissible": True}
 
-    async def _try(self, item: Item, place: Place) -> None:
+    async def _try(self, item: Item, env_slot: EnvSlot) -> None:
         """Plays an episode until it succeeds or is given up; what fails is no result."""
         tries = disturbed = 0
         meter = Meter(self.client, self.budget) if self.client else None
@@ -181,8 +181,8 @@ class Runner:
                 return
             turns: list[Row] = []
             try:
-                make = partial(self.maker.make, meter)
-                played = await play(item, make, place, form=self.settings.format, memory=self._memory(item), turns=turns)
+                make = partial(self.factory.make, meter)
+                played = await play(item, make, env_slot, form=self.settings.format, memory=self._memory(item), turns=turns)
             except (EnvFailure, ProviderError) as error:
                 if self.strict or (isinstance(error, ProviderRefused) and error.status in HOPELESS):
                     raise
@@ -199,29 +199,29 @@ class Runner:
                 self._add({**self._head("episode", item), **played, "usage": vars(meter.usage) if meter else {}})
                 return
 
-    def _pictured(self, world: World) -> bool:
-        return self.limits.screenshots and registry.takes(world.env_id, "screenshots")
+    def _pictured(self, env: EvalEnv) -> bool:
+        return self.limits.screenshots and registry.takes(env.env_id, "screenshots")
 
-    def _pictures(self, world: World) -> Path:
+    def _pictures(self, env: EvalEnv) -> Path:
         """Returns where an environment puts the pictures of the episode under way."""
         assert self.record.folder is not None
-        folder = self.record.folder / PICTURES / "under way" / world.env_id.rpartition("/")[2]
+        folder = self.record.folder / PICTURES / "under way" / env.env_id.rpartition("/")[2]
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def _keep_pictures(self, item: Item, turns: list[Row]) -> None:
         """Gives each turn the picture of its observation, under a name of its own."""
-        if not self._pictured(item.world):
+        if not self._pictured(item.env):
             return
         assert self.record.folder is not None
         for number, turn in enumerate(turns):
-            name = f"{item.world.env_id.rpartition('/')[2]}-{item.task_id}-{item.attempt}-{number}.png"
-            (self._pictures(item.world) / f"{item.task_id}-{number}.png").replace(self.record.folder / PICTURES / name)
+            name = f"{item.env.env_id.rpartition('/')[2]}-{item.task_id}-{item.attempt}-{number}.png"
+            (self._pictures(item.env) / f"{item.task_id}-{number}.png").replace(self.record.folder / PICTURES / name)
             turn["screenshot"] = f"{PICTURES}/{name}"
 
     def _memory(self, item: Item) -> list[Any]:
         """Returns what earlier attempts at the task left, in their order."""
-        if not self.maker.learns:
+        if not self.factory.learns:
             return []
         earlier = [self.key(item)._replace(attempt=n) for n in range(item.attempt)]
         left = {Key.of(row): row["memory"] for row in episodes(self.record.rows)}
@@ -238,7 +238,7 @@ class Runner:
             raise _Outage
 
     def _head(self, row: str, item: Item) -> Row:
-        named = {"suite": item.suite, "scenario": item.scenario, "family": item.family, "env_id": item.world.env_id}
+        named = {"suite": item.suite, "scenario": item.scenario, "family": item.family, "env_id": item.env.env_id}
         which = {"task_id": item.task_id, "difficulty": item.difficulty, "attempt": item.attempt}
         return {"row": row, **named, **which, "settings": self.settings.key}
 

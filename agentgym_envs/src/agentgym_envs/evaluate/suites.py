@@ -40,14 +40,14 @@ class Family:
     def task_ids(self, **kwargs: Any) -> tuple[str, ...]:
         """Returns the tasks; constructor keywords that bring tasks of their own (``questions``) replace the patterns."""
         if "questions" in kwargs:
-            return tuple(spread(self._world(kwargs).task_ids, self.count))
-        tasks = self._world(kwargs).task_set
+            return tuple(spread(self._make(kwargs).task_ids, self.count))
+        tasks = self._make(kwargs).task_set
         chosen: list[str] = []
         for split in ("test", "dev"):
             chosen += spread(matching(tasks.ids(split), self.patterns), self.count - len(chosen))
         return tuple(chosen)
 
-    def _world(self, kwargs: dict[str, Any]) -> Any:
+    def _make(self, kwargs: dict[str, Any]) -> Any:
         if "split" in kwargs:
             raise ArgumentError(
                 f"split={kwargs['split']!r} cannot be set for {self.name}: a suite has its own splits. Leave it out"

@@ -76,16 +76,16 @@ def errors(rows: Sequence[Row]) -> list[str]:
     """Returns the commonest errors of a run's faults, and how often each was met."""
     faults = [row for row in rows if row["row"] == "fault"]
     met = Counter(f"{row['fault']}: {' '.join(str(row.get('error', '')).split())}" for row in faults)
-    told = [f"{_counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}" for text, n in met.most_common(COMMONEST)]
+    most = [f"{_counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}" for text, n in met.most_common(COMMONEST)]
     rest = len(faults) - sum(n for _, n in met.most_common(COMMONEST))
-    return [*told, *([f"{_counted(rest, 'fault')} with other errors"] if rest else [])]
+    return [*most, *([f"{_counted(rest, 'fault')} with other errors"] if rest else [])]
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """Returns what a reader of the table must know of its families."""
     played = {(row["suite"], row["family"]) for row in rows}
-    told = [(f.note, f.name) for suite in suites for f in suites[suite] if f.note and (suite, f.name) in played]
-    return [f"{', '.join(name for n, name in told if n == note)}: {note}" for note in dict.fromkeys(note for note, _ in told)]
+    noted = [(f.note, f.name) for suite in suites for f in suites[suite] if f.note and (suite, f.name) in played]
+    return [f"{', '.join(name for n, name in noted if n == note)}: {note}" for note in dict.fromkeys(note for note, _ in noted)]
 
 
 def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
@@ -138,10 +138,10 @@ def _fewer(played: Sequence[Row]) -> list[str]:
     """Tells that attempts are missing."""
     attempts = [len(rows) for rows in by_task(played).values()]
     fewer = sum(n < max(attempts) for n in attempts)
-    told = (
+    warning = (
         f"{fewer} of {len(attempts)} tasks have fewer attempts; Pass@k and score > 0 are of those that have the most of their line"
     )
-    return [told] if fewer else []
+    return [warning] if fewer else []
 
 
 def _unscored(played: Sequence[Row]) -> list[str]:

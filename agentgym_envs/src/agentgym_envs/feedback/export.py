@@ -94,8 +94,8 @@ def conversation(instructions: str, episode: Row) -> Messages:
     turns = episode["turns"]
     if not turns:
         raise LeftOut("an episode has no turn")
-    if len({turn.get("agent") for turn in turns}) > 1:
-        raise LeftOut("several agents act in an episode")
+    if len({turn.get("seat") for turn in turns}) > 1:
+        raise LeftOut("several seats act in an episode")
     return [_message(role, text) for role, text in _said(instructions, turns)]
 
 

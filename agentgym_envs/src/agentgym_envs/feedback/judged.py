@@ -70,5 +70,5 @@ def _results(comparisons: Sequence[Row]) -> list[str]:
 
 def _result(a: str, b: str, counts: Counter[str]) -> str:
     names = WORDS | ({"a": f"{a} is better", "b": f"{b} is better"} if a != b else {"a": "earlier attempt", "b": "later attempt"})
-    told = ", ".join(f"{names[choice]} {counts[choice]}" for choice in CHOICES)
-    return f"{a}: {told}" if a == b else f"{a} and {b}: {told}"
+    shares = ", ".join(f"{names[choice]} {counts[choice]}" for choice in CHOICES)
+    return f"{a}: {shares}" if a == b else f"{a} and {b}: {shares}"

@@ -10,7 +10,7 @@ A line of a comparison::
      "b": {…}, "choice": "a", "comment": "", "annotator": "kim"}
 
 ``choice`` is "a" or "b" (which is better), "tie" (equally good) or "neither" (both are bad). ``run`` is the name of a folder of
-results; a turn of an episode with several agents also has "agent", its seat. ``family`` is that of the results, which tells apart
+results; a turn of an episode with several agents also has "seat". ``family`` is that of the results, which tells apart
 what several agents did in the same game; it may be missing. Which of the two is "a" says nothing: a line with the
 sides, and the choice, the other way round means the same. A later comparison of the same two episodes by the same annotator stands
 in place of the earlier one, and a line that takes one back is::
@@ -141,7 +141,7 @@ def episode(run: str, row: Mapping[str, Any]) -> Row:
         row: its line of results (:mod:`agentgym_envs.evaluate.record`).
     """
     kept = {key: row[key] for key in ("attempt", "settings", "success", "score", "end")}
-    turns = [{key: turn[key] for key in (*TURN, "agent") if key in turn} for turn in row["turns"]]
+    turns = [{key: turn[key] for key in (*TURN, "seat") if key in turn} for turn in row["turns"]]
     return {"run": run, **kept, "last": row.get("last") or "", "turns": turns}
 
 

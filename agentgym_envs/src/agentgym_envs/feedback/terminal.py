@@ -69,7 +69,7 @@ def _cells(side: dict[str, Any]) -> list[Group]:
 
 
 def _turn(number: int, turn: dict[str, Any]) -> Group:
-    who = f" {turn['agent']}" if "agent" in turn else ""
+    who = f" {turn['seat']}" if "seat" in turn else ""
     bad = " (invalid)" if turn["invalid"] else ""
     said = [] if turn["response"] == turn["action"] else [_text(turn["response"], "italic")]
     head = _text(f"Turn {number}{who}{bad}", "dim")

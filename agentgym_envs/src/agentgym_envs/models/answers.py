@@ -127,10 +127,10 @@ def read_complaint(body: str) -> Complaint:
     inner = found.get("error") or found if isinstance(found, dict) else found
     if isinstance(inner, str):
         return Complaint(one_line(inner), "error")
-    told = [inner[key] for key in ("message", "detail", "error") if inner.get(key)] if isinstance(inner, dict) else []
-    if not told:
+    messages = [inner[key] for key in ("message", "detail", "error") if inner.get(key)] if isinstance(inner, dict) else []
+    if not messages:
         return Complaint(one_line(body), "")
-    return Complaint(one_line(_sentence(told[0])), f"{inner.get('code')} {inner.get('type')}")
+    return Complaint(one_line(_sentence(messages[0])), f"{inner.get('code')} {inner.get('type')}")
 
 
 def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
@@ -172,11 +172,11 @@ def one_line(text: str) -> str:
     return line if len(line) <= LINE else line[: LINE - 1] + "…"
 
 
-def _sentence(told: Any) -> str:
-    """Returns what was told; FastAPI's list of errors without the input, which repeats the conversation."""
-    if isinstance(told, list):
-        return "; ".join(str(entry.get("msg") or entry) if isinstance(entry, dict) else str(entry) for entry in told)
-    return str(told)
+def _sentence(message: Any) -> str:
+    """Returns a message as text; FastAPI's list of errors without the input, which repeats the conversation."""
+    if isinstance(message, list):
+        return "; ".join(str(entry.get("msg") or entry) if isinstance(entry, dict) else str(entry) for entry in message)
+    return str(message)
 
 
 def _text(value: Any) -> str:

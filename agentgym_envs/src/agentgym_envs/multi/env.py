@@ -13,13 +13,13 @@ from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import Task, TaskSet
 
 PASS = "pass"
-SEAT_KEYWORDS = ("seats", "others", *ENV_KEYWORDS)  # all others are the game's own
+SEAT_KEYWORDS = ("seats", "opponents", *ENV_KEYWORDS)  # all others are the game's own
 
 
 class SeatsEnv(TextEnv):
     """One or more seats of a game.
 
-    ``info["agent"]`` is the seat that the observation and ``info["goal"]`` are for and that acts next; after the end it is the one
+    ``info["seat"]`` is the seat that the observation and ``info["goal"]`` are for and that acts next; after the end it is the one
     that acted last. ``info["rewards"]``, ``["scores"]``, ``["successes"]`` and ``["invalids"]`` say what the step brought to each
     seat of the caller's; ``info["score"]`` is the mean of their scores, and ``info["success"]`` says that all have succeeded.
     Seats that speak at once are asked one after the other, and see nothing of each other before all have spoken. What a seat may
@@ -28,22 +28,22 @@ class SeatsEnv(TextEnv):
     Args:
         game: its id.
         seats: of the caller: names, "all", or None for each task's default seat, which is the first one in most games.
-        others: who plays the other seats: "random", "oracle", a player of the game's own, or "model:NAME" for a model at
-            ``OPENAI_BASE_URL``; None for the game's ``others``.
+        opponents: who plays the other seats: "random", "oracle", a player of the game's own, or "model:NAME" for a model at
+            ``OPENAI_BASE_URL``; None for the game's ``opponents``.
         **kwargs: those of :class:`agentgym_envs.TextEnv`, and the game's.
 
     Raises:
-        ArgumentError: no such seat, ``others`` is no name, or the game has no such keyword.
+        ArgumentError: no such seat, ``opponents`` is no name, or the game has no such keyword.
         UnknownName: no such player.
     """
 
-    def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, others: str | None = None, **kwargs: Any):
+    def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, opponents: str | None = None, **kwargs: Any):
         own = {key: kwargs.pop(key) for key in ENV_KEYWORDS if key in kwargs}
         self.game = make_game(game, **kwargs)
         self.seats, self._by_task = _chosen(self.game.seats, seats), seats is None
         self.instructions, self.tools = self.game.instructions, dict(self.game.tools)  # type: ignore[misc]
-        self._others, self.agent = self.game.others if others is None else others, self.seats[0]
-        self._seat_others()  # who cannot play is told before anything begins
+        self._opponents, self.seat = self.game.opponents if opponents is None else opponents, self.seats[0]
+        self._seat_opponents()  # who cannot play is told before anything begins
         super().__init__(**own)
 
     def make_tasks(self) -> TaskSet:
@@ -54,62 +54,62 @@ class SeatsEnv(TextEnv):
         """Starts the game, up to where one of the caller's seats acts."""
         if self._by_task:
             self.seats = (self.game.default_seat(task),)
-        self._seat_others()
+        self._seat_opponents()
         drawn = copy(rng).random()  # a copy: the game is the same whoever plays
         self._rngs = {seat: random.Random(f"{seat} {drawn}") for seat in self._players}
-        self.match, self.agent = Match(self.game, task, rng), self.seats[0]
+        self.match, self.seat = Match(self.game, task, rng), self.seats[0]
         self._go_on()
-        return self.match.see(self.agent), self.game.goal(self.agent)
+        return self.match.see(self.seat), self.game.goal(self.seat)
 
     def act(self, action: str) -> Outcome:
         """Says it for the seat that acts, and lets the others play on to where one of the caller's seats acts again."""
         invalid = dict.fromkeys(self.seats, False)
-        if not self.match.over and self.match.say(self.agent, action):  # over already if others forfeited before anybody's turn
+        if not self.match.over and self.match.say(self.seat, action):  # over already if others forfeited before anybody's turn
             invalid = self._invalid()
         for seat, later in self._go_on().items():
             invalid[seat] |= later
-        return self._outcome(self.match.see(self.agent), invalid)
+        return self._outcome(self.match.see(self.seat), invalid)
 
     def refuse(self, text: str) -> Outcome:
         """Tells the seat that acts, whose turn it still is; like an action that is not understood it may forfeit the game."""
         if not self.match.over:
-            self.match.refuse(self.agent)
+            self.match.refuse(self.seat)
         if not self.match.over:
             return super().refuse(text)
-        return self._outcome(f"{text}\n{self.match.see(self.agent)}", {seat: seat == self.agent for seat in self.seats})
+        return self._outcome(f"{text}\n{self.match.see(self.seat)}", {seat: seat == self.seat for seat in self.seats})
 
     def _outcome(self, text: str, invalid: dict[str, bool]) -> Outcome:
         outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
         score = sum(outcome.score for outcome in outcomes.values()) / len(outcomes)
         success = all(outcome.success for outcome in outcomes.values())
         rewards = {seat: float(self.match.earned(seat)) for seat in self.seats}
-        told = {"rewards": rewards, "invalids": invalid}
-        return Outcome(text, score, self.match.over, success, any(invalid.values()), told)
+        extra = {"rewards": rewards, "invalids": invalid}
+        return Outcome(text, score, self.match.over, success, any(invalid.values()), extra)
 
     def actions(self) -> list[str]:
         """Returns those of the seat that acts; where others have ended the game before its first turn, there is nothing to say."""
-        return [PASS] if self.match.over else self.game.actions(self.agent)
+        return [PASS] if self.match.over else self.game.actions(self.seat)
 
     def oracle(self) -> Iterator[str]:
         """Yields the best for each seat of the caller's in its turn."""
         while not self.match.over:
-            yield self.game.oracle(self.agent)
+            yield self.game.oracle(self.seat)
 
     def _info(self, outcome: Outcome) -> dict[str, Any]:
         outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
-        told = {
-            "agent": self.agent,
+        result = {
+            "seat": self.seat,
             "rewards": dict.fromkeys(self.seats, 0.0),
             "scores": {seat: float(o.score) for seat, o in outcomes.items()},
             "successes": {seat: bool(o.success) for seat, o in outcomes.items()},
-            "invalids": {seat: outcome.invalid and seat == self.agent for seat in self.seats},  # of a refused response
+            "invalids": {seat: outcome.invalid and seat == self.seat for seat in self.seats},  # of a refused response
         }
-        return {**told, **super()._info(outcome), "goal": self.game.goal(self.agent)}
+        return {**result, **super()._info(outcome), "goal": self.game.goal(self.seat)}
 
-    def _seat_others(self) -> None:
+    def _seat_opponents(self) -> None:
         """Seats new players: they may remember what they have seen."""
         seats = [seat for seat in self.game.seats if seat not in self.seats]
-        self._players = {seat: make_player(self.game, seat, self._others) for seat in seats}
+        self._players = {seat: make_player(self.game, seat, self._opponents) for seat in seats}
 
     def _go_on(self) -> dict[str, bool]:
         """Lets others speak until one of the caller's seats is to; returns which of the caller's were not understood meanwhile."""
@@ -117,7 +117,7 @@ class SeatsEnv(TextEnv):
         while self.match.waiting:
             seat = self.match.waiting[0]
             if seat in self.seats:
-                self.agent = seat
+                self.seat = seat
                 break
             said = self._players[seat](self.match.see(seat), self._rngs[seat])
             if self.match.say(seat, said):

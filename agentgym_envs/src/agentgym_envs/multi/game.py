@@ -2,6 +2,13 @@
 
 A game says who acts now, one seat or several at once, and what each sees of what they said. It knows nothing of PettingZoo,
 Gymnasium or who plays: :class:`agentgym_envs.multi.match.Match` carries it out, ``env.py`` and ``zoo.py`` show it to others.
+
+Three words have one meaning each:
+
+- A *seat* is a position in a game, such as ``player_0``. ``info["seat"]``, turns and results name seats. PettingZoo calls a seat an
+  agent; so does ``zoo.py``, and no other file.
+- An *agent* is a program or model under evaluation or training. It plays one seat or several.
+- A *player* is a fixed opponent: "random", "oracle", a scripted player of the game, or "model:NAME".
 """
 
 import random
@@ -28,11 +35,11 @@ class TextGame(metaclass=ABCMeta):
     """The rules and the action grammar, for every seat."""
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
     """See :class:`agentgym_envs.TextEnv`."""
-    patience: ClassVar[int] = 3
+    max_invalid_actions: ClassVar[int] = 3
     """A seat that is not understood so often in a row forfeits: see :meth:`forfeit`."""
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({})
     """Scripted players of this game beside "random" and "oracle", by name."""
-    others: ClassVar[str] = "random"
+    opponents: ClassVar[str] = "random"
     """The player of the other seats by default. Against it the oracle must succeed in every task, in the task's default seat."""
     cooperative: ClassVar[bool] = False
     """All seats always have the same score."""
@@ -80,8 +87,8 @@ class TextGame(metaclass=ABCMeta):
         return ()
 
     def forfeit(self, seat: str) -> Mapping[str, Outcome]:
-        """Ends the game because a seat was not understood ``patience`` times in a row: nobody scores, so nothing is won by it."""
+        """Ends the game after ``max_invalid_actions`` of a seat in a row. Nobody scores, so a forfeit gains nothing."""
         return {
-            s: Outcome(f"{seat} was not understood {self.patience} times in a row: the game is over.", 0.0, True)
+            s: Outcome(f"{seat} was not understood {self.max_invalid_actions} times in a row: the game is over.", 0.0, True)
             for s in self.seats
         }

@@ -68,13 +68,13 @@ class Match:
         return self._earned[seat] - before
 
     def _count(self, invalid: Mapping[str, bool]) -> None:
-        """Counts how often in a row seats were not understood: at the end of the game's patience they forfeit, all of them.
+        """Counts how often in a row seats were not understood: after the game's ``max_invalid_actions`` they forfeit, all of them.
 
         Each has what its own forfeit leaves it, the others what the first one leaves them.
         """
         for seat, now in invalid.items():
             self._misunderstood[seat] = self._misunderstood[seat] + 1 if now else 0
-        lost = [seat for seat in invalid if self._misunderstood[seat] == self.game.patience]
+        lost = [seat for seat in invalid if self._misunderstood[seat] == self.game.max_invalid_actions]
         if lost and not self.over:
             ended = {seat: self.game.forfeit(seat) for seat in lost}
             first = ended[lost[0]]

@@ -26,7 +26,7 @@ def make_player(game: TextGame, seat: str, name: str) -> Seated:
     """
     known = ["random", "oracle", f"{MODEL}NAME", *game.players]
     if not isinstance(name, str):
-        raise ArgumentError(f"others={name!r}: name a player: {', '.join(known)}")
+        raise ArgumentError(f"opponents={name!r}: name a player: {', '.join(known)}")
     if name == "random":
         return partial(_random, game, seat)
     if name == "oracle":

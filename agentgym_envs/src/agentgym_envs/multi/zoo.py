@@ -62,7 +62,7 @@ class _Table:
         self._log = []
         self.match = Match(self.game, self._task, rng)
 
-    def told(self, agent: str) -> dict[str, Any]:
+    def info(self, agent: str) -> dict[str, Any]:
         """Returns an agent's info; ``acts`` says that its next action counts.
 
         The task's id is not in it: ids are names for people, and may tell an agent what another one knows.
@@ -130,7 +130,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
         """Starts an episode; ``options={"task_id": ...}`` names its task."""
         self._table.start(seed, options)
         self.agents = list(self.possible_agents)
-        return {a: self._table.see(a) for a in self.agents}, {a: self._table.told(a) for a in self.agents}
+        return {a: self._table.see(a) for a in self.agents}, {a: self._table.info(a) for a in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[Any, ...]:
         """Takes an action of each agent that is to speak.
@@ -150,10 +150,10 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
         observed = {a: self._table.see(a) for a in agents}
         rewards = {a: match.earned(a) for a in agents}
         ended, cut = dict.fromkeys(agents, match.over), dict.fromkeys(agents, False)
-        told = {a: self._table.told(a) for a in agents}
+        infos = {a: self._table.info(a) for a in agents}
         if match.over:
             self.agents = []
-        return observed, rewards, ended, cut, told
+        return observed, rewards, ended, cut, infos
 
     def render(self) -> str | None:  # type: ignore[override]
         """Returns what was seen and said in this episode, in mode "ansi"."""
@@ -236,7 +236,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
     def _look(self) -> None:
         """Says who is next, what each is told, and whether it is over."""
         match = self._table.match
-        self.infos = {a: self._table.told(a) for a in self.agents}
+        self.infos = {a: self._table.info(a) for a in self.agents}
         self.terminations = dict.fromkeys(self.agents, match.over)
         self.agent_selection = match.waiting[0] if match.waiting else self.agents[0]
 

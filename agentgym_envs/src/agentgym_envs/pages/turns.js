@@ -42,12 +42,12 @@ const signed = (reward) => (reward ?? 0).toLocaleString("en", { maximumFractionD
 
 /* The seats of an episode with several agents; each has a colour. */
 const byNumber = new Intl.Collator("en", { numeric: true });
-const seatsOf = (turns) => unique(turns.flatMap((turn) => turn.agent ?? [])).sort(byNumber.compare);
+const seatsOf = (turns) => unique(turns.flatMap((turn) => turn.seat ?? [])).sort(byNumber.compare);
 
 function turnCard(turn, number, seats) {
-  const seat = seats.indexOf(turn.agent);
+  const seat = seats.indexOf(turn.seat);
   const colour = `run-${seat % 6}`;
-  const agent = seat < 0 ? null : make("span", { class: `dot ${colour}` }, [turn.agent, turn.player].filter(Boolean).join(": "));
+  const agent = seat < 0 ? null : make("span", { class: `dot ${colour}` }, [turn.seat, turn.player].filter(Boolean).join(": "));
   const told = turn.reward !== undefined;
   const reward = told ? make("span", { class: turn.reward > 0 ? "solved" : "quiet" }, `reward ${signed(turn.reward)}`) : null;
   const invalid = turn.invalid ? make("span", { class: "invalid" }, "⚠ invalid action") : null;

@@ -38,9 +38,9 @@ class AsyncEnvPool:
         """See :meth:`EnvPool.reset`."""
         return await self._ask(index, lambda: self._pool.reset(index, seed=seed, options=options))
 
-    async def send(self, index: int, action: str) -> Result:
+    async def send(self, index: int, action: str, *, bare: bool = False) -> Result:
         """See :meth:`EnvPool.send`."""
-        return await self._ask(index, lambda: self._pool.send(index, action))
+        return await self._ask(index, lambda: self._pool.send(index, action, bare=bare))
 
     async def ask_oracle(self, index: int) -> Result:
         """See :meth:`EnvPool.ask_oracle`."""

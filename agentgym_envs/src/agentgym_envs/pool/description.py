@@ -19,13 +19,13 @@ class Description(NamedTuple):
     """Functions that write an action: see :class:`agentgym_envs.TextEnv`."""
     text_env: bool
     """It keeps our contract, and so has an oracle; otherwise it is a plain Gymnasium environment."""
-    agents: Sequence[str] = ()
+    seats: Sequence[str] = ()
     """That its actions are for, in the games that it is a seat or several of; empty where there is no other agent."""
 
     @property
     def several(self) -> Sequence[str]:
-        """Returns the agents that are asked one after the other; none where there is one."""
-        return self.agents if len(self.agents) > 1 else ()
+        """Returns the seats that are asked one after the other; none where there is one."""
+        return self.seats if len(self.seats) > 1 else ()
 
 
 def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) -> Description:

@@ -133,7 +133,7 @@ class Handle:
         """Ends the worker and what it has started; it may be dead already."""
         end_all([self], 0.0)
 
-    def obituary(self) -> str:
+    def exit_report(self) -> str:
         """Ends the worker; returns how it ended and the last that it wrote to its standard error."""
         self._end = self._end or self._ending()
         self.kill()

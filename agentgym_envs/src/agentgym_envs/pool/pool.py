@@ -302,7 +302,7 @@ class EnvPool:
         begun = worker.begun()
         if why is not None:
             worker.kill()
-        why = why or worker.obituary()
+        why = why or worker.exit_report()
         state, lost = self._state, dict(self._state.lost)
         requests = [r for r in worker.requests if r.id not in state.answers]
         failed: dict[int, EnvFailure] = {}

@@ -67,15 +67,15 @@ class Worlds:
     def describe(self, *, index: int) -> dict[str, Any]:
         """Says what the environment is; makes it if it is not there."""
         env = self._made(index)
-        world: Any = env.unwrapped
-        text_env = isinstance(world, TextEnv)
-        task_ids = getattr(world, "task_ids", None)
+        inner: Any = env.unwrapped
+        text_env = isinstance(inner, TextEnv)
+        task_ids = getattr(inner, "task_ids", None)
         described = {
-            "instructions": getattr(env if isinstance(env, ActionFormat) else world, "instructions", ""),
+            "instructions": getattr(env if isinstance(env, ActionFormat) else inner, "instructions", ""),
             "task_ids": None if task_ids is None else list(task_ids),
-            "difficulties": [world.task_set.difficulty(i) for i in world.task_ids] if text_env else None,
-            "tools": dict(getattr(world, "tools", {})),
-            "agents": list(getattr(world, "seats", ())) if text_env else [],
+            "difficulties": [inner.task_set.difficulty(i) for i in inner.task_ids] if text_env else None,
+            "tools": dict(getattr(inner, "tools", {})),
+            "seats": list(getattr(inner, "seats", ())) if text_env else [],
             "text_env": text_env,
         }
         return _answer("", 0.0, False, False, described)
@@ -93,8 +93,8 @@ class Worlds:
     def oracle(self, *, index: int) -> dict[str, Any]:
         """Takes the step that the oracle says, if it says one."""
         if index not in self._oracles:
-            world: Any = self._env(index).unwrapped
-            self._oracles[index] = world.oracle()
+            inner: Any = self._env(index).unwrapped
+            self._oracles[index] = inner.oracle()
         action = next(self._oracles[index], None)
         return {} if action is None else self.bare(index=index, action=action)
 

@@ -32,13 +32,13 @@ def report(
     named_rows = [(name, rows) for name, _, rows in runs]
     compared = tables.pairings(named_rows)
     sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
-    told = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
-    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), comparisons=told, legend=tables.LEGEND)
+    judgements = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
+    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), comparisons=judgements, legend=tables.LEGEND)
     for name, rows in named_rows:
         show_results(out, rows, name)
     if compared:
         show(out, compared, PAIRED)
-    for note in told["notes"] if told else []:
+    for note in judgements["notes"] if judgements else []:
         out.print(note)
     out.print(tables.LEGEND, style="dim")
     out.print(f"wrote {page}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Another process of the kit: writes the transcript of an environment. Its argument is JSON, from ``elsewhere.play``."""
+"""Another process of the kit: writes the transcript of an environment. Its argument is JSON, from ``subprocesses.play``."""
 
 import json
 import logging

@@ -7,9 +7,9 @@ from itertools import chain
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import TaskSet, spread
-from agentgym_envs.testing.observed import Observed
+from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.solutions import solve
-from agentgym_envs.testing.subject import Solution, Subject, world
+from agentgym_envs.testing.subject import Solution, Subject, unwrapped
 
 MADE = 100  # tasks of each split whose data are compared where each must be made; all of a table
 SECONDS = 1.0  # after which no other tasks are compared, once two have been
@@ -18,7 +18,7 @@ WALKS, WALK_TURNS = 3, 40
 
 def contents(subject: Subject) -> str:
     """No two tasks have the same content: the first observation, the goal, the oracle's turns, and three random walks."""
-    if world(subject.plain).task_set.repeats:
+    if unwrapped(subject.plain).task_set.repeats:
         return "not expected, because the task set says repeats=True"
     compared, end = 0, time.monotonic() + SECONDS
     for group in chain(_solved_alike(subject, subject.solutions), _of_equal_data(subject, end)):
@@ -36,7 +36,7 @@ def contents(subject: Subject) -> str:
 
 def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
     """Yields pairs of tasks that have the same data and the same solution: one pair, and more until the end."""
-    tasks: TaskSet = world(subject.plain).task_set
+    tasks: TaskSet = unwrapped(subject.plain).task_set
     table = type(tasks).get is TaskSet.get
     ids = chain(*(listed if table else spread(listed, MADE) for listed in subject.listed.values()))
     pairs = _groups(ids, lambda task_id: repr(sorted(tasks.get(task_id).data.items())), empty="[]")
@@ -67,12 +67,12 @@ def _nameless(task_id: str, solution: Solution) -> tuple[object, ...]:
 def _walks(subject: Subject, task_id: str) -> Iterator[str]:
     """Walks at random: tasks that the oracle solves alike may differ beside its way."""
     for seed in range(WALKS):
-        rng, observed = random.Random(seed), Observed(subject.plain)
+        rng, observed = random.Random(seed), CheckedEnv(subject.plain)
         observed.reset(options={"task_id": task_id})
         for _ in range(WALK_TURNS):
             if observed.over:
                 break
-            listed = world(subject.plain).actions()
+            listed = unwrapped(subject.plain).actions()
             action = rng.choice(listed)
             observed.step(action)
             yield f"{listed} {action} {observed.observation}".replace(task_id, "")

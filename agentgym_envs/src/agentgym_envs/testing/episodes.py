@@ -13,10 +13,10 @@ import gymnasium
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing.holdings import open_files
-from agentgym_envs.testing.observed import Observed
+from agentgym_envs.testing.checked_env import CheckedEnv
+from agentgym_envs.testing.resources import open_files
 from agentgym_envs.testing.solutions import solve
-from agentgym_envs.testing.subject import Subject, expect, refused, world
+from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
 
 WALKS = 2  # tasks a split
 WALK_STEPS = 400  # of all walks: after so many no other begins, once each split had one
@@ -26,9 +26,9 @@ SEEDS = 20  # that draw two different tasks, where there are two
 
 def info_and_reward(subject: Subject) -> None:
     """Info has the contract's keys and types, is JSON-able, and rewards are the changes of the score."""
-    observed = Observed(subject.plain)
+    observed = CheckedEnv(subject.plain)
     observed.reset(seed=1)
-    env = world(subject.plain)
+    env = unwrapped(subject.plain)
     for action in chain(["qwertz 123"], env.actions()[:1], islice(_fresh_oracle(subject), 28)):
         if observed.over:
             break
@@ -49,7 +49,7 @@ def walks(subject: Subject) -> str:
 def _walk(subject: Subject, task_id: str) -> int:
     rng, observed = random.Random(task_id), _observed(subject)
     listed = observed.reset(options={"task_id": task_id})["admissible_actions"]
-    expect(listed == world(subject.shown).actions(), "actions() changes without a step")
+    expect(listed == unwrapped(subject.shown).actions(), "actions() changes without a step")
     turn = 0
     while not observed.over and turn < WALK_TURNS:
         twice = [action for action, count in Counter(listed).items() if count > 1]
@@ -67,7 +67,7 @@ def _walk(subject: Subject, task_id: str) -> int:
 
 def render(subject: Subject) -> None:
     """In mode "ansi" render gives the last observation, without a mode nothing; there is no other mode."""
-    for env, observed in ((subject.shown, _observed(subject)), (subject.plain, Observed(subject.plain))):
+    for env, observed in ((subject.shown, _observed(subject)), (subject.plain, CheckedEnv(subject.plain))):
         for begin in (True, False):
             _ = observed.reset(seed=2) if begin else observed.step("look")
             wanted = observed.observation if env is subject.shown else None
@@ -79,10 +79,10 @@ def render(subject: Subject) -> None:
 
 def named_tasks(subject: Subject) -> None:
     """A task can be named; its episode is the same every time; an unknown id or option is an error."""
-    env, tasks = subject.plain, world(subject.plain).task_set
+    env, tasks = subject.plain, unwrapped(subject.plain).task_set
     for task_id in subject.sample(1):
-        told, made = tasks.difficulty(task_id), tasks.get(task_id).difficulty
-        expect(told == made, f"difficulty({task_id!r}) says {told}, and the task {made}")
+        listed, made = tasks.difficulty(task_id), tasks.get(task_id).difficulty
+        expect(listed == made, f"difficulty({task_id!r}) says {listed}, and the task {made}")
         first = env.reset(options={"task_id": task_id})
         expect(first[1]["task_id"] == task_id, f"asked for {task_id!r}, got {first[1]['task_id']!r}")
         expect(env.reset(options={"task_id": task_id}) == first, f"{task_id!r} began differently the second time")
@@ -92,7 +92,7 @@ def named_tasks(subject: Subject) -> None:
 
 def seeds(subject: Subject) -> str:
     """Different seeds draw different tasks, and a seed also fixes the next episode that begins without one."""
-    env, ids = subject.plain, world(subject.plain).task_ids
+    env, ids = subject.plain, unwrapped(subject.plain).task_ids
     drawn: dict[str, int] = {}
     for seed in range(SEEDS):
         drawn.setdefault(env.reset(seed=seed)[1]["task_id"], seed)
@@ -113,7 +113,7 @@ def chosen_tasks(subject: Subject) -> None:
     """An environment that was made with the keyword tasks has these tasks alone, and draws from them."""
     for split, ids in subject.listed.items():
         only = subject.make(split=split, tasks=[escape(ids[-1])])
-        chosen = world(only).task_ids
+        chosen = unwrapped(only).task_ids
         expect(chosen == ids[-1:], f"split={split!r}, tasks={list(ids[-1:])}: task_ids is {chosen}")
     before = open_files()
     drawn = only.reset(seed=3)[1]["task_id"]
@@ -136,10 +136,10 @@ def end(subject: Subject) -> None:
         raise ConformanceError(f"step {when} must raise gymnasium.error.ResetNeeded")
 
 
-def _observed(subject: Subject) -> Observed:
-    return Observed(subject.shown, limit=subject.limit, admissible=True)
+def _observed(subject: Subject) -> CheckedEnv:
+    return CheckedEnv(subject.shown, limit=subject.limit, admissible=True)
 
 
 def _fresh_oracle(subject: Subject) -> Iterator[str]:
     """Asks for the oracle only when its first action is wanted."""
-    yield from world(subject.plain).oracle()
+    yield from unwrapped(subject.plain).oracle()

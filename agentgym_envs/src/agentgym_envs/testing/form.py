@@ -11,8 +11,8 @@ from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing.holdings import children, threads
-from agentgym_envs.testing.subject import Subject, expect, refused, world
+from agentgym_envs.testing.resources import children, threads
+from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
 from agentgym_envs.wrappers.formats import FunctionCall
 
 
@@ -25,13 +25,13 @@ def spec_and_spaces(subject: Subject) -> None:
     expect(again.id == env.spec.id and again.kwargs == env.spec.kwargs, "spec.to_json() does not round-trip")
     expect(pickle.loads(pickle.dumps(env.spec)).id == env.spec.id, "the spec does not pickle")
     expect(isinstance(env.observation_space, Unicode) and isinstance(env.action_space, Unicode), "spaces must be Unicode")
-    rules = world(env).instructions
+    rules = unwrapped(env).instructions
     expect(isinstance(rules, str) and bool(rules.strip()), "unwrapped.instructions is empty")
 
 
 def methods(subject: Subject) -> None:
     """The class is a TextEnv that writes every method of its own."""
-    kind = type(world(subject.shown))
+    kind = type(unwrapped(subject.shown))
     expect(issubclass(kind, TextEnv), f"{kind.__name__} is no agentgym_envs.TextEnv")
     missing = [n for n in dir(kind) if getattr(getattr(kind, n), "__isabstractmethod__", False)]
     expect(not missing, f"{kind.__name__} does not write {', '.join(missing)}")
@@ -50,9 +50,9 @@ def splits(subject: Subject) -> str:
     """The splits exist, share no task, and are the same every time."""
     seen: dict[str, str] = {}
     for split in SPLITS:
-        ids = world(subject.make(split=split)).task_ids
+        ids = unwrapped(subject.make(split=split)).task_ids
         expect(isinstance(ids, tuple) and len(ids) > 0, f"split {split!r}: task_ids must be a tuple that is not empty")
-        expect(ids == world(subject.make(split=split)).task_ids, f"split {split!r}: task_ids changed between two environments")
+        expect(ids == unwrapped(subject.make(split=split)).task_ids, f"split {split!r}: task_ids changed between two environments")
         for task_id in ids:
             expect(type(task_id) is str and bool(task_id.strip()), f"split {split!r}: the task id {task_id!r} is not a text")
             expect(task_id not in seen, f"task {task_id!r} is in {split!r} and in {seen.get(task_id)!r}")
@@ -71,7 +71,7 @@ def gymnasium_check(subject: Subject) -> None:
 
 def tools(subject: Subject) -> str:
     """Some tool writes each action that the walks were offered, and reads it back the same."""
-    templates = world(subject.shown).tools
+    templates = unwrapped(subject.shown).tools
     for name, template in templates.items():
         expect(name.isidentifier(), f"the tool {name!r} has no identifier for a name")
         fields = [(field, spec, conversion) for _, field, spec, conversion in Formatter().parse(template) if field is not None]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.multi.game import TextGame
+from agentgym_envs.testing.checked_match import CheckedMatch, GameSubject
 from agentgym_envs.testing.hostile import hostile_actions
 from agentgym_envs.testing.subject import expect
-from agentgym_envs.testing.watched import Played, Watched
 
 _SEAT = re.compile(r"[a-z]+_\d+")  # as PettingZoo wants agents to be called
 WALKS = 2  # tasks a split
@@ -16,19 +16,19 @@ ORACLES = 6  # tasks a split
 TURNS = 2000  # of one match
 
 
-def seats(played: Played) -> None:
+def seats(subject: GameSubject) -> None:
     """Seats are named like player_0, each once, and are the same in every game."""
-    names = played.make().seats
+    names = subject.make().seats
     expect(isinstance(names, tuple) and len(names) > 0, f"seats must be a tuple that is not empty, not {names!r}")
     wrong = [name for name in names if not (isinstance(name, str) and _SEAT.fullmatch(name))]
     expect(not wrong, f"{wrong} are no names like 'player_0'")
     expect(len(set(names)) == len(names), f"a seat is named twice: {names}")
-    expect(names == played.make().seats, f"the seats were {names} and are {played.make().seats}")
+    expect(names == subject.make().seats, f"the seats were {names} and are {subject.make().seats}")
 
 
-def walks(played: Played) -> None:
+def walks(subject: GameSubject) -> None:
     """Listed actions at random are understood, all seats end at once, scores are in [0, 1], and no secret is shown."""
-    for task_id in played.sample(WALKS):
+    for task_id in subject.sample(WALKS):
         rng = random.Random(task_id)
 
         def choose(game: TextGame, seat: str, rng: random.Random = rng) -> str:
@@ -38,33 +38,33 @@ def walks(played: Played) -> None:
             expect(len(set(listed)) == len(listed), f"actions({seat!r}) lists an action twice: {listed[:20]}")
             return rng.choice(listed)
 
-        _play(played, task_id, choose)
+        _play(subject, task_id, choose)
 
 
-def oracle(played: Played) -> None:
+def oracle(subject: GameSubject) -> None:
     """The oracle in all seats ends a sample of tasks of every split, and is always understood."""
-    for task_id in played.sample(ORACLES):
-        watched = _play(played, task_id, lambda game, seat: game.oracle(seat))
+    for task_id in subject.sample(ORACLES):
+        watched = _play(subject, task_id, lambda game, seat: game.oracle(seat))
         expect(watched.match.over, f"{task_id!r} has not ended after {watched.turns} turns of the oracle")
 
 
-def hostility(played: Played) -> None:
+def hostility(subject: GameSubject) -> None:
     """No action of 2,000 hostile ones raises, in any seat, and what is seen is valid Unicode of a sane length."""
-    tasks = played.sample(WALKS)
-    for seat in played.make().seats:
+    tasks = subject.sample(WALKS)
+    for seat in subject.make().seats:
         for part, task_id in enumerate(tasks):
-            watched = _bring(played, task_id, seat, played.watch(task_id))
+            watched = _bring(subject, task_id, seat, subject.start_match(task_id))
             for action in hostile_actions(watched.game.actions(seat), part=part, parts=len(tasks)):
-                watched = _bring(played, task_id, seat, watched)
+                watched = _bring(subject, task_id, seat, watched)
                 _say(watched, task_id, seat, action)
 
 
-def _bring(played: Played, task_id: str, seat: str, watched: Watched) -> Watched:
+def _bring(subject: GameSubject, task_id: str, seat: str, watched: CheckedMatch) -> CheckedMatch:
     """Lets others say what is listed until a seat is waited for, in another match if this one ends."""
     rng = random.Random(f"{task_id} {watched.turns}")
     for _ in range(TURNS):
         if watched.match.over:
-            watched = played.watch(task_id)
+            watched = subject.start_match(task_id)
         waiting = watched.match.waiting[0]
         if waiting == seat:
             return watched
@@ -72,8 +72,8 @@ def _bring(played: Played, task_id: str, seat: str, watched: Watched) -> Watched
     raise ConformanceError(f"{task_id!r}: {seat} does not act in {TURNS} turns of the others")
 
 
-def _play(played: Played, task_id: str, choose: Callable[[TextGame, str], str]) -> Watched:
-    watched = played.watch(task_id)
+def _play(subject: GameSubject, task_id: str, choose: Callable[[TextGame, str], str]) -> CheckedMatch:
+    watched = subject.start_match(task_id)
     while not watched.match.over and watched.turns < TURNS:
         seat = watched.match.waiting[0]
         action = choose(watched.game, seat)
@@ -85,7 +85,7 @@ def _play(played: Played, task_id: str, choose: Callable[[TextGame, str], str]) 
     return watched
 
 
-def _say(watched: Watched, task_id: str, seat: str, action: str) -> None:
+def _say(watched: CheckedMatch, task_id: str, seat: str, action: str) -> None:
     try:
         watched.say(seat, action)
     except Exception as error:

@@ -9,8 +9,8 @@ from typing import Any
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.multi.env import SeatsEnv
-from agentgym_envs.testing.observed import Observed
-from agentgym_envs.testing.subject import Subject, expect, world
+from agentgym_envs.testing.checked_env import CheckedEnv
+from agentgym_envs.testing.subject import Subject, expect, unwrapped
 
 COUNT = 2000
 TASKS = 2  # a split
@@ -73,12 +73,12 @@ def hostility(subject: Subject) -> str:
     """No action of 2,000 hostile ones raises or gains score, some are invalid, and observations are valid and not too long."""
     moments = [(task_id, turns) for task_id in subject.sample(TASKS) for turns in (0, WARM_UP)]
     junk = frozenset(junk_actions())
-    shared = isinstance(world(subject.plain), SeatsEnv)  # another seat may earn what all get
+    shared = isinstance(unwrapped(subject.plain), SeatsEnv)  # another seat may earn what all get
     answers: list[tuple[str, bool]] = []
     for part, (task_id, turns) in enumerate(moments):
-        observed = Observed(subject.plain)
+        observed = CheckedEnv(subject.plain)
         _bring(observed, subject, task_id, turns)
-        for action in hostile_actions(world(subject.plain).actions(), part=part, parts=len(moments)):
+        for action in hostile_actions(unwrapped(subject.plain).actions(), part=part, parts=len(moments)):
             if observed.over:
                 _bring(observed, subject, task_id, turns)
             before = observed.info["score"]
@@ -111,12 +111,12 @@ def _expect_refused(wordless: dict[str, bool]) -> None:
     expect(not (valid and few), f"{valid[:5]} are valid actions; {len(wordless) - len(valid)} others without a word are invalid")
 
 
-def _bring(observed: Observed, subject: Subject, task_id: str, turns: int) -> None:
+def _bring(observed: CheckedEnv, subject: Subject, task_id: str, turns: int) -> None:
     """Starts a task and takes some admissible turns, none if they would end it."""
     rng = random.Random(task_id)
     observed.reset(options={"task_id": task_id})
     for _ in range(turns):
-        observed.step(rng.choice(world(subject.plain).actions()))
+        observed.step(rng.choice(unwrapped(subject.plain).actions()))
         if observed.over:
             observed.reset(options={"task_id": task_id})
             return

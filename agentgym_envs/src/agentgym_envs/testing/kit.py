@@ -11,8 +11,8 @@ import gymnasium
 from agentgym_envs import registry
 from agentgym_envs.errors import ConformanceError, message_of
 from agentgym_envs.testing import contents, episodes, form, hostile, processes, replays, solutions
+from agentgym_envs.testing.side_effects import recorded
 from agentgym_envs.testing.subject import Subject
-from agentgym_envs.testing.surroundings import watched
 
 S = TypeVar("S")
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
     """
     _check_id(env_id)
     registry.spec(env_id)
-    with watched(str(kwargs)) as evidence:
+    with recorded(str(kwargs)) as evidence:
         subject = Subject(env_id, kwargs, evidence)
         try:
             return _run(_CHECKS, subject, env_id)
@@ -85,7 +85,7 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
     """
     from agentgym_envs import make_parallel
     from agentgym_envs.testing import games, zoo
-    from agentgym_envs.testing.watched import Played
+    from agentgym_envs.testing.checked_match import GameSubject
 
     _check_id(game_id)
     make_parallel(game_id, **kwargs)
@@ -102,8 +102,8 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
         processes.silence,
         processes.remains,
     )
-    with watched(str(kwargs)) as evidence:
-        return _run(checks, Played(game_id, kwargs, evidence), game_id)
+    with recorded(str(kwargs)) as evidence:
+        return _run(checks, GameSubject(game_id, kwargs, evidence), game_id)
 
 
 def _run(checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str) -> list[str]:

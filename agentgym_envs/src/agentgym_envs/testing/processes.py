@@ -8,10 +8,10 @@ from typing import Any, Protocol, TypeVar
 import gymnasium
 import numpy as np
 
-from agentgym_envs.testing.elsewhere import compare_elsewhere
-from agentgym_envs.testing.holdings import children, marked, shared_state, threads
+from agentgym_envs.testing.resources import children, marked, shared_state, threads
+from agentgym_envs.testing.side_effects import Evidence
 from agentgym_envs.testing.subject import Subject, expect
-from agentgym_envs.testing.surroundings import Evidence
+from agentgym_envs.testing.subprocesses import compare_subprocesses
 from agentgym_envs.testing.transcripts import record
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class Checked(Protocol):
 def determinism(subject: Subject) -> str:
     """The same seed and actions give the same bytes, here and with other hash seeds, time zones, languages, folders and clocks."""
     setup = {"env_id": subject.env_id, "kwargs": subject.kwargs, "game": False}
-    return compare_elsewhere(lambda: record(subject.shown), setup, subject.evidence)
+    return compare_subprocesses(lambda: record(subject.shown), setup, subject.evidence)
 
 
 def vector(subject: Subject) -> str:
@@ -92,7 +92,7 @@ def silence(subject: Checked) -> None:
     """Nothing is printed, also by C code and while importing, and no connection leaves this machine."""
     connections = list(subject.evidence.connections)
     expect(not connections, f"the environment tried to connect to {connections[:5]}")
-    for text in (subject.evidence.printed(), *(played.printed for played in subject.evidence.elsewhere)):
+    for text in (subject.evidence.printed(), *(played.printed for played in subject.evidence.subprocesses)):
         expect(not text, f"the environment printed {text[:300]!r}")
 
 
@@ -110,7 +110,7 @@ def remains(subject: Checked) -> None:
     evidence = subject.evidence
     new = set(os.listdir()) - evidence.files
     expect(not new, f"the working folder has new files: {sorted(new)}")
-    for played in evidence.elsewhere:
+    for played in evidence.subprocesses:
         expect(not played.left, f"a process that has ended left the temporary files {played.left[:5]}")
     running = _after_a_while(lambda: {thread for thread in threads() - evidence.threads if thread.is_alive()})
     expect(not running, f"threads are left after close: {sorted(thread.name for thread in running)}")

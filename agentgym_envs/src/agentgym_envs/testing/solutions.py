@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from agentgym_envs.errors import ConformanceError
-from agentgym_envs.testing.observed import Observed
-from agentgym_envs.testing.subject import Solution, Subject, expect, world
+from agentgym_envs.testing.checked_env import CheckedEnv
+from agentgym_envs.testing.subject import Solution, Subject, expect, unwrapped
 
 ORACLES = 6  # tasks of each split
 MORE, MORE_S = 40, 1.0  # tasks of each split after these, while no more than so many seconds have passed
@@ -42,13 +42,13 @@ def unrevealed(subject: Subject) -> str:
     return f"{len(long)} tasks whose solution has at least three different actions"
 
 
-def solve(subject: Subject, task_id: str, skip: int) -> tuple[Observed, Solution]:
+def solve(subject: Subject, task_id: str, skip: int) -> tuple[CheckedEnv, Solution]:
     """Plays ``skip`` actions of one oracle, then all of another, which has to end with the episode."""
-    observed = Observed(subject.plain)
+    observed = CheckedEnv(subject.plain)
     goal = observed.reset(options={"task_id": task_id})["goal"]
     opening, actions, texts = observed.observation, list[str](), list[str]()
     for part in (skip, None):
-        for action in islice(world(subject.plain).oracle(), part) if not observed.over else ():
+        for action in islice(unwrapped(subject.plain).oracle(), part) if not observed.over else ():
             info = observed.step(action)
             actions.append(action)
             texts.append(observed.observation)

@@ -10,7 +10,7 @@ import gymnasium
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import SPLITS, spread
-from agentgym_envs.testing.surroundings import Evidence
+from agentgym_envs.testing.side_effects import Evidence
 
 Env = gymnasium.Env[str, str]
 
@@ -63,7 +63,7 @@ class Subject:
     @cached_property
     def listed(self) -> dict[str, tuple[str, ...]]:
         """The ids of each split."""
-        return {split: world(self.make(split=split)).task_ids for split in SPLITS}
+        return {split: unwrapped(self.make(split=split)).task_ids for split in SPLITS}
 
     @property
     def limit(self) -> int:
@@ -83,7 +83,7 @@ class Subject:
             env.close()
 
 
-def world(env: Env) -> Any:
+def unwrapped(env: Env) -> Any:
     """Returns the environment without wrappers."""
     return env.unwrapped
 

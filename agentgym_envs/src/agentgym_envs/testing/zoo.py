@@ -10,10 +10,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from agentgym_envs import make_aec, make_parallel
-from agentgym_envs.testing.elsewhere import compare_elsewhere
+from agentgym_envs.testing.checked_match import GameSubject
 from agentgym_envs.testing.subject import expect
+from agentgym_envs.testing.subprocesses import compare_subprocesses
 from agentgym_envs.testing.transcripts import game_transcript
-from agentgym_envs.testing.watched import Played
 
 CYCLES = 200  # of each of PettingZoo's tests
 SEEDS = range(4)
@@ -35,39 +35,39 @@ class Seat(NamedTuple):
 Shown = dict[str, Seat]
 
 
-def parallel_tests(played: Played) -> None:
+def parallel_tests(subject: GameSubject) -> None:
     """PettingZoo's parallel_api_test and parallel_seed_test pass without a warning."""
     tests = _tests()
     with _strictly():
-        tests.parallel_api_test(make_parallel(played.game_id, **played.kwargs), num_cycles=CYCLES)
-        tests.parallel_seed_test(lambda: make_parallel(played.game_id, **played.kwargs), num_cycles=CYCLES)
+        tests.parallel_api_test(make_parallel(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
+        tests.parallel_seed_test(lambda: make_parallel(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
 
 
-def aec_tests(played: Played) -> None:
+def aec_tests(subject: GameSubject) -> None:
     """PettingZoo's api_test and seed_test pass with no warning but that strings are no arrays."""
     tests = _tests()
     with _strictly():
-        tests.api_test(make_aec(played.game_id, **played.kwargs), num_cycles=CYCLES)
-        tests.seed_test(lambda: make_aec(played.game_id, **played.kwargs), num_cycles=CYCLES)
+        tests.api_test(make_aec(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
+        tests.seed_test(lambda: make_aec(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
 
 
-def forms(played: Played) -> None:
+def forms(subject: GameSubject) -> None:
     """The parallel and the AEC form show the same episodes, and the rewards of a seat add up to its score."""
-    used = make_aec(played.game_id, **played.kwargs)  # for all seeds: a match remembers none before it
+    used = make_aec(subject.game_id, **subject.kwargs)  # for all seeds: a match remembers none before it
     for seed in SEEDS:
-        parallel, aec = _play_parallel(played, seed), _play_aec(used, seed)
+        parallel, aec = _play_parallel(subject, seed), _play_aec(used, seed)
         for seat, shown in parallel.items():
             expect(shown == aec[seat], f"seed {seed}, {seat}: the AEC form shows {aec[seat]}, not {shown}")
             score = shown.info["score"]
             expect(abs(shown.total - score) < 1e-9, f"seed {seed}: the rewards of {seat} add up to {shown.total}, not {score}")
 
 
-def determinism(played: Played) -> str:
+def determinism(subject: GameSubject) -> str:
     """All seats see the same bytes for a seed, here and with other hash seeds, time zones, languages, folders and clocks."""
-    return compare_elsewhere(
-        lambda: game_transcript(played.game_id, played.kwargs),
-        {"env_id": played.game_id, "kwargs": played.kwargs, "game": True},
-        played.evidence,
+    return compare_subprocesses(
+        lambda: game_transcript(subject.game_id, subject.kwargs),
+        {"env_id": subject.game_id, "kwargs": subject.kwargs, "game": True},
+        subject.evidence,
     )
 
 
@@ -95,8 +95,8 @@ def _choose(env: Any, seat: str, turns: Counter[str]) -> str:
     return random.Random(f"{seat} {turns[seat]}").choice(listed)
 
 
-def _play_parallel(played: Played, seed: int) -> Shown:
-    env, turns = make_parallel(played.game_id, **played.kwargs), Counter[str]()
+def _play_parallel(subject: GameSubject, seed: int) -> Shown:
+    env, turns = make_parallel(subject.game_id, **subject.kwargs), Counter[str]()
     seen, infos = env.reset(seed=seed)
     shown = {seat: Seat([seen[seat]], 0.0, infos[seat]) for seat in env.possible_agents}
     while env.agents:

@@ -73,24 +73,24 @@ def play(
         seats[seat]["last"] = f"{seen}\n{seats[seat]['last']}"  # it was shown to a model that could not answer
     first = seats[game.seats[0]]
     end = end or ("terminated" if match.over else "truncated")
-    told = {"goal": first["goal"], "success": first["success"], "score": first["score"], "end": end, "last": first["last"]}
-    return {**told, "turns": turns, "seats": seats, "seconds": round(time.monotonic() - began, 3), "memory": None}
+    result = {"goal": first["goal"], "success": first["success"], "score": first["score"], "end": end, "last": first["last"]}
+    return {**result, "turns": turns, "seats": seats, "seconds": round(time.monotonic() - began, 3), "memory": None}
 
 
 def _turn(seat: str, player: str, seen: str, said: str) -> Row:
-    told = {"agent": seat, "player": player, "observation": seen, "response": said, "thought": "", "action": said}
-    return {**told, "reward": 0.0, "invalid": False}
+    turn = {"seat": seat, "player": player, "observation": seen, "response": said, "thought": "", "action": said}
+    return {**turn, "reward": 0.0, "invalid": False}
 
 
 def _settle(match: Match, turns: list[Row]) -> None:
     """Writes what a seat has earned to its last turn, and whether that was understood."""
     for turn in _pay(match, turns):
-        turn["invalid"] |= match.outcomes[turn["agent"]].invalid
+        turn["invalid"] |= match.outcomes[turn["seat"]].invalid
 
 
 def _pay(match: Match, turns: list[Row]) -> list[Row]:
     """Writes what a seat has earned, in its own turn or another's, to its last turn; returns these."""
-    latest = {turn["agent"]: turn for turn in turns}
+    latest = {turn["seat"]: turn for turn in turns}
     for seat, turn in latest.items():
         turn["reward"] += match.earned(seat)
     return list(latest.values())

@@ -31,7 +31,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
     rated = dict(zip(players, ratings(_wins(rows, players)), strict=True)) if rows else {}
     lines = []
     for player in sorted(players, key=lambda p: -rated[p].elo if rated else 0):
-        own = [(seat, row) for row in rows for seat, told in row["seats"].items() if told["player"] == player]
+        own = [(seat, row) for row in rows for seat, result in row["seats"].items() if result["player"] == player]
         line: Line = {"player": player, "games": str(len(own))}
         line |= {seat: _results([row for s, row in own if s == seat], seat) for seat in seats}
         if own:
@@ -48,7 +48,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
 
 def won(row: Row, seat: str) -> float:
     """Returns what a seat won in a game: 1, ½ or 0."""
-    standing = {s: float(told["score"] - told["forfeit"]) for s, told in row["seats"].items()}
+    standing = {s: float(result["score"] - result["forfeit"]) for s, result in row["seats"].items()}
     own = standing.pop(seat)
     (other,) = standing.values()
     return 1.0 if own > other else 0.5 if own == other else 0.0

@@ -4,7 +4,7 @@ from typing import Any
 
 import gymnasium
 
-from agentgym_envs.core import Refusal, TextEnv
+from agentgym_envs.core import InvalidResponse, TextEnv
 from agentgym_envs.errors import UnknownName
 from agentgym_envs.wrappers.formats import FORMATS, Format
 from agentgym_envs.wrappers.responses import FormatError
@@ -46,4 +46,4 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
         try:
             return self.env.step(self.format.parse(action))
         except FormatError as error:
-            return self.env.step(Refusal(error) if isinstance(self.unwrapped, TextEnv) else "")
+            return self.env.step(InvalidResponse(error) if isinstance(self.unwrapped, TextEnv) else "")

@@ -76,7 +76,7 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
 
 def _pair(row: Row, template: Callable[[str], Template], most: int) -> Pair | None:
     """Returns a comparison as tokens, or None if an episode has no action, is of several agents, or does not fit."""
-    if any(len({turn.get("agent") for turn in row[side]["turns"]}) != 1 for side in ("a", "b")):
+    if any(len({turn.get("seat") for turn in row[side]["turns"]}) != 1 for side in ("a", "b")):
         return None
     reader = template(row["instructions"])
     a, b = (_ids(row[side]["turns"], reader) for side in ("a", "b"))

@@ -1,6 +1,6 @@
 """The collector: groups of episodes from an environment pool and generators, with failures retried on fresh environments.
 
-An environment with several agents asks them one after the other (``info["agent"]``) and says what a step has brought to each
+An environment with several agents asks them one after the other (``info["seat"]``) and says what a step has brought to each
 (``info["rewards"]`` and its like: see :class:`agentgym_envs.multi.env.SeatsEnv`). Each agent has a trajectory of its own.
 """
 
@@ -181,7 +181,7 @@ class Collector:
             self._retry(episode, result.error)
             return
         info = result.info or {}
-        agent = "" if "" in episode.seats else str(info["agent"])
+        agent = "" if "" in episode.seats else str(info["seat"])
         self._credit(episode, result, begun=any(seat.trajectory.turns for seat in episode.seats.values()))
         seat, turns = episode.seats[agent], episode.seats[agent].trajectory.turns
         if result.terminated:

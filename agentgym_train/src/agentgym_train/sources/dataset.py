@@ -78,7 +78,7 @@ class Dataset:
         if found and not own:
             others = ", ".join(sorted({row["env_id"] for row in found}))
             raise ConfigError(f"source.folders={list(self.folders)}: not one episode is of {config.env.id}; they are of {others}")
-        rows = [row for row in own if len({turn.get("agent") for turn in row["turns"]}) <= 1]
+        rows = [row for row in own if len({turn.get("seat") for turn in row["turns"]}) <= 1]
         if own and not rows:
             raise ConfigError(
                 f"source.folders={list(self.folders)}: several agents speak in each episode; this learns from what one of them did"

@@ -92,5 +92,5 @@ def check_agent(config: Config, training: Description) -> None:
     if training.several:
         raise ConfigError(
             f"source {config.source['name']!r} plays one agent, and {config.env.id} asks for the actions of "
-            f"{', '.join(training.agents)}: set source.name=self_play, or env.kwargs.seats={training.agents[0]!r}"
+            f"{', '.join(training.seats)}: set source.name=self_play, or env.kwargs.seats={training.seats[0]!r}"
         )

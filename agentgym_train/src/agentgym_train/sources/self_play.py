@@ -2,7 +2,7 @@
 
 A group is one agent's trajectories of a task, so that an agent is compared with itself alone. ``env.groups`` counts these groups:
 with two agents that learn, eight groups are four tasks. Scripted players are the environment's own: leave their seats out of
-``env.kwargs.seats``, and name who plays them in ``env.kwargs.others``.
+``env.kwargs.seats``, and name who plays them in ``env.kwargs.opponents``.
 """
 
 from collections.abc import Mapping
@@ -40,10 +40,10 @@ class SelfPlay:
         if not training.several:
             raise ConfigError(
                 f"source 'self_play' needs an environment with several agents, and {config.env.id} asks for the actions of "
-                f"{' '.join(training.agents) or 'one'} alone: set env.kwargs.seats='all', or source.name=rollout"
+                f"{' '.join(training.seats) or 'one'} alone: set env.kwargs.seats='all', or source.name=rollout"
             )
-        if unknown := sorted(self.frozen.keys() - set(training.agents)):
-            raise ConfigError(f"source.frozen.{unknown[0]}: {config.env.id} has the agents {', '.join(training.agents)}")
+        if unknown := sorted(self.frozen.keys() - set(training.seats)):
+            raise ConfigError(f"source.frozen.{unknown[0]}: {config.env.id} has the agents {', '.join(training.seats)}")
         learners = self.learners(training)
         if not learners:
             raise ConfigError("source.frozen names every agent: nobody is left to learn")
@@ -60,7 +60,7 @@ class SelfPlay:
 
     def learners(self, training: Description) -> list[str]:
         """Returns the agents that the policy plays."""
-        return [agent for agent in training.agents if agent not in self.frozen]
+        return [agent for agent in training.seats if agent not in self.frozen]
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns ``env.group_size`` alone."""
@@ -82,11 +82,11 @@ class SelfPlaySource(RolloutSource):
             check_vocabulary(path, stage.chat.tokenizer, key=f"source.frozen.{agent}")
         loaded = {path: _load(path, stage) for path in set(options.frozen.values())}
         others = {agent: loaded[path] for agent, path in options.frozen.items()}
-        super().__init__(stage, numbers=mine, agents=stage.training.agents, others=others)
+        super().__init__(stage, numbers=mine, agents=stage.training.seats, others=others)
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the tasks of a step; returns one group a task and agent that learns."""
-        seated = zip(super().next(step, horizon), cycle(self._stage.training.agents), strict=False)
+        seated = zip(super().next(step, horizon), cycle(self._stage.training.seats), strict=False)
         return [replace(g, number=self._number(g.number, agent)) for g, agent in seated if agent in self._learners]
 
     def _number(self, first: int, agent: str) -> int:

@@ -46,7 +46,7 @@ class Connect4(TextGame):
     )
     tools = MappingProxyType({"drop": "drop {column}"})
     players = MappingProxyType({"greedy": greedy})
-    others = "oracle"
+    opponents = "oracle"
     seats = ("player_0", "player_1")
 
     def __init__(self, *, columns: int = 6, rows: int = 5, connect: int = 4):

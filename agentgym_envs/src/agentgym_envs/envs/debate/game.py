@@ -15,7 +15,7 @@ from agentgym_envs.multi.game import Player, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
 MOST_DEBATERS, MOST_ROUNDS, MOST_STRANGERS = 8, 10, 5
-HEARD = 2000  # characters of a message that the others see
+VISIBLE = 2000  # characters of a message that the others see
 
 
 def listener(game: "Debate", seat: str, rng: random.Random) -> str:
@@ -27,10 +27,10 @@ def listener(game: "Debate", seat: str, rng: random.Random) -> str:
     own = [p.text for p in game.hands[seat]]
     if len(game.said) < game.rounds - 1:
         return "\n".join(own) or "I wait for an answer that I can check."
-    heard = [{other: cut(text) for other, text in said.items() if other != seat} for said in game.said]
-    claimed = majority({other: read_answer(text) for other, text in heard[-1].items()}) if heard else None
+    messages = [{other: cut(text) for other, text in said.items() if other != seat} for said in game.said]
+    claimed = majority({other: read_answer(text) for other, text in messages[-1].items()}) if messages else None
     right = canonical(game.problem.answer)
-    if claimed == right and knows(game.problem.facts, [*own, *(text for said in heard for text in said.values())]):
+    if claimed == right and knows(game.problem.facts, [*own, *(text for said in messages for text in said.values())]):
         return f"answer: {game.problem.answer}"
     return f"answer: {next(choice for choice in game.choices if canonical(choice) != right)}"
 
@@ -63,7 +63,7 @@ class Debate(TextGame):
     )
     tools = MappingProxyType({"say": "{message}"})
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({"listener": listener})
-    others = "listener"
+    opponents = "listener"
     cooperative = True
 
     def __init__(self, *, debaters: int = 3, rounds: int = 3, shared: bool = False, strangers: int = 2):
@@ -108,8 +108,8 @@ class Debate(TextGame):
 
     def actions(self, seat: str) -> list[str]:
         """Returns the seat's passages as a message, if it has any, and ten plausible answers, the right one among them."""
-        told = "\n".join(p.text for p in self.hands[seat])
-        return [*([told] if told else []), *(f"answer: {choice}" for choice in self.choices)]
+        passages = "\n".join(p.text for p in self.hands[seat])
+        return [*([passages] if passages else []), *(f"answer: {choice}" for choice in self.choices)]
 
     def oracle(self, seat: str) -> str:
         """Returns the right answer, with all that leads to it."""
@@ -132,9 +132,9 @@ class Debate(TextGame):
         return {seat: rng.sample(hand, len(hand)) for seat, hand in hands.items()}, [o.answer for o in others[: self.strangers]]
 
     def _opening(self, seat: str) -> str:
-        told = [f"You are {seat}, one of {len(self.seats)}.", f"Question: {self.problem.text}"]
-        told += [f"You know: {p.text}" for p in self.hands[seat]]
-        return "\n".join([*told, self._asked()])
+        lines = [f"You are {seat}, one of {len(self.seats)}.", f"Question: {self.problem.text}"]
+        lines += [f"You know: {p.text}" for p in self.hands[seat]]
+        return "\n".join([*lines, self._asked()])
 
     def _asked(self) -> str:
         number = len(self.said) + 1
@@ -150,7 +150,7 @@ def cut(text: str) -> str:
     """Returns as much of a message as others see, its last line always."""
     lines = text.splitlines()
     whole = "\n".join(lines)
-    return whole if len(whole) <= HEARD else f"{whole[:HEARD]} … (cut)\n{echo(lines[-1])}"
+    return whole if len(whole) <= VISIBLE else f"{whole[:VISIBLE]} … (cut)\n{echo(lines[-1])}"
 
 
 def _counted(answers: Mapping[str, str | None]) -> str:

@@ -37,8 +37,8 @@ def majority(answers: Mapping[str, str | None]) -> str | None:
 
 def knows(facts: Iterable[Iterable[str]], texts: Iterable[str]) -> bool:
     """Says whether for each fact there is a text in which all of its words stand; 1,234 is 1234."""
-    told = [_COMMA.sub("", text.casefold()) for text in texts]
-    return all(any(all(_stands(word, text) for word in fact) for text in told) for fact in facts)
+    plain = [_COMMA.sub("", text.casefold()) for text in texts]
+    return all(any(all(_stands(word, text) for word in fact) for text in plain) for fact in facts)
 
 
 def _stands(word: str, text: str) -> bool:

@@ -38,7 +38,7 @@ class Negotiation(TextGame):
     )
     tools = MappingProxyType({"propose": "propose: {items}", "accept": "accept", "reject": "reject"})
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({"conceder": conceder, "fair": fair})
-    others = "conceder"
+    opponents = "conceder"
 
     def __init__(self) -> None:
         self.seats = ("negotiator_0", "negotiator_1")
@@ -81,10 +81,10 @@ class Negotiation(TextGame):
         kept = self._kept(words)
         self.history.append((seat, kept))
         self.offer = None if kept is None else self.scenario.rest(kept)
-        told = {s: _told(s == seat, seat, kept, self.offer) for s in self.seats}
+        texts = {s: _shown(s == seat, seat, kept, self.offer) for s in self.seats}
         if self.turn == TURNS:
-            return {s: Outcome(f"{text}\nThe turns are over, and there is no deal.", 0.0, True) for s, text in told.items()}
-        return {s: Outcome(f"{text}\nTurn {self.turn + 1} of {TURNS} is {self.acting()[0]}'s.", 0.0) for s, text in told.items()}
+            return {s: Outcome(f"{text}\nThe turns are over, and there is no deal.", 0.0, True) for s, text in texts.items()}
+        return {s: Outcome(f"{text}\nTurn {self.turn + 1} of {TURNS} is {self.acting()[0]}'s.", 0.0) for s, text in texts.items()}
 
     def actions(self, seat: str) -> list[str]:
         """Returns all proposals, and the answers to an offer if there is one."""
@@ -163,7 +163,7 @@ def _read(text: str) -> Bundle | None:
     return tuple(named.get(item, 0) for item in ITEMS) if len(named) == len(found) else None
 
 
-def _told(own: bool, seat: str, kept: Bundle | None, rest: Bundle | None) -> str:
+def _shown(own: bool, seat: str, kept: Bundle | None, rest: Bundle | None) -> str:
     """Returns what a side sees of an offer or a rejection."""
     if kept is None or rest is None:
         return "You reject." if own else f"{seat} rejects."

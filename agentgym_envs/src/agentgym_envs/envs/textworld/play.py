@@ -128,10 +128,10 @@ class Player:
     def _turn(self, story: Story, raw: str, score: int) -> Turn:
         """Reads the game's output and copies the interpreter's state; ``score`` holds if the game does not say."""
         assert self._frotz is not None
-        told = dict(_BOOKKEEPING.findall(raw))
+        values = dict(_BOOKKEEPING.findall(raw))
         feedback, events = without_events(_BOOKKEEPING.sub("", raw))
         won, lost = "*** The End ***" in feedback, "*** You lost! ***" in feedback
-        points = int(told["score"].split()[0]) if "score" in told else score
+        points = int(values["score"].split()[0]) if "score" in values else score
         turn = Turn(story, clean(feedback), events, points, won, won or lost, self._frotz.get_state())
         self._at = turn.number
         return turn

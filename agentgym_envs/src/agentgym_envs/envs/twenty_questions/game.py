@@ -36,7 +36,7 @@ class TwentyQuestions(TextGame):
     )
     tools = MappingProxyType({"ask": "ask {question}", "guess": "guess {name}", "answer": "{answer}"})
     cooperative = True
-    others = "oracle"
+    opponents = "oracle"
     seats = (ASKER, ANSWERER)
 
     @property

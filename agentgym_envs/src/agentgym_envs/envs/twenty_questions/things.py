@@ -141,8 +141,14 @@ def topics() -> dict[str, Topic]:
 def _country(row: Any) -> Thing:
     """Returns a country; its name is written without an article, as nobody would look for it under T."""
     name, neighbours = _plain(row.name), tuple(map(_plain, row.neighbours))
-    told = {"name": name, "continent": row.continent, "capital": row.capital.strip(), "currency": row.currency, "area": row.area}
-    return Thing(name, {**told, "neighbour": neighbours, "neighbours": len(neighbours)})
+    attributes = {
+        "name": name,
+        "continent": row.continent,
+        "capital": row.capital.strip(),
+        "currency": row.currency,
+        "area": row.area,
+    }
+    return Thing(name, {**attributes, "neighbour": neighbours, "neighbours": len(neighbours)})
 
 
 def _plain(name: str) -> str:

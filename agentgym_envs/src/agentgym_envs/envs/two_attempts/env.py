@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agentgym_envs import registry
-from agentgym_envs.core import Outcome, Refusal, TextEnv
+from agentgym_envs.core import InvalidResponse, Outcome, TextEnv
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -89,16 +89,16 @@ class TwoAttemptsEnv(TextEnv):
         success = info["success"] and self._attempt == 2
         if self._attempt == 1:
             self._first = info["score"]
-        told = {"attempt": self._attempt, "first_score": self._first}
+        extra = {"attempt": self._attempt, "first_score": self._first}
         if over and self._attempt == 1:
             again, _ = self._inner.reset(**self._start)
             self._attempt, self._taken, over = 2, 0, False
             observation = f"{observation}\n\n{AGAIN}\n{again}"
-        return Outcome(observation, score, over, success, info["invalid"], told)
+        return Outcome(observation, score, over, success, info["invalid"], extra)
 
     def refuse(self, text: str) -> Outcome:
         """Takes one of the attempt's turns too."""
-        return self.act(Refusal(text))
+        return self.act(InvalidResponse(text))
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Applies an action; the gain of the second attempt is in the reward of the last."""

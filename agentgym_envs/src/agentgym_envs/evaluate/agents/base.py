@@ -1,6 +1,6 @@
 """What an agent is, and how one is found.
 
-An agent is a class; one object plays one episode, or one seat of it where ``info["agent"]`` names several. All of its methods may
+An agent is a class; one object plays one episode, or one seat of it where ``info["seat"]`` names several. All of its methods may
 be ``async``::
 
     class Mine:
@@ -57,7 +57,7 @@ class Opening:
     """The environment's functions in OpenAI's ``tools`` form."""
     memory: Sequence[Any] = ()
     """What the ``end`` of earlier attempts at this task returned, in their order."""
-    agent: str = ""
+    seat: str = ""
     """The seat that it plays; empty in an environment with one agent."""
 
     @property
@@ -95,7 +95,7 @@ class Agent:
 
 
 @dataclass(frozen=True)
-class Maker:
+class AgentFactory:
     """Makes an agent for each episode, or each seat of it."""
 
     name: str
@@ -141,7 +141,7 @@ class _Function(Agent):
         return self._function(observation, info)
 
 
-def load(name: str, options: Mapping[str, Any] | None = None) -> Maker:
+def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
     """Finds an agent.
 
     Args:
@@ -157,15 +157,15 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> Maker:
     target = _import(name) if ":" in name else plugins.load(AGENTS, name)
     if not callable(target) or (inspect.isclass(target) and not callable(getattr(target, "act", None))):
         raise BrokenPlugin(f"agent {name!r} is neither a function nor a class with a method 'act': {target!r}")
-    maker = Maker(name, target, dict(options or {}))
+    factory = AgentFactory(name, target, dict(options or {}))
     known = _keywords(target) - {"client"} if inspect.isclass(target) else set()
-    if not _takes_all(target) and (unknown := sorted(set(maker.options) - known)):
+    if not _takes_all(target) and (unknown := sorted(set(factory.options) - known)):
         raise ArgumentError(
             f"agent {name!r} does not take the option {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}"
         )
-    if maker.format not in (None, *FORMATS):
-        raise BrokenPlugin(f"agent {name!r} has the format {maker.format!r}, which is none of {', '.join(FORMATS)}")
-    return maker
+    if factory.format not in (None, *FORMATS):
+        raise BrokenPlugin(f"agent {name!r} has the format {factory.format!r}, which is none of {', '.join(FORMATS)}")
+    return factory
 
 
 def _keywords(target: Callable[..., Any]) -> set[str]:

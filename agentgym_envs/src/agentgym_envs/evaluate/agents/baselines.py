@@ -17,7 +17,7 @@ class Random(Agent):
 
     def start(self, opening: Opening) -> None:
         """Seeds by task, seat and attempt."""
-        self._rng = random.Random(stable_hash(opening.task_id + opening.agent) + opening.attempt)
+        self._rng = random.Random(stable_hash(opening.task_id + opening.seat) + opening.attempt)
 
     def act(self, observation: str, info: Mapping[str, Any]) -> str:
         """Draws one."""

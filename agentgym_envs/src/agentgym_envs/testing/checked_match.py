@@ -10,12 +10,12 @@ from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.match import Match
 from agentgym_envs.tasks import SPLITS, TaskSet, spread
-from agentgym_envs.testing.observed import LONGEST_OBSERVATION
+from agentgym_envs.testing.checked_env import LONGEST_OBSERVATION
+from agentgym_envs.testing.side_effects import Evidence
 from agentgym_envs.testing.subject import expect
-from agentgym_envs.testing.surroundings import Evidence
 
 
-class Played:
+class GameSubject:
     """The game under test.
 
     Args:
@@ -36,9 +36,9 @@ class Played:
         chosen = [spread(self._tasks.ids(split), count) for split in SPLITS]
         return [task_id for task_id in chain(*zip_longest(*chosen)) if task_id is not None]
 
-    def watch(self, task_id: str) -> "Watched":
+    def start_match(self, task_id: str) -> "CheckedMatch":
         """Returns a match of a task that has begun; it ends the one before."""
-        return Watched(self._game, self._tasks.get(task_id))
+        return CheckedMatch(self._game, self._tasks.get(task_id))
 
     @cached_property
     def _game(self) -> TextGame:
@@ -49,7 +49,7 @@ class Played:
         return self._game.make_tasks()
 
 
-class Watched:
+class CheckedMatch:
     """Plays a match and checks everything that each turn shows to each seat.
 
     Attributes:
@@ -105,10 +105,10 @@ class Watched:
                 self._check_secrets(seat, text, "is shown")
                 self._check_secrets(seat, self.game.goal(seat), "has the goal")
 
-    def _check_secrets(self, seat: str, text: str, told: str) -> None:
+    def _check_secrets(self, seat: str, text: str, how: str) -> None:
         for owner, secrets in self._secrets.items():
             for secret in set(secrets) - set(self._secrets[seat]):
                 expect(
                     secret not in text,
-                    f"turn {self.turns}: {seat} {told} {text[:200]!r}, which tells {secret!r}, a secret of {owner}",
+                    f"turn {self.turns}: {seat} {how} {text[:200]!r}, which tells {secret!r}, a secret of {owner}",
                 )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, Any, NoReturn
 
-from agentgym_envs.testing.holdings import children, shared_state, threads
+from agentgym_envs.testing.resources import children, shared_state, threads
 
 _MARK = "AGENTGYM_CHECK"  # the environment variable that all processes which an environment starts inherit
 
@@ -24,7 +24,7 @@ class Evidence:
 
     Attributes:
         connections: to other machines, as "host:port".
-        elsewhere: what other processes have shown.
+        subprocesses: what other processes have shown.
         mark: ``NAME=value``, in the environment of each process that was started since.
         files: what lay in the working folder.
     """
@@ -32,7 +32,7 @@ class Evidence:
     def __init__(self, output: IO[bytes], mark: str):
         self._output, self.mark = output, mark
         self.connections: dict[str, None] = {}
-        self.elsewhere: list[Any] = []
+        self.subprocesses: list[Any] = []
         self.files, self.processes, self.threads = set(os.listdir()), set(children()), threads()
         self.state = shared_state()
 
@@ -43,7 +43,7 @@ class Evidence:
 
 
 @contextmanager
-def watched(allowed: str) -> Iterator[Evidence]:
+def recorded(allowed: str) -> Iterator[Evidence]:
     """Keeps what is printed, and refuses connections to other machines and ``os._exit``.
 
     Args:

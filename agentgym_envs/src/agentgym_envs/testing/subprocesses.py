@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from agentgym_envs.multi.env import SEAT_KEYWORDS
 from agentgym_envs.processes import module_folders, python_command, python_environment
+from agentgym_envs.testing.side_effects import Evidence
 from agentgym_envs.testing.subject import expect
-from agentgym_envs.testing.surroundings import Evidence
 
 TIMEOUT = 300  # seconds
 
 
 @dataclass(frozen=True)
-class Place:
+class Conditions:
     """Where another process plays.
 
     Attributes:
@@ -37,17 +37,17 @@ class Place:
         named = [f"{name}={value}" for name, value in self.variables.items()]
         return ", ".join([*named, *["in another folder"] * self.moved, *["at another time"] * bool(self.later)])
 
-    def parts(self) -> "Iterator[Place]":
+    def parts(self) -> "Iterator[Conditions]":
         """Yields places that differ from the plain one in one thing each."""
-        yield from (Place(PLAIN.variables | {name: value}) for name, value in self.variables.items())
-        yield Place(PLAIN.variables, moved=self.moved)
-        yield Place(PLAIN.variables, later=self.later)
+        yield from (Conditions(PLAIN.variables | {name: value}) for name, value in self.variables.items())
+        yield Conditions(PLAIN.variables, moved=self.moved)
+        yield Conditions(PLAIN.variables, later=self.later)
 
 
-PLAIN = Place({"PYTHONHASHSEED": "0"})
-PLACES = (
-    Place({"PYTHONHASHSEED": "0", "LC_ALL": "C", "LANG": "C"}),
-    Place(
+PLAIN = Conditions({"PYTHONHASHSEED": "0"})
+CONDITIONS = (
+    Conditions({"PYTHONHASHSEED": "0", "LC_ALL": "C", "LANG": "C"}),
+    Conditions(
         {"PYTHONHASHSEED": "4242", "TZ": "KIT-13:37", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
         moved=True,
         later=1000 * 86400 + 12345.6,
@@ -55,7 +55,7 @@ PLACES = (
 )
 
 
-class Played(NamedTuple):
+class SubprocessResult(NamedTuple):
     """The transcript of another process, its output, and the files that it left."""
 
     lines: list[str]
@@ -63,7 +63,7 @@ class Played(NamedTuple):
     left: list[str]
 
 
-def compare_elsewhere(transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: Evidence) -> str:
+def compare_subprocesses(transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: Evidence) -> str:
     """Expects that a transcript is the same a second time, and in all places.
 
     Args:
@@ -71,31 +71,33 @@ def compare_elsewhere(transcript: Callable[[], list[str]], setup: dict[str, Any]
         setup: the id, the keywords, and whether it is a game, for the other processes.
         evidence: gets what these have printed and left.
     """
-    with ThreadPoolExecutor(len(PLACES)) as pool:
-        jobs = [pool.submit(play, setup, place) for place in PLACES]
+    with ThreadPoolExecutor(len(CONDITIONS)) as pool:
+        jobs = [pool.submit(play, setup, conditions) for conditions in CONDITIONS]
         here, again = transcript(), transcript()
         played = [job.result() for job in jobs]
-    evidence.elsewhere.extend(played)
+    evidence.subprocesses.extend(played)
     _expect_same(here, again, "again in one process")
-    for place, there in zip(PLACES, played, strict=True):
+    for conditions, there in zip(CONDITIONS, played, strict=True):
         if here != there.lines:
-            _expect_same(here, there.lines, _blame(setup, place))
-    return f"{len(here)} turns; other processes: {'; '.join(map(str, PLACES))}"
+            _expect_same(here, there.lines, _blame(setup, conditions))
+    return f"{len(here)} turns; other processes: {'; '.join(map(str, CONDITIONS))}"
 
 
-def play(setup: dict[str, Any], place: Place) -> Played:
+def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
     """Plays in another process, whose temporary files are its own."""
     with tempfile.TemporaryDirectory(prefix="agentgym-") as folder:
         home, working, temporary = (Path(folder, name) for name in ("", "working", "temporary"))
         working.mkdir()
         temporary.mkdir()
-        kwargs = _absolute(setup["kwargs"]) if place.moved else setup["kwargs"]
-        given = setup | {"kwargs": kwargs, "path": module_folders()[1], "later": place.later, "result": str(home / "result")}
-        status, printed = start(given, place.variables | {"TMPDIR": str(temporary)}, str(working) if place.moved else os.getcwd())
+        kwargs = _absolute(setup["kwargs"]) if conditions.moved else setup["kwargs"]
+        given = setup | {"kwargs": kwargs, "path": module_folders()[1], "later": conditions.later, "result": str(home / "result")}
+        status, printed = start(
+            given, conditions.variables | {"TMPDIR": str(temporary)}, str(working) if conditions.moved else os.getcwd()
+        )
         expect(status == 0, f"a second process failed: {printed[-500:]}")
         expect((home / "result").exists(), "a second process ended with status 0 before it had played")
         left = sorted(path.name for path in (*working.iterdir(), *temporary.iterdir()))
-        return Played(json.loads((home / "result").read_text()), printed, left)
+        return SubprocessResult(json.loads((home / "result").read_text()), printed, left)
 
 
 def start(given: dict[str, Any], variables: dict[str, str], folder: str) -> tuple[int, str]:
@@ -124,15 +126,15 @@ def _absolute(value: Any) -> Any:
     return os.path.abspath(value) if isinstance(value, str) and value and os.path.exists(value) else value
 
 
-def _blame(setup: dict[str, Any], place: Place) -> str:
+def _blame(setup: dict[str, Any], conditions: Conditions) -> str:
     """Says what changes the transcript, if one thing alone does."""
     plain = play(setup, PLAIN).lines
     if play(setup, PLAIN).lines != plain:
         return "in two processes alike"
-    for part in sorted(chain(*(each.parts() for each in PLACES)), key=lambda part: len(part.variables)):
+    for part in sorted(chain(*(each.parts() for each in CONDITIONS)), key=lambda part: len(part.variables)):
         if part != PLAIN and play(setup, part).lines != plain:
             return f"with {part}"
-    return f"in another process with {place}"
+    return f"in another process with {conditions}"
 
 
 def _expect_same(here: list[str], there: list[str], where: str) -> None:

@@ -10,7 +10,7 @@ INFO_KEYS = {"task_id": str, "goal": str, "score": float, "success": bool, "inva
 LONGEST_OBSERVATION = 20_000  # characters
 
 
-class Observed:
+class CheckedEnv:
     """Plays episodes and checks everything that each turn shows.
 
     Args:
