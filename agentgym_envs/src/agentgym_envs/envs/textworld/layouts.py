@@ -2,7 +2,7 @@
 
 TextWorld draws a layout from few choices: a coin collector's path of five rooms has 108 forms, a simple game has 8,640. A thousand
 seeds repeat many of them. The functions here repeat the draws of TextWorld 1.7, so they know which layout a seed gives.
-``tests/envs/test_textworld_tasks.py`` compares them with generated games.
+``tests/envs/envs/test_textworld_tasks.py`` compares them with generated games.
 """
 
 from collections.abc import Callable, Hashable
