@@ -3,7 +3,7 @@
 TextWorld draws a layout from few choices. A coin collector's path of five rooms has 108 layouts,
 and a simple game has 8,640, so a thousand seeds repeat many of them. The functions here repeat the
 draws of TextWorld 1.7 to compute the layout of a seed.
-``tests/envs/test_textworld_tasks.py`` compares them with generated games.
+``tests/envs/envs/test_textworld_tasks.py`` compares them with generated games.
 """
 
 from collections.abc import Callable, Hashable

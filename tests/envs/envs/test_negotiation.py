@@ -186,7 +186,7 @@ def test_a_conceder_varies_with_the_seed_alone():
 
 @pytest.fixture(scope="module")
 def shortcuts():
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
     from shortcut_policies import negotiation
 
     yield negotiation.POLICIES[NEGOTIATION]

@@ -45,7 +45,7 @@ WALK = ["open door to kitchen", "go to kitchen", "pick up thermometer"]
 @pytest.fixture(scope="module")
 def upstream():
     """Episodes of the upstream package, played in one separate process."""
-    script = Path(__file__).parents[1] / "support" / "upstream_scienceworld.py"
+    script = Path(__file__).parents[2] / "support" / "upstream_scienceworld.py"
     played = [{"task": task, "variation": int(n)} for task, _, n in (task_id.rpartition("-") for task_id in GOLD)]
     requests = [{"table": True}, *played, {"task": "boil", "variation": 2, "actions": WALK}]
     done = subprocess.run(

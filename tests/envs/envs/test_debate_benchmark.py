@@ -8,7 +8,7 @@ import pytest
 import stub_model
 from stub_model import StubModel, policy
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "debate.py"
+SCRIPT = Path(__file__).parents[3] / "benchmarks" / "debate.py"
 
 
 @pytest.fixture

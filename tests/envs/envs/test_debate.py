@@ -347,7 +347,7 @@ def test_who_tells_reads_and_answers_solves_every_task(seat):
 
 @pytest.fixture(scope="module")
 def shortcuts():
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
     from shortcut_policies import debate
 
     yield debate.POLICIES[DEBATE]
