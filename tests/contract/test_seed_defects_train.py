@@ -91,9 +91,8 @@ def test_01_a_success_is_credited_though_its_episode_ends_with_an_observation(na
 
 def test_02_every_algorithm_that_is_named_trains(trainer):
     """There, the constructor refused RLOO, which the documentation names; here, all that are named move the weights."""
-    table = (
-        (Path(__file__).parents[2] / "agentgym_train" / "README.md").read_text().partition("## Algorithms")[2].partition("\n## ")[0]
-    )
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "algorithms.md").read_text()
+    table = page.partition("| `algorithm.name`")[2].partition("\n\n")[0]
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(OURS)
     with closing(trainer.envs[0].open(trainer.distributed, trainer.generator)) as source:
         groups = source.next(0, 4)

@@ -21,8 +21,9 @@ def test_windows_is_refused_at_import_in_one_line(module):
         pytest.importorskip("agentgym_train")
     done = subprocess.run([sys.executable, "-c", f"{WINDOWS}import {module}"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]
-    assert last == "agentgym_envs.errors.UnsupportedPlatform: AgentGym runs on Linux and macOS, not on 'win32'. On Windows, use WSL 2."
+    name, _, message = done.stderr.splitlines()[-1].partition(": ")
+    assert name == "agentgym_envs.errors.UnsupportedPlatform"
+    assert message == "AgentGym runs on Linux and macOS, not on 'win32'. On Windows, use WSL 2."
 
 
 @pytest.mark.parametrize("platform", ["cygwin", "emscripten", "freebsd14", ""])

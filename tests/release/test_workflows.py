@@ -25,7 +25,7 @@ def environments():
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda p: p.name)
 def test_tox_has_the_environments(workflow):
     named = {env for step in steps(workflow) for env in re.findall(r"tox run -e ([\w-]+)", step.get("run", ""))}
-    assert named - environments() <= {"docs"}  # the documentation site brings this one
+    assert named <= environments()
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda p: p.name)

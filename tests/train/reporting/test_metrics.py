@@ -39,7 +39,7 @@ def test_means_by_hand():
     }
 
 
-@pytest.mark.parametrize("levels", [None, {}, {"easy": 1, "hard": 4}])
+@pytest.mark.parametrize("task_difficulty", [None, {}, {"easy": 1, "hard": 4}])
 def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(task_difficulty):
     assert "difficulty" not in metrics.means(metrics.totals(GROUPS, Distributed(), task_difficulty) | metrics.failed([]))
 

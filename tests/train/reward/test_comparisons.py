@@ -46,10 +46,9 @@ def test_the_documents_quote_the_recorded_figures():
     for method, mean in means.items():
         assert f"| {method} | {' | '.join(f'{value:.2f}' for value in mean)} |" in table
     readme = " ".join((BENCHMARKS.parent / "README.md").read_text().split())
-    assert f"stops at {means['fixed 10'][-1]:.2f}; with 80" in readme
-    assert f"has {means['fixed 80'][-1]:.2f} after two million" in readme
-    for name in ("fixed 20", "ScalingInter 10→20→40→80"):
-        assert f"ends at {means[name][-1]:.2f}" in readme
+    assert f"The growing horizon reaches a success of {means['ScalingInter 10→20→40→80'][-1]:.2f}" in readme
+    assert f"A fixed horizon of 10 turns ends at {means['fixed 10'][-1]:.2f} and one of 80 turns at {means['fixed 80'][-1]:.2f}" in readme
+    assert f"A fixed horizon of 20 turns ends at {means['fixed 20'][-1]:.2f}" in readme
 
 
 def test_what_the_documents_say_of_the_growing_horizon_is_so():

@@ -123,6 +123,10 @@ class Proxy:
         """Remembers that a server could not be reached."""
         self._dead[f"{host}:{port}"] = error.strerror or str(error)
 
+    def found(self, host: str, port: int) -> None:
+        """Forgets that a server could not be reached."""
+        self._dead.pop(f"{host}:{port}", None)
+
     def forget(self) -> None:
         """Begins to count anew."""
         self._refused.clear()
@@ -218,7 +222,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reached(self, host: str, port: int) -> "closing[socket.socket]":
         try:
-            return closing(socket.create_connection((host, port), timeout=10))
+            there = closing(socket.create_connection((host, port), timeout=10))
+            self.server.proxy.found(host, port)
+            return there
         except OSError as error:
             self.server.proxy.lost(host, port, error)
             self.send_response_only(HTTPStatus.BAD_GATEWAY)

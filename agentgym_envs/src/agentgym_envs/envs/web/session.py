@@ -323,7 +323,8 @@ class Session:
             Refused: the address cannot be opened; the message says why.
         """
         answer = self.tab.call("Page.navigate", url=url)
-        trouble = answer.get("errorText")
+        # The headless shell shows the page of a server that does not answer, and reports no error.
+        trouble = answer.get("errorText") or self.proxy.reason(url)
         if not trouble or answer.get("isDownload"):
             return
         reason = self.proxy.reason(url) or self.effects.reason() or trouble
