@@ -17,7 +17,7 @@ register_all()
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what would make the import slow when it is asked for."""
+    """Imports slow modules on first use."""
     if name == "suites":
         from agentgym_envs.evaluate.suites import suites
 

@@ -1,4 +1,4 @@
-"""Where generated games and indices are kept between runs, and how they are built there whole or not at all."""
+"""The cache folder of generated games and indices. A build is complete or absent, never partial."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 DRAFT = "draft-"
-FRESH = 60.0  # seconds in which a draft that is not locked may be one whose maker is about to lock it
+FRESH = 60.0  # seconds in which an unlocked draft can be about to be locked by its process
 
 _drafts: set[Path] = set()
 
@@ -26,13 +26,14 @@ def cache_folder(name: str, environ: Mapping[str, str] = os.environ) -> Path:
 
 @contextmanager
 def build_once(folder: Path) -> Iterator[Path]:
-    """Gives an empty folder to build in, and moves it to ``folder`` when the block ends.
+    """Yields an empty draft folder, and moves it to ``folder`` when the block ends.
 
-    Any number of processes may build the same folder: the first to end wins, and the draft of the others is dropped. However the
-    block is left (an exception, Ctrl-C, SIGTERM), no draft stays. What a killed process left is removed by the next build.
+    Any number of processes can build the same folder: the first one to finish wins, and the others'
+    drafts are removed. An exception, Ctrl-C or SIGTERM in the block removes the draft. The next build
+    removes the draft of a killed process.
 
     Args:
-        folder: where the result belongs. Call this only while it does not exist.
+        folder: the final place. Call this only while it does not exist.
 
     Yields:
         The draft, beside ``folder``.
@@ -51,7 +52,7 @@ def build_once(folder: Path) -> Iterator[Path]:
 
 
 def discard_drafts() -> None:
-    """Removes the drafts of this process: for whoever is about to end it with ``os._exit``, which runs no ``finally``."""
+    """Removes the drafts of this process. Call it before ``os._exit``, which runs no ``finally``."""
     for draft in list(_drafts):
         _discard(draft)
 
@@ -63,7 +64,10 @@ def _discard(draft: Path) -> None:
 
 @contextmanager
 def _locked(draft: Path, *, wait: bool = True) -> Iterator[None]:
-    """Holds the lock that says that a draft's maker lives; the system lets go of it when the process ends."""
+    """Holds the lock which shows that a draft's process is alive.
+
+    The operating system releases the lock when the process ends.
+    """
     lock = os.open(draft, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,14 +80,14 @@ def _move(draft: Path, folder: Path) -> None:
     try:
         draft.rename(folder)
     except OSError:
-        if not folder.exists():  # else another process was faster
+        if not folder.exists():  # otherwise another process finished first
             raise
 
 
 def _sweep(parent: Path) -> None:
-    """Removes the drafts whose makers are dead."""
+    """Removes the drafts whose processes are dead."""
     for draft in parent.glob(f"{DRAFT}*"):
-        with suppress(OSError):  # it has just been moved, or its maker holds the lock
+        with suppress(OSError):  # the draft was just moved, or its process holds the lock
             if time.time() - draft.stat().st_mtime > FRESH:
                 with _locked(draft, wait=False):
                     shutil.rmtree(draft, ignore_errors=True)
@@ -91,7 +95,7 @@ def _sweep(parent: Path) -> None:
 
 @contextmanager
 def _sigterm_raises() -> Iterator[None]:
-    """Lets SIGTERM leave the block by an exception, where nobody else handles it."""
+    """Turns SIGTERM into SystemExit inside the block, unless the signal has another handler."""
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if ours:
         signal.signal(signal.SIGTERM, _leave)

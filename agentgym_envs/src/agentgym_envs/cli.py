@@ -1,4 +1,4 @@
-"""``agentgym``: list the environments, play one, check one, evaluate agents, compare episodes, build games ahead."""
+"""``agentgym``: list, play and check environments, evaluate agents, compare episodes, build games."""
 
 import random
 import threading
@@ -29,9 +29,9 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 EnvId = Annotated[str, typer.Argument(help='A registered id, or "module:id".')]
 Split = Annotated[str, typer.Option(help="train, dev or test.")]
-Tasks = Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; may be given several times.")]
+Tasks = Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; can be repeated.")]
 Kwargs = Annotated[list[str] | None, typer.Option("--set", help="A constructor keyword, such as level=10.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes; one a core without it.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one per core.")]
 
 
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -51,7 +51,11 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
 @app.command("list")
 @user_errors
 def list_envs() -> None:
-    """Lists all environments, also the plugins', how to install what is missing, and what is wrong with the broken ones."""
+    """Lists all environments, including those of plugins.
+
+    For an environment that is not installed the table shows the pip command; for a broken one, the
+    error.
+    """
     table = Table("id", "", "horizon", "from", "installed")
     faults = []
     for env_id, plugin in plugins.discover(plugins.ENVIRONMENTS).items():
@@ -85,7 +89,7 @@ def play(
     headed: Annotated[bool, typer.Option("--headed", help="Show the browser of a web environment.")] = False,
     set_: Kwargs = None,
 ) -> None:
-    """Lets a person play in the terminal. An empty line shows what is possible; Ctrl-D leaves."""
+    """Plays an environment in the terminal. An empty line lists the possible actions; Ctrl-D leaves."""
     shown = {"headed": True} if headed else {}
     env = registry.make(env_id, split=split, tasks=task, **shown, **keywords(set_))
     observation, info = env.reset(seed=random.randrange(2**31) if seed is None else seed)
@@ -120,7 +124,10 @@ def _ending(info: dict[str, Any]) -> str:
 @app.command()
 @user_errors
 def check(env_id: EnvId, set_: Kwargs = None) -> None:
-    """Checks that an environment keeps the contract, and a game that of its seats. The status is 0 if it does, 1 if it does not."""
+    """Checks that an environment keeps the contract; for a game, also the contract of its seats.
+
+    The exit status is 0 if it does and 1 if it does not.
+    """
     given = keywords(set_)
     try:
         held = _properties(env_id, given)
@@ -141,13 +148,13 @@ def _fail(message: str) -> NoReturn:
 
 
 def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
-    """Returns the properties that hold."""
+    """Checks an environment and returns the properties that hold."""
     from agentgym_envs.multi.env import SEAT_KEYWORDS
     from agentgym_envs.testing import check_text_env, check_text_parallel_env
     from agentgym_envs.testing.side_effects import no_exit
 
     with no_exit():
-        registry.make(env_id, **given).close()  # an environment that cannot be made gives its own error
+        registry.make(env_id, **given).close()  # shows the error of an environment that cannot be made
         held = check_text_env(env_id, **given)
         if registry.is_game(plugins.discover(plugins.ENVIRONMENTS)[env_id.rpartition(":")[2]]):
             own = {key: value for key, value in given.items() if key not in SEAT_KEYWORDS}
@@ -158,7 +165,7 @@ def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
 @app.command()
 @user_errors
 def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwargs = None, workers: Workers = None) -> None:
-    """Makes ahead what an environment makes on demand: TextWorld's games, a search index."""
+    """Builds in advance the data that an environment builds on demand: games, a search index."""
     env: Any = registry.make(env_id, split=split, tasks=task, **keywords(set_)).unwrapped
     if not hasattr(env, "prepare"):
         raise ArgumentError(f"{env_id} has nothing to build")
@@ -171,7 +178,10 @@ def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwarg
 @app.command()
 @user_errors
 def install(what: Annotated[str, typer.Argument(help="web: a browser.")]) -> None:
-    """Installs a browser for the web environments: Playwright's, or, as root, the system's package."""
+    """Installs a browser for the web environments.
+
+    This is Playwright's browser or, as root, the system's package.
+    """
     if what != "web":
         raise ArgumentError(f"there is nothing to install for {what!r}, only for 'web'")
     from agentgym_envs.envs.web.install import install_browser
@@ -182,10 +192,13 @@ def install(what: Annotated[str, typer.Argument(help="web: a browser.")]) -> Non
 @app.command()
 @user_errors
 def sites(
-    port: Annotated[int, typer.Option(help="Of the first site; the others follow.")] = 8100,
-    address: Annotated[str, typer.Option(help="To listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port of the first site; the others use the next ports.")] = 8100,
+    address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
-    """Serves the web sites of agentgym/WebSites-v1 to your own browser until Ctrl-C; what you change is then forgotten."""
+    """Serves the web sites of agentgym/WebSites-v1 to your browser until Ctrl-C.
+
+    Changes that you make are lost at the end.
+    """
     if registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v1"]) is not None:
         raise MissingExtra("agentgym sites", "web")
     from agentgym_envs.envs.web.sites.host import SITES, Servers
@@ -208,7 +221,7 @@ def sites(
 
 webarena = typer.Typer(help="Prepares the sites of WebArena, which you host.", no_args_is_help=True)
 webarena.command()(user_errors(login))
-webarena.callback()(lambda: None)  # one command stays a command
+webarena.callback()(lambda: None)  # with a callback, Typer keeps a single command as a subcommand
 app.add_typer(webarena, name="webarena")
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))

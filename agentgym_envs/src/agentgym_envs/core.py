@@ -1,8 +1,10 @@
-"""The environment contract: ``TextEnv``, a ``gymnasium.Env`` whose observations and actions are strings.
+"""The environment contract: ``TextEnv``, a ``gymnasium.Env`` of strings.
 
-An environment writes five methods: :meth:`TextEnv.make_tasks`, :meth:`TextEnv.begin`, :meth:`TextEnv.act`,
-:meth:`TextEnv.actions` and :meth:`TextEnv.oracle`. Everything that all environments share is here: choosing the task, seeding,
-turning scores into rewards, the ``info`` keys, rendering. ``agentgym_envs.testing.check_text_env`` proves the contract.
+Observations and actions are strings. An environment implements five methods:
+:meth:`TextEnv.make_tasks`, :meth:`TextEnv.begin`, :meth:`TextEnv.act`, :meth:`TextEnv.actions` and
+:meth:`TextEnv.oracle`. The base class does the rest: it chooses the task, seeds the episode, turns
+scores into rewards, fills ``info`` and renders. ``agentgym_envs.testing.check_text_env`` checks the
+contract.
 """
 
 import random
@@ -19,12 +21,12 @@ from agentgym_envs.errors import ArgumentError, BrokenPlugin, shown
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import Task, TaskSet, named_task, select
 
-ENV_KEYWORDS = ("split", "tasks", "admissible", "render_mode")  # of every environment
+ENV_KEYWORDS = ("split", "tasks", "admissible", "render_mode")  # every environment has these
 ECHO_LIMIT = 200  # characters of an action that an observation repeats
 
 
 class Outcome(NamedTuple):
-    """What an action led to.
+    """The result of an action.
 
     Attributes:
         text: the observation.
@@ -32,7 +34,7 @@ class Outcome(NamedTuple):
         done: the task is decided.
         success: the task is solved.
         invalid: the action was not understood.
-        extra: more keys for ``info``, JSON-able; each environment's README names its own.
+        extra: more keys for ``info``, JSON-able; each environment's README lists its keys.
     """
 
     text: str
@@ -44,7 +46,10 @@ class Outcome(NamedTuple):
 
 
 class InvalidResponse(str):
-    """Stands for a response without an action: the environment answers with this text, and the turn counts as invalid."""
+    """A response that holds no action.
+
+    The environment returns this text as the observation, and the turn counts as invalid.
+    """
 
 
 class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
@@ -53,7 +58,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
     Args:
         split: "train", "dev" or "test".
         tasks: task ids or glob patterns that narrow the split.
-        admissible: compute ``info["admissible_actions"]``; off by default because it is what makes steps slow.
+        admissible: compute ``info["admissible_actions"]``; off by default because it slows down steps.
         render_mode: None or "ansi".
 
     Raises:
@@ -67,10 +72,10 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
     instructions: ClassVar[str] = ""
     """The rules and the action grammar, used as a system prompt."""
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
-    """Functions that write an action: a name, and a template with the parameters in braces."""
+    """Tools by name; the value is the action's template, with the parameters in braces."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Refuses a class that lacks methods, by name; Python's own refusal names no package."""
+        """Rejects a class that lacks methods; unlike Python's error, ours names the package."""
         require_methods(cls, "agentgym_envs.TextEnv")
         return super().__new__(cls)
 
@@ -101,34 +106,51 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
 
     @abstractmethod
     def make_tasks(self) -> TaskSet:
-        """Returns the tasks of all splits. Called once by the constructor: no simulator, no download."""
+        """Returns the tasks of all splits.
+
+        The constructor calls this once, so it must not start a simulator or download anything.
+        """
 
     @abstractmethod
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Starts a task; returns the first observation and the goal. ``rng`` is the episode's own."""
+        """Starts a task; returns the first observation and the goal.
+
+        Args:
+            task: the task to start.
+            rng: the episode's random generator.
+        """
 
     @abstractmethod
     def act(self, action: str) -> Outcome:
-        """Applies any string."""
+        """Applies an action, which can be any string."""
 
     def refuse(self, text: str) -> Outcome:
-        """Answers a response without an action by what is wrong with it: nothing changes, and the turn counts as invalid."""
+        """Returns the outcome of a response without an action.
+
+        The state does not change, and the turn counts as invalid.
+
+        Args:
+            text: says what is wrong with the response.
+        """
         return Outcome(text, self._score, invalid=True)
 
     @abstractmethod
     def actions(self) -> list[str]:
-        """Returns actions that are understood now, in a fixed order."""
+        """Returns the actions that are valid now, in a fixed order."""
 
     @abstractmethod
     def oracle(self) -> Iterator[str]:
-        """Yields actions that solve the current task from here; the caller steps the environment between them."""
+        """Yields actions that solve the current task from the current state.
+
+        The caller steps the environment between two of them.
+        """
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Starts an episode.
 
         Args:
-            seed: picks the task and fixes everything that follows.
-            options: ``{"task_id": ...}`` names the task instead; None as its id leaves the choice to the seed.
+            seed: picks the task and fixes the rest of the episode.
+            options: ``{"task_id": ...}`` names the task; without it, or with None, the seed picks.
 
         Returns:
             The first observation and the info.
@@ -148,13 +170,14 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         return self._text, self._info(Outcome(self._text, self._score))
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Applies an action.
+        """Applies an action and counts a turn.
 
         Args:
             action: any string.
 
         Returns:
-            Observation, reward (the change of the score), terminated, truncated (always False: limits are wrappers), info.
+            Observation, reward (the change of the score), terminated, truncated, info. ``truncated``
+            is always False here: step limits are wrappers.
 
         Raises:
             ResetNeeded: before the first reset or after the end of an episode.
@@ -191,36 +214,43 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
 
 
 def require_methods(cls: ABCMeta, contract: str) -> None:
-    """Refuses a class that lacks methods of its contract.
+    """Rejects a class that lacks methods of its contract.
 
     Raises:
-        BrokenPlugin: names the methods, and the package that the class comes from.
+        BrokenPlugin: methods are missing; the message names them and the package of the class.
     """
     if missing := ", ".join(sorted(cls.__abstractmethods__)):  # type: ignore[attr-defined]
         raise BrokenPlugin(f"{cls.__module__}.{cls.__qualname__}{_origin(cls)} lacks {missing}: see {contract}")
 
 
 def _origin(cls: type) -> str:
-    """Returns " of DISTRIBUTION" for a class that is registered."""
+    """Returns " of DISTRIBUTION" for a registered class, otherwise an empty string."""
     target = f"{cls.__module__}:{cls.__qualname__}"
     owners = [plugins.distribution(p) for p in plugins.discover(plugins.ENVIRONMENTS).values() if p.target == target]
     return f" of {owners[0]}" if owners else ""
 
 
 def command(action: str, limit: int = 500) -> str:
-    """Returns an action as the grammar of commands reads it: on one line with single blanks, and without a full stop at its end.
+    """Returns a command in normal form: one line, single blanks, no full stop at its end.
 
-    Every environment whose actions are commands reads them with this function. Messages and answers keep their full stops.
+    Every environment whose actions are commands reads them with this function. Messages and answers
+    keep their full stops.
+
+    >>> command("go   to the kitchen.")
+    'go to the kitchen'
 
     Args:
         action: any string.
-        limit: characters that are read.
+        limit: number of characters to read; the rest is ignored.
     """
     return " ".join(action[:limit].split()).removesuffix(".").rstrip()
 
 
 def echo(action: str) -> str:
-    """Returns what an observation may repeat of an action: valid Unicode on one line, cut at ``ECHO_LIMIT`` characters."""
+    """Returns an action in a form that an observation can repeat.
+
+    The result is valid Unicode on one line, cut at ``ECHO_LIMIT`` characters.
+    """
     text = " ".join(action[: 2 * ECHO_LIMIT].encode("utf-8", "replace").decode().split())
     text = "".join(c for c in text if c.isprintable())
     return text if len(text) <= ECHO_LIMIT else text[:ECHO_LIMIT] + "…"

@@ -1,4 +1,7 @@
-"""Describes a registered environment from its code: the text of ``agentgym show`` and of the documentation's pages."""
+"""Describes a registered environment from its code.
+
+``agentgym show`` and the documentation's pages print this text.
+"""
 
 import inspect
 import re
@@ -54,7 +57,7 @@ class Split(NamedTuple):
 
 
 def description(env_id: str) -> str:
-    """Returns what the code says about an environment, as Markdown.
+    """Returns an environment's description as Markdown, made from its code.
 
     Args:
         env_id: a registered id.
@@ -94,7 +97,7 @@ def readme(env_id: str) -> str:
 
 
 def keywords_of(env_id: str) -> list[Keyword]:
-    """Returns the keywords of an environment's constructor: its own before those of its base classes."""
+    """Returns the keywords of an environment's constructor; those of base classes come last."""
     plugin = plugins.discover(plugins.ENVIRONMENTS)[env_id]
     classes = [plugin.load()]
     if registry.is_game(plugin):
@@ -105,7 +108,7 @@ def keywords_of(env_id: str) -> list[Keyword]:
     for kind in (base for one in classes for base in one.__mro__ if "__init__" in vars(base)):
         texts = dict(_arguments(inspect.getdoc(kind) or ""))
         for parameter in inspect.signature(kind.__init__).parameters.values():
-            # A keyword without a default is not the user's: the registration passes a game's id to its environment.
+            # The registration passes a keyword without a default (a game's id), not the user.
             if parameter.name in texts and parameter.default is not parameter.empty:
                 keyword = Keyword(parameter.name, repr(parameter.default), texts[parameter.name])
                 found.setdefault(parameter.name, keyword)
@@ -131,7 +134,7 @@ def _instructions(kind: type) -> str:
 def _tasks(env_id: str) -> str:
     try:
         env: Any = registry.make(env_id)
-    except AgentGymError as error:  # the tasks are the user's, as in WebArena; the error says how to name them
+    except AgentGymError as error:  # the user brings the tasks, as in WebArena; the error says how
         return f"This package holds no tasks of this environment: {error}"
     tasks = env.unwrapped.task_set
     env.close()

@@ -1,11 +1,11 @@
-"""Every error a user can meet, in one flat tree.
+"""All errors of the package, in one flat tree.
 
 AgentGymError
-├── ArgumentError      a value that cannot be: a count below one, an unknown keyword
-├── UnknownName        a name that is registered nowhere; says what exists and the nearest
-├── DuplicateName      two distributions claim one name
-├── BrokenPlugin       an installed plugin that does not import, lacks a method, or is registered wrongly
-├── MissingExtra       an environment or a plugin whose extra is not installed; names the pip command
+├── ArgumentError      an invalid value: a count below one, an unknown keyword
+├── UnknownName        a name that is not registered; lists the known names and the nearest
+├── DuplicateName      two distributions register the same name
+├── BrokenPlugin       a plugin fails to import, lacks a method, or is registered wrongly
+├── MissingExtra       an extra is not installed; names the pip command
 ├── MissingBrowser     no browser for an environment that needs one
 ├── UnsupportedPlatform  an operating system other than Linux and macOS
 ├── TaskError          an unknown task id, or a filter that leaves no task
@@ -13,11 +13,11 @@ AgentGymError
 │   ├── EnvRaised
 │   ├── EnvTimeout
 │   └── WorkerDied
-│       └── NeighbourFailed   its process ended by the fault of another
-├── ProviderError      the server of a model failed, however often it was asked
-│   ├── ProviderRefused   it refuses what it is asked: an unknown model, a wrong key, a bad request
-│   └── ContextExceeded   the conversation is too long for the model: an episode ends with it
-└── ConformanceError   an environment, or a plugin of the trainer, that breaks its contract
+│       └── NeighbourFailed   another environment ended the process
+├── ProviderError      the server of a model failed after all retries
+│   ├── ProviderRefused   it refuses the request: an unknown model, a wrong key, a bad request
+│   └── ContextExceeded   the conversation is too long for the model: the episode ends
+└── ConformanceError   an environment or a trainer plugin breaks its contract
 """
 
 import difflib
@@ -29,15 +29,18 @@ SHOWN = 200  # characters of a value that an error repeats
 
 
 class AgentGymError(Exception):
-    """Base of all errors of both packages: the message is one line that a user can act on."""
+    """Base of all errors of both packages.
+
+    The message is one line: what is wrong and what to do.
+    """
 
 
 class ArgumentError(AgentGymError, ValueError):
-    """A value that an argument, a keyword or an option cannot have."""
+    """An invalid value of an argument, a keyword or an option."""
 
 
 class UnknownName(AgentGymError, ValueError):
-    """A name that nothing is registered under."""
+    """A name that is not registered."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]):
         names = sorted(known)
@@ -51,7 +54,10 @@ class DuplicateName(AgentGymError, ValueError):
 
 
 class BrokenPlugin(AgentGymError, ImportError):
-    """A registered plugin could not be imported, lacks a method, or is registered wrongly; names the distribution."""
+    """A plugin fails to import, lacks a method, or is registered wrongly.
+
+    The message names the distribution.
+    """
 
 
 class MissingExtra(AgentGymError, ImportError):
@@ -63,7 +69,7 @@ class MissingExtra(AgentGymError, ImportError):
 
 
 class MissingBrowser(AgentGymError, RuntimeError):
-    """No browser is installed where we look for one."""
+    """No browser is installed in the expected places."""
 
 
 class UnsupportedPlatform(AgentGymError, ImportError):
@@ -83,30 +89,33 @@ class EnvRaised(EnvFailure):
 
     @classmethod
     def of(cls, who: str, error: BaseException) -> "EnvRaised":
-        """Returns the failure that an exception is, in one line: whose, what, and where it was raised."""
+        """Returns the failure for an exception.
+
+        The message is one line: the environment, the exception, and the file and line that raised it.
+        """
         frames = traceback.extract_tb(error.__traceback__)
         where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
         return cls(f"{who} raised {type(error).__name__}{where}: {message_of(error)}")
 
 
 class EnvTimeout(EnvFailure):
-    """The environment did not answer within its time."""
+    """The environment did not answer within its time limit."""
 
 
 class WorkerDied(EnvFailure):
-    """The process that held the environment ended, by its fault, or by nobody knows whose."""
+    """The environment's process ended, because of this environment or for an unknown cause."""
 
 
 class NeighbourFailed(WorkerDied):
-    """The process that held the environment ended by the fault of another, which died or hung in it."""
+    """The environment's process ended because another environment in it died or hung."""
 
 
 class ProviderError(AgentGymError, RuntimeError):
-    """The server of a model failed, and kept failing however often it was asked.
+    """The server of a model failed after all retries.
 
     Args:
         message: one line.
-        status: of the last answer; ``None`` if there was none.
+        status: HTTP status of the last response; ``None`` without a response.
     """
 
     def __init__(self, message: str, status: int | None = None):
@@ -115,19 +124,29 @@ class ProviderError(AgentGymError, RuntimeError):
 
 
 class ProviderRefused(ProviderError):
-    """The server of a model refuses what it is asked: the same request will always be refused."""
+    """The server of a model refuses the request; a retry would fail too."""
 
 
 class ContextExceeded(ProviderError):
-    """The conversation is too long for the model. It ends the episode and says nothing bad about the server."""
+    """The conversation is too long for the model.
+
+    The episode ends; the server is not at fault.
+    """
 
 
 class ConformanceError(AgentGymError, AssertionError):
-    """An environment breaks the contract of :mod:`agentgym_envs.core`, or a plugin of the trainer that of its protocol."""
+    """An environment or a trainer plugin breaks its contract.
+
+    The environments' contract is in :mod:`agentgym_envs.core`; each kind of trainer plugin has a
+    protocol.
+    """
 
 
 def message_of(error: BaseException) -> str:
-    """Returns ``str(error)``, whatever that raises: an exception of an environment may have any ``__str__``."""
+    """Returns ``str(error)``, or a placeholder if that raises.
+
+    An environment's exception can have any ``__str__``.
+    """
     try:
         return str(error)
     except (Exception, SystemExit) as second:
@@ -135,7 +154,7 @@ def message_of(error: BaseException) -> str:
 
 
 def shown(value: object) -> str:
-    """Returns a value as an error names it: on one line, cut at ``SHOWN`` characters."""
+    """Returns a value's ``repr`` for an error message: on one line, cut at ``SHOWN`` characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 

@@ -1,4 +1,4 @@
-"""Keywords as a command line gives them: ``key=value``."""
+"""Parses keywords of a command line: ``key=value``."""
 
 import tomllib
 from collections.abc import Iterable
@@ -8,7 +8,10 @@ from agentgym_envs.errors import ArgumentError
 
 
 def keywords(pairs: Iterable[str] | None) -> dict[str, Any]:
-    """Reads ``key=value`` pairs; a value is TOML, or a plain string where it is none.
+    """Parses ``key=value`` pairs. A value is TOML; anything else is a plain string.
+
+    >>> keywords(["level=10", "name=Ada"])
+    {'level': 10, 'name': 'Ada'}
 
     Raises:
         ArgumentError: a pair without ``=``.

@@ -1,4 +1,4 @@
-"""A file of JSON objects, one a line, to which lines are only ever added."""
+"""An append-only JSON Lines file: one JSON object per line."""
 
 import fcntl
 import json
@@ -13,11 +13,11 @@ Row = dict[str, Any]
 
 
 class Lines:
-    """A file, open for more lines; one process at a time.
+    """A file that is open for appending, by one process at a time.
 
     Args:
-        path: made if it is not there.
-        busy: what is said when another process has it open.
+        path: the file; created if it does not exist.
+        busy: the error message if another process has the file open.
 
     Raises:
         ArgumentError: the file cannot be written, or another process has it open.
@@ -36,14 +36,15 @@ class Lines:
             raise ArgumentError(busy) from None
 
     def drop(self, cut: int) -> None:
-        """Removes the last bytes: what a process that was killed left of a line."""
+        """Removes the last ``cut`` bytes: the partial line that a killed process left."""
         os.ftruncate(self._file, os.fstat(self._file).st_size - cut)
 
     def add(self, row: Row) -> None:
-        """Adds a line; it is on the disk when this returns.
+        """Appends a line. The line is on the disk when this returns.
 
         Raises:
-            ArgumentError: it cannot be written, because the disk is full for example; the file is as it was before.
+            ArgumentError: the line cannot be written, for example because the disk is full. The file
+                is unchanged.
         """
         line, before = json.dumps(row).encode("ascii") + b"\n", os.fstat(self._file).st_size
         try:
@@ -57,28 +58,28 @@ class Lines:
             ) from error
 
     def close(self) -> None:
-        """Lets others in."""
+        """Closes the file; other processes can open it."""
         os.close(self._file)
 
 
 def read(path: Path, *, fits: Callable[[Any], bool], what: str) -> tuple[list[Row], int]:
-    """Returns the lines of a file, and the length of a last line that was cut off.
+    """Returns the rows of a file, and the length in bytes of a partial last line.
 
     Args:
         path: the file.
-        fits: whether a value is one of ours; what it raises for another kind of value counts as no.
-        what: a line is, in words.
+        fits: returns whether a value is a valid row. A ValueError, TypeError or KeyError counts as no.
+        what: name of a row, for the error message.
 
     Raises:
         OSError: the file cannot be read.
-        ArgumentError: a line is none of ours; names it.
+        ArgumentError: a line is not a valid row; the message has its number.
     """
     whole, _, cut = path.read_bytes().rpartition(b"\n")
     return [_row(line, path, number, fits, what) for number, line in enumerate(whole.splitlines(), 1)], len(cut)
 
 
 def has(value: Any, types: Mapping[str, Any]) -> bool:
-    """Whether a value is an object that has these keys, with values of these types."""
+    """Returns whether a value is a dictionary with these keys and values of these types."""
     return isinstance(value, dict) and all(isinstance(value[key], kind) for key, kind in types.items())
 
 

@@ -1,10 +1,13 @@
-"""What everything that talks to a server agrees on."""
+"""Shared network helpers."""
 
 import ipaddress
 
 
 def is_local(host: str) -> bool:
-    """Says whether a host is this machine: proxies are not for it, and its servers seldom want a key."""
+    """Returns whether a host is this machine.
+
+    Requests to it use no proxy, and its servers seldom require a key.
+    """
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Entry points: the one way in which environments, algorithms, curricula and generators become known.
+"""Entry points: the only way to register environments, algorithms, curricula and generators.
 
-Listing never imports a plugin. Built-ins are registered through the same groups as third-party packages.
+Listing never imports a plugin. Built-ins use the same entry-point groups as third-party packages.
 """
 
 import logging
@@ -19,11 +19,11 @@ _VALUE = re.compile(r"([\w.]+):([\w.]+)\s*(?:\[([^\]]*)\])?")  # module:Class [o
 
 
 class Plugin(NamedTuple):
-    """What is registered under a name of a group.
+    """A registered plugin.
 
     Attributes:
-        name: the name.
-        points: the entry points that claim it. More than one is a fault of how they are installed.
+        name: its name, unique in its group.
+        points: the entry points with this name. More than one is an installation error.
     """
 
     name: str
@@ -36,12 +36,12 @@ class Plugin(NamedTuple):
 
     @property
     def options(self) -> list[str]:
-        """What stands in brackets behind the target."""
+        """The options in brackets behind the target."""
         found = _VALUE.fullmatch(self.points[0].value)
         return [o.strip() for o in (found[3] or "").split(",") if o.strip()] if found else []
 
     def fault(self) -> AgentGymError | None:
-        """Returns what is wrong with the registration, or None."""
+        """Returns the error in the registration, or None."""
         if len(self.points) > 1:
             return DuplicateName(f"{self.name!r} is registered by both {distribution(self)}: uninstall one of them")
         if not _VALUE.fullmatch(self.points[0].value):
@@ -50,11 +50,11 @@ class Plugin(NamedTuple):
         return None
 
     def load(self) -> Any:
-        """Imports it.
+        """Imports the plugin.
 
         Raises:
-            DuplicateName: several distributions claim the name.
-            BrokenPlugin: its import fails; names the distribution.
+            DuplicateName: several distributions register the name.
+            BrokenPlugin: the import fails; the message names the distribution.
         """
         if wrong := self.fault():
             raise wrong
@@ -66,7 +66,10 @@ class Plugin(NamedTuple):
 
 @cache
 def discover(group: str) -> dict[str, Plugin]:
-    """Returns all plugins of a group by name, sorted; nothing is imported, and what is wrong with one shows when it is used."""
+    """Returns all plugins of a group by name, sorted.
+
+    Nothing is imported. An error in a plugin's registration shows up when the plugin is used.
+    """
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for point in _points(group):
         claims.setdefault(point.name, {}).setdefault((point.value, _owner(point)), point)
@@ -74,12 +77,12 @@ def discover(group: str) -> dict[str, Plugin]:
 
 
 def load(group: str, name: str) -> Any:
-    """Imports what is registered under a name.
+    """Imports the plugin with a name.
 
     Raises:
-        UnknownName: nothing is; says what exists and the nearest name.
-        DuplicateName: several distributions claim it.
-        BrokenPlugin: its import fails; names the distribution.
+        UnknownName: no such plugin; the message lists the known names and the nearest.
+        DuplicateName: several distributions register the name.
+        BrokenPlugin: the import fails; the message names the distribution.
     """
     found = discover(group)
     if name not in found:
@@ -88,14 +91,15 @@ def load(group: str, name: str) -> Any:
 
 
 def distribution(plugin: Plugin) -> str:
-    """Returns the name of the distribution that a plugin comes from, or the names of all that claim it."""
+    """Returns the name of a plugin's distribution, or the names of all that register it."""
     return " and ".join(_owner(p) for p in plugin.points)
 
 
 def _points(group: str) -> Iterator[EntryPoint]:
     """Yields the entry points of a group.
 
-    ``importlib.metadata.entry_points`` would raise for all when the metadata of one package cannot be read.
+    One package with unreadable metadata makes ``importlib.metadata.entry_points`` raise for all. This
+    function skips such a package with a warning.
     """
     seen: set[str] = set()
     for package in distributions():
@@ -105,7 +109,7 @@ def _points(group: str) -> Iterator[EntryPoint]:
         except Exception as error:
             log.warning("%s is left out: its metadata cannot be read: %r", getattr(package, "_path", package), error)
             continue
-        if points and name not in seen:  # a package may be found twice, installed and on the path: the first counts
+        if points and name not in seen:  # a package can appear twice (installed, on the path): use the first
             seen.add(name)
             yield from points
 

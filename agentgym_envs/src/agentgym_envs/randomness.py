@@ -1,4 +1,4 @@
-"""Keeps the random generators that all code of a process shares."""
+"""Restores the global random generators of the process."""
 
 import random
 from collections.abc import Iterator
@@ -9,7 +9,10 @@ import numpy as np
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Restores the states of ``random`` and ``numpy.random``: some libraries draw from them while they start."""
+    """Restores the states of ``random`` and ``numpy.random`` at the end of the block.
+
+    Some libraries draw from them while they start.
+    """
     state, numbers = random.getstate(), np.random.get_state()
     try:
         yield

@@ -1,10 +1,12 @@
-"""Registers all environment entry points, ours and the plugins', with Gymnasium. The entry point is the only table.
+"""Registers all environment entry points, built-in and of plugins, with Gymnasium.
+
+An entry point holds everything that must be known before the import:
 
     "you/Echo-v0" = "you_echo:EchoEnv [voice, horizon-40]"
 
-says all that must be known before anything is imported: the id, the class, the extra of the distribution that it needs, and its
-step limit (``max_episode_steps``). With ``game`` among the options the class is a :class:`agentgym_envs.multi.TextGame`, and the id
-makes an environment of one or more of its seats.
+These are the id, the class, the extra of the distribution that the class needs, and the step limit
+(``max_episode_steps``). With the option ``game`` the class is a
+:class:`agentgym_envs.multi.TextGame`, and the id makes an environment of one or more of its seats.
 """
 
 import inspect
@@ -22,31 +24,34 @@ from agentgym_envs import plugins
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName, message_of, pip_command
 from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
 
-DEFAULT_HORIZON = 50  # max_episode_steps of an entry point that does not say
+DEFAULT_HORIZON = 50  # max_episode_steps of an entry point without a horizon
 _ID = re.compile(r"[\w-]+/[\w.-]+-v\d+")
 _HORIZON, _GAME = "horizon-", "game"
-_SEATS = "agentgym_envs.multi.env:SeatsEnv"  # what makes an environment of a game
+_SEATS = "agentgym_envs.multi.env:SeatsEnv"  # turns a game into an environment
 
 
 def register_all() -> None:
-    """Registers every environment with Gymnasium; imports none of them, and none keeps the others from being there."""
+    """Registers every environment with Gymnasium, without importing it.
+
+    A wrong entry point does not stop the registration of the others.
+    """
     for env_id, plugin in discover(ENVIRONMENTS).items():
         if env_id in gymnasium.registry:
             continue
         wrong = _misdeclared(plugin)
-        with suppress(gymnasium.error.Error):  # Gymnasium cannot hold such an id: fault() says so
+        with suppress(gymnasium.error.Error):  # Gymnasium rejects this id: fault() reports it
             gymnasium.register(
                 env_id,
                 entry_point=partial(_refuse, wrong) if wrong else _maker(plugin),
                 kwargs={"game": env_id} if is_game(plugin) else {},
                 max_episode_steps=None if wrong else _horizon(plugin),
-                # A module-level __getattr__ turns the id into a constructor: make_vec does not say which id it makes.
+                # make_vec does not pass the id, so a module-level __getattr__ turns it into a constructor.
                 vector_entry_point=f"agentgym_envs.vector:{env_id}",
             )
 
 
 def fault(plugin: Plugin) -> AgentGymError | None:
-    """Returns what is wrong with how an environment is registered, or None; imports nothing."""
+    """Returns the error in an environment's registration, or None. Imports nothing."""
     if wrong := _misdeclared(plugin):
         return wrong
     taken = gymnasium.registry.get(plugin.name)
@@ -60,7 +65,7 @@ def spec(env_id: str) -> EnvSpec:
     """Returns the spec of a registered id, also in the form "module:id".
 
     Raises:
-        UnknownName: no such id; says what exists and the nearest.
+        UnknownName: no such id; the message lists the known ids and the nearest.
         DuplicateName: two distributions register it.
         BrokenPlugin: its registration is wrong, or the module named does not import.
     """
@@ -80,10 +85,10 @@ def spec(env_id: str) -> EnvSpec:
 
 
 def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
-    """Makes an environment, as ``gymnasium.make`` does, with errors of one line.
+    """Makes an environment, as ``gymnasium.make`` does, but with one-line errors.
 
     Raises:
-        UnknownName: no such id; says what exists and the nearest.
+        UnknownName: no such id; the message lists the known ids and the nearest.
         BrokenPlugin: it cannot be imported, or lacks a method.
         ArgumentError: a keyword that the environment does not take.
         EnvRaised: its constructor raised.
@@ -98,12 +103,12 @@ def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
 
 
 def is_game(plugin: Plugin) -> bool:
-    """Says whether an entry point is a game of several seats."""
+    """Returns whether an entry point is a game of several seats."""
     return _GAME in plugin.options
 
 
 def takes(env_id: str, keyword: str) -> bool:
-    """Says whether an environment's constructor has a keyword.
+    """Returns whether an environment's constructor has a keyword.
 
     Raises:
         UnknownName: no such id.
@@ -114,7 +119,10 @@ def takes(env_id: str, keyword: str) -> bool:
 
 
 def named(env_id: str) -> str:
-    """Returns an id, without the module to import, and the distribution that it comes from: the subject of an error."""
+    """Returns an id and its distribution, as the subject of an error message.
+
+    A "module:" prefix of the id is left out.
+    """
     name = env_id.rpartition(":")[2]
     plugin = discover(ENVIRONMENTS).get(name)
     return f"{name} of {plugins.distribution(plugin)}" if plugin else name
@@ -126,7 +134,7 @@ def extras(plugin: Plugin) -> list[str]:
 
 
 def install_command(plugin: Plugin) -> str | None:
-    """Returns the command that installs what an environment needs and is not there, or None."""
+    """Returns the command that installs an environment's missing packages, or None."""
     package = plugin.points[0].dist
     requires = (package.requires if package else None) or []
     for extra in extras(plugin):
@@ -138,16 +146,16 @@ def install_command(plugin: Plugin) -> str | None:
 
 
 def _misdeclared(plugin: Plugin) -> AgentGymError | None:
-    """Returns what is wrong with an entry point itself."""
+    """Returns the error in an entry point's name or value, or None."""
     if wrong := plugin.fault():
         return wrong
-    if wrong_id := _wrong_id(plugin):  # the distribution is read for an error alone: its metadata are parsed anew each time
+    if wrong_id := _wrong_id(plugin):  # reading the distribution is slow, so only an error does it
         return BrokenPlugin(f"{plugins.distribution(plugin)} registers {plugin.name!r}{wrong_id}")
     return None
 
 
 def _wrong_id(plugin: Plugin) -> str:
-    """Says what is wrong with an entry point's id or its horizon; empty if nothing is."""
+    """Returns the error in an entry point's id or horizon; empty if both are right."""
     if not _ID.fullmatch(plugin.name):
         return ", which is no id: one is like 'you/Name-v0'"
     horizons = [o for o in plugin.options if o.startswith(_HORIZON)]
@@ -167,7 +175,7 @@ def _horizon(plugin: Plugin) -> int:
 
 
 def _creator(env_id: str) -> Any:
-    """Imports what makes an environment."""
+    """Imports the constructor of an environment."""
     point = spec(env_id).entry_point
     try:
         return load_env_creator(point) if isinstance(point, str) else point
@@ -176,8 +184,12 @@ def _creator(env_id: str) -> Any:
 
 
 def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> AgentGymError:
-    """Says whose fault it is that a constructor raised: the caller's, if it does not know one of the keywords."""
-    cause = error.__cause__ if isinstance(error, TypeError) and error.__cause__ else error  # Gymnasium raises it a second time
+    """Returns the error for a constructor that raised.
+
+    An unknown keyword is the caller's error; any other exception is the environment's.
+    """
+    # Gymnasium raises a TypeError a second time.
+    cause = error.__cause__ if isinstance(error, TypeError) and error.__cause__ else error
     unknown = re.search(r"unexpected keyword argument '(\w+)'", message_of(cause))
     if unknown and unknown[1] in kwargs:
         return ArgumentError(f"{env_id} does not take {unknown[1]!r}")
@@ -193,5 +205,5 @@ def _installed(name: str) -> bool:
 
 
 def _refuse(wrong: AgentGymError, **kwargs: Any) -> NoReturn:
-    """Stands for an environment whose registration is wrong."""
+    """Replaces the constructor of an environment whose registration is wrong."""
     raise wrong

@@ -6,18 +6,19 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Space
 
-# Letters of several scripts, digits, white space and punctuation: what a sampled string is made of.
+# A sampled string holds letters of several scripts, digits, white space and punctuation.
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz ABCXYZ 0123456789 .,:;!?-_()[]<>\"'\n\täßéñ عربي кириллица 漢字かな 한글 हिन्दी 🙂"
 
 
 class Unicode(Space[str]):
     """All Python strings.
 
-    ``gymnasium.spaces.Text`` admits only the characters it was given, and shared memory turns it into a constant;
-    this direct subclass of ``Space`` admits every string and makes ``AsyncVectorEnv(shared_memory=True)`` a clear error.
+    ``gymnasium.spaces.Text`` admits only a fixed set of characters, and shared memory turns it into a
+    constant. This direct subclass of ``Space`` admits every string. With it,
+    ``AsyncVectorEnv(shared_memory=True)`` raises a clear error.
 
     Args:
-        sample_length: longest string that :meth:`sample` returns, in characters.
+        sample_length: length of the longest string that :meth:`sample` returns, in characters.
         seed: seed of the sampling generator.
     """
 
@@ -40,15 +41,15 @@ class Unicode(Space[str]):
         return "".join(_ALPHABET[i] for i in self.np_random.integers(len(_ALPHABET), size=length))
 
     def contains(self, x: Any) -> bool:
-        """Says whether ``x`` is a string."""
+        """Returns whether ``x`` is a string."""
         return isinstance(x, str)
 
     def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
-        """Strings are their own JSON form."""
+        """Returns the strings as they are: JSON holds strings."""
         return list(sample_n)
 
     def from_jsonable(self, sample_n: list[Any]) -> list[str]:
-        """Strings are their own JSON form."""
+        """Returns the strings as they are: JSON holds strings."""
         return [str(x) for x in sample_n]
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Tasks: what an episode is about, with ids that stay the same for ever, in three splits that share nothing."""
+"""Tasks: an episode solves one. Task ids never change, and the three splits share no task."""
 
 import difflib
 import fnmatch
@@ -20,8 +20,8 @@ class Task:
     Attributes:
         id: unique in its environment, stable across versions of the package.
         split: "train", "dev" or "test".
-        difficulty: a number that grows with how hard the task is, in the environment's own unit.
-        data: what the environment needs to start the task.
+        difficulty: grows with how hard the task is; each environment defines the unit.
+        data: values that the environment needs to start the task.
     """
 
     id: str
@@ -40,8 +40,9 @@ class TaskSet:
         repeats: see the attribute.
 
     Attributes:
-        splits: that may be asked for.
-        repeats: two ids may name the same content, as two seeds of a small page do; the conformance kit then allows it and says so.
+        splits: names of the splits.
+        repeats: whether two ids can name the same content, as two seeds of a small page do. The
+            conformance kit then allows repeated content and reports it.
 
     Raises:
         TaskError: two tasks share an id.
@@ -60,7 +61,7 @@ class TaskSet:
         self._ids = {s: tuple(i for i, t in self._by_id.items() if t.split == s) for s in SPLITS}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Returns the same table: it never changes, and copying thousands of tasks takes long."""
+        """Returns the same table: it never changes, and copying thousands of tasks is slow."""
         return self
 
     def ids(self, split: str) -> tuple[str, ...]:
@@ -81,7 +82,7 @@ class TaskSet:
             raise TaskError(f"unknown task {shown(task_id)} of {len(self._by_id)}. {hint}") from None
 
     def difficulty(self, task_id: str) -> int:
-        """Returns a task's difficulty; override it where making the task takes longer.
+        """Returns a task's difficulty; override this if :meth:`get` is slow.
 
         Raises:
             TaskError: no task has this id.
@@ -89,30 +90,36 @@ class TaskSet:
         return self.get(task_id).difficulty
 
     def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
-        """Returns the id of a task drawn from ``ids``; ``filtered`` says that the user chose them by name."""
+        """Returns a random task id.
+
+        Args:
+            rng: the random generator.
+            ids: the ids to draw from.
+            filtered: whether the user chose these ids with ``tasks``.
+        """
         return ids[rng.randrange(len(ids))]
 
     def start(self, drawn: int, ids: Sequence[str], *, named: str | None, filtered: bool) -> tuple[Task, random.Random]:
-        """Returns an episode's task, and the random generator that fixes everything which follows.
+        """Returns an episode's task, and the random generator for the rest of the episode.
 
         Args:
-            drawn: a number that stands for the episode.
-            ids: to draw from.
-            named: the task's id, if it is not to be drawn.
+            drawn: the episode's seed.
+            ids: the ids to draw from.
+            named: the task's id; None draws one.
             filtered: see :meth:`draw`.
 
         Raises:
-            TaskError: no task is named so.
+            TaskError: no task has the id ``named``.
         """
         rng = random.Random(f"{named if named is None else check_id(named)}:{drawn}")
         return self.get(self.draw(rng, ids, filtered=filtered) if named is None else named), rng
 
 
 def check_id(task_id: object) -> str:
-    """Returns a task id if it can be one: a string of valid Unicode that is not empty.
+    """Returns ``task_id`` if it has the form of one: a string of valid Unicode, not empty.
 
     Raises:
-        TaskError: it is something else.
+        TaskError: the value has another form.
     """
     if isinstance(task_id, str) and task_id and task_id == task_id.encode(errors="replace").decode():
         return task_id
@@ -120,11 +127,11 @@ def check_id(task_id: object) -> str:
 
 
 def named_task(options: Mapping[str, Any] | None) -> str | None:
-    """Returns the task that a reset's options name; None if they name none, or None.
+    """Returns the task id in a reset's options, or None without one.
 
     Raises:
-        ArgumentError: the options are no dictionary.
-        TaskError: what they name cannot be a task.
+        ArgumentError: the options are not a dictionary.
+        TaskError: the value does not have the form of a task id.
     """
     check_options(options)
     named = (options or {}).get("task_id")
@@ -132,24 +139,27 @@ def named_task(options: Mapping[str, Any] | None) -> str | None:
 
 
 def check_options(options: object) -> None:
-    """Refuses options of a reset that are neither None nor a dictionary.
+    """Checks the options of a reset.
 
     Raises:
-        ArgumentError: they are something else.
+        ArgumentError: the options are neither None nor a dictionary.
     """
     if options is not None and not isinstance(options, Mapping):
         raise ArgumentError(f"options={shown(options)}: must be a dictionary such as {{'task_id': …}}, or None")
 
 
 def strings(patterns: object, keyword: str) -> list[str]:
-    """Returns task ids or patterns as a list; a string is one of them.
+    """Returns task ids or patterns as a list.
+
+    >>> strings("a/*", "tasks")
+    ['a/*']
 
     Args:
-        patterns: a string or several.
-        keyword: which has this value.
+        patterns: one string or several.
+        keyword: name of the keyword, for the error message.
 
     Raises:
-        ArgumentError: it is something else.
+        ArgumentError: the value holds something other than strings.
     """
     if isinstance(patterns, str):
         return [patterns]
@@ -166,12 +176,12 @@ def matching(ids: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> tuple[str, ...]:
-    """Returns the ids of a split that match any of the glob patterns (all of them without patterns).
+    """Returns the ids of a split that match any of the glob patterns; without patterns, all ids.
 
     Raises:
         UnknownName: no such split.
-        ArgumentError: the patterns are no strings.
-        TaskError: nothing is left.
+        ArgumentError: the patterns are not strings.
+        TaskError: no id matches, or the split is empty.
     """
     if not isinstance(split, str) or split not in tasks.splits:
         raise UnknownName("split", split, tasks.splits)
@@ -188,16 +198,26 @@ def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> 
 
 
 def spread(task_ids: Sequence[str], count: int) -> list[str]:
-    """Returns ``count`` ids at even distances over the list (all of them if there are fewer)."""
+    """Returns ``count`` ids evenly spaced over the list, or all ids if there are fewer.
+
+    >>> spread(["a", "b", "c", "d"], 2)
+    ['a', 'c']
+    """
     count = min(count, len(task_ids))
     return [task_ids[i * len(task_ids) // count] for i in range(count)]
 
 
 def stable_hash(text: str) -> int:
-    """Returns the same non-negative 63-bit integer for the same text in every process and under every hash seed."""
+    """Returns a non-negative 63-bit hash that depends on the text alone.
+
+    Python's ``hash`` of a string differs between processes.
+    """
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 def split_of(key: str, *, held_out: int = 10) -> str:
-    """Assigns a key to a split by its hash: one part in ``held_out`` to dev, one to test, the rest to train."""
+    """Assigns a key to a split by its hash.
+
+    One part in ``held_out`` goes to dev, one part to test, and the rest to train.
+    """
     return {0: "dev", 1: "test"}.get(stable_hash(key) % held_out, "train")

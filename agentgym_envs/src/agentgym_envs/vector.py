@@ -1,4 +1,7 @@
-"""TextVectorEnv: a ``gymnasium.vector.VectorEnv`` over :class:`~agentgym_envs.pool.EnvPool`, behind ``gymnasium.make_vec``."""
+"""TextVectorEnv: a ``gymnasium.vector.VectorEnv`` over :class:`~agentgym_envs.pool.EnvPool`.
+
+``gymnasium.make_vec`` returns it for every registered id.
+"""
 
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import partial
@@ -17,22 +20,25 @@ from agentgym_envs.tasks import check_options
 
 
 class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
-    """``num_envs`` copies of a text environment, stepped together, spread over few processes.
+    """``num_envs`` copies of a text environment, stepped together, in a few processes.
 
-    Observations are a tuple of strings, actions any sequence of strings. An environment that raises, hangs or dies is
-    reported as truncated with reward 0 and its message in ``infos["error"]``, and made anew by the next reset: whoever
-    trains must drop that episode. With SAME_STEP that reset is done at once, and the message is where everything of the last
-    step of an episode is: in ``infos["final_info"]["error"]``. If the reset fails as well, its message is in ``infos["error"]``.
+    Observations are a tuple of strings, and actions any sequence of strings.
+
+    An environment that raises, hangs or dies is reported as truncated with reward 0 and its message in
+    ``infos["error"]``. The next reset makes a new environment. A training loop must drop that episode.
+    With SAME_STEP the reset happens in the same step, and the message is in
+    ``infos["final_info"]["error"]``, with the rest of the episode's last step. If that reset fails too,
+    its message is in ``infos["error"]``.
 
     Args:
         env_id: a registered id.
-        num_envs: environments.
-        workers: processes; by default one a CPU core.
-        timeout: seconds that one call may take.
-        start_timeout: seconds that the first reset of an environment may take.
+        num_envs: number of environments.
+        workers: number of processes; by default one per CPU core.
+        timeout: time limit of one call, in seconds.
+        start_timeout: time limit of an environment's first reset, in seconds.
         autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, as in Gymnasium.
         max_episode_steps: replaces the registered step limit; -1 lifts it.
-        **kwargs: for the environments' constructor.
+        **kwargs: passed to the environments' constructor.
     """
 
     def __init__(
@@ -57,7 +63,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._observations = [""] * num_envs
         self._over = np.zeros(num_envs, dtype=bool)
-        self._astray = np.ones(num_envs, dtype=bool)  # in a state that the caller does not know
+        self._astray = np.ones(num_envs, dtype=bool)  # the caller does not know the state
 
     def reset(  # type: ignore[override]
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -65,8 +71,9 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         """Starts all environments, or those of ``options["reset_mask"]`` (bool, shape ``(num_envs,)``).
 
         Args:
-            seed: one for all (environment ``i`` gets ``seed + i``) or one each.
-            options: also handed to the environments. A list as ``task_id`` holds one id, or None, for each of them.
+            seed: one number (environment ``i`` gets ``seed + i``) or a list with one per environment.
+            options: also passed to the environments. A list as ``task_id`` holds one id or None per
+                environment.
 
         Returns:
             Observations (a tuple of ``num_envs`` strings) and infos.
@@ -107,9 +114,9 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             Observations (tuple of strings), rewards, terminations and truncations (arrays of shape ``(num_envs,)``), infos.
 
         Raises:
-            ArgumentError: another number of actions.
-            ResetNeeded: an environment was never reset, or the last call did not come to its end; with autoreset DISABLED, an
-                episode that is over was not reset.
+            ArgumentError: the number of actions is not ``num_envs``.
+            ResetNeeded: an environment was never reset, or the last call was interrupted. With autoreset
+                DISABLED: an episode is over and was not reset.
         """
         self._check_length("actions", actions)
         self._check_started()
@@ -165,7 +172,10 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         return infos
 
     def _restart(self, results: list[Result]) -> dict[str, Any]:
-        """Resets what is over in the same step; the last observation and info of an episode go into keys of their own."""
+        """Resets the environments whose episode is over, in the same step.
+
+        The last observation and info of an episode go into ``final_obs`` and ``final_info``.
+        """
         over = [int(i) for i in np.flatnonzero(self._over)]
         for i in over:
             self._pool.reset(i)
@@ -180,7 +190,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         return infos
 
     def _drain(self) -> None:
-        """Waits for what an interrupted call has asked and nobody wants any more."""
+        """Receives and drops the results of an interrupted call."""
         while self._pool.outstanding:
             self._pool.recv()
 
@@ -198,7 +208,10 @@ def _info(result: Result) -> dict[str, Any]:
 
 
 def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
-    """Turns ``agentgym_envs.vector:<env id>``, the registered ``vector_entry_point``, into a constructor for that id."""
+    """Returns a constructor for the id in ``agentgym_envs.vector:<env id>``.
+
+    Every environment registers this name as its ``vector_entry_point``.
+    """
     if "/" in name:
         return partial(TextVectorEnv, name)
     raise AttributeError(name)

@@ -1,4 +1,7 @@
-"""Self-contained web pages: a template with one style and one script, and a policy that allows no other."""
+"""Self-contained web pages: a template with one style, one script and a content security policy.
+
+The policy allows no other style or script.
+"""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -11,13 +14,13 @@ SCRIPTS = ("elements.js", "turns.js")
 
 
 def page(template: str, *, style: str, script: str, **more: str) -> str:
-    """Returns a page with its style and script in it, and a policy that lets a browser use these two and no other.
+    """Returns a page with its style and script inlined, and a policy that allows only these two.
 
     Args:
         template: HTML with places for ``$policy``, ``$style`` and ``$script``.
         style: CSS.
         script: JavaScript.
-        **more: what else the policy allows, such as ``connect_src="'self'"``.
+        **more: more directives of the policy, such as ``connect_src="'self'"``.
     """
     rules = {"default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "img-src": "data:"}
     rules |= {"base-uri": "'none'", "form-action": "'none'"} | {name.replace("_", "-"): source for name, source in more.items()}
@@ -26,7 +29,7 @@ def page(template: str, *, style: str, script: str, **more: str) -> str:
 
 
 def resource(name: str, package: str = "agentgym_envs.pages") -> str:
-    """Returns the text of a file of a package; of the shared files without one."""
+    """Returns the text of a file of a package; the default package holds the shared files."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""EnvPool: many environments in few processes, with failures kept apart from rewards."""
+"""EnvPool: many environments in a few processes. A failure is an error, never a reward."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ __all__ = ["AsyncEnvPool", "Description", "EnvPool", "Result", "describe"]
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what a worker does not need when it is asked for."""
+    """Imports on first use what a worker process does not need."""
     if name == "AsyncEnvPool":
         from agentgym_envs.pool.asynchronous import AsyncEnvPool
 

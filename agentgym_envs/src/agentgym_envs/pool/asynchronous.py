@@ -1,4 +1,4 @@
-"""EnvPool for asyncio: every request is awaited by itself, and none waits for another's answer."""
+"""EnvPool for asyncio: each request is awaited separately."""
 
 import asyncio
 import queue
@@ -15,16 +15,18 @@ from agentgym_envs.pool.pool import EnvPool
 from agentgym_envs.pool.result import Result
 
 Request = tuple[int, Callable[[], None], asyncio.Future[Result]]
-"""The environment, what asks the pool, and who waits for the answer."""
+"""The environment's index, a function that sends the request to the pool, and the future result."""
 
 
 class AsyncEnvPool:
-    """An :class:`EnvPool` in a thread of its own. Make it in a running event loop; each environment serves one caller at a time.
+    """An :class:`EnvPool` in a separate thread.
+
+    Create it inside a running event loop. Each environment serves one caller at a time.
 
     Args:
-        env_id: as for :class:`EnvPool`, like the others.
-        num_envs: environments.
-        **kwargs: for :class:`EnvPool`.
+        env_id: a registered id, or "module:id".
+        num_envs: number of environments.
+        **kwargs: more arguments of :class:`EnvPool`.
     """
 
     def __init__(self, env_id: str, num_envs: int, **kwargs: Any):
@@ -71,7 +73,7 @@ class AsyncEnvPool:
         return await answer
 
     def _serve(self) -> None:
-        # Of each environment in order: a caller may have given up waiting, and the next one has asked since.
+        # One queue per environment: a cancelled caller's request is still ahead of the next caller's.
         waiting: list[deque[asyncio.Future[Result]]] = [deque() for _ in range(self._pool.num_envs)]
         try:
             with self._pool:
@@ -83,7 +85,11 @@ class AsyncEnvPool:
                 self._loop.call_soon_threadsafe(answer.cancel)
 
     def _take(self, waiting: list[deque[asyncio.Future[Result]]]) -> bool:
-        """Hands requests to the pool: all that are there, at least one where nothing else is to wait for; False at the end."""
+        """Passes all new requests to the pool; waits for one if no request is outstanding.
+
+        Returns:
+            False after :meth:`close`.
+        """
         while not any(waiting) or not self._asked.empty():
             request = self._asked.get()
             if request is None:

@@ -1,4 +1,4 @@
-"""What an environment says of itself, asked in a worker: a constructor that hangs or exits is an error like any other."""
+"""Describes an environment from a worker process: a constructor that hangs or exits is an error."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,29 +7,31 @@ from agentgym_envs.pool.pool import EnvPool
 
 
 class Description(NamedTuple):
-    """What is known of an environment before its first episode."""
+    """Facts about an environment that are known before its first episode."""
 
     instructions: str
-    """The rules, and those of the action format, as a system prompt; may be empty."""
+    """The rules of the environment and of the action format, as a system prompt; can be empty."""
     task_ids: list[str] | None
-    """The tasks of its split; None where it lists none."""
+    """The tasks of the split; None if the environment lists none."""
     difficulties: list[int] | None
-    """Of each of them."""
+    """The difficulty of each task."""
     tools: dict[str, str]
-    """Functions that write an action: see :class:`agentgym_envs.TextEnv`."""
+    """Tools by name: see :class:`agentgym_envs.TextEnv`."""
     text_env: bool
-    """It keeps our contract, and so has an oracle; otherwise it is a plain Gymnasium environment."""
+    """Whether it is a ``TextEnv``, which has an oracle; otherwise it is a plain Gymnasium environment."""
     seats: Sequence[str] = ()
-    """That its actions are for, in the games that it is a seat or several of; empty where there is no other agent."""
+    """The seats of a game that the actions are for; empty in an environment with one agent."""
 
     @property
     def several(self) -> Sequence[str]:
-        """Returns the seats that are asked one after the other; none where there is one."""
+        """The seats, if there is more than one; otherwise empty."""
         return self.seats if len(self.seats) > 1 else ()
 
 
 def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) -> Description:
-    """Constructs an environment and asks it, within :class:`EnvPool`'s ``start_timeout``.
+    """Creates an environment in a worker and returns its description.
+
+    The time limit is :class:`EnvPool`'s ``start_timeout``.
 
     Args:
         env_id: a registered id, or "module:id".
@@ -38,8 +40,8 @@ def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) ->
 
     Raises:
         UnknownName: no such id.
-        BrokenPlugin: its package is broken.
-        ArgumentError: a keyword that it does not take.
+        BrokenPlugin: the environment's package is broken.
+        ArgumentError: a keyword that the environment does not take.
         TaskError: a task filter that selects nothing.
         EnvFailure: the constructor raised, hung or ended the process.
     """

@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: what it was asked, what it has answered, and how it ended."""
+"""The parent's side of a worker process: its requests, its answers and its exit."""
 
 import logging
 import mmap
@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 
 CHUNK = 2**18
 LAST_WORDS = 2000  # characters of a worker's standard error that an error repeats
-LAST_BREATH = 2.0  # seconds that a process may take from closing its socket to its end
+LAST_BREATH = 2.0  # seconds in which a process must end after closing its socket
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request: its number, its environment, what it asks, and its bytes."""
+    """One request: its number, environment, kind and bytes."""
 
     id: int
     index: int
@@ -42,10 +42,11 @@ class _Queued(NamedTuple):
 
 
 class Handle:
-    """Starts a worker and talks to it without ever waiting for it.
+    """Starts a worker and communicates with it, without blocking.
 
-    A signal handler may raise between any two instructions. Each method leaves a state that the next call goes on from: bytes that
-    were sent are counted by the same call of C that sends them, and everything else is derived or set by one assignment.
+    A signal handler can raise between any two instructions. Each method leaves a state from which the
+    next call can continue. The C call that sends bytes also counts them; all other state is derived or
+    set by one assignment.
 
     Args:
         setup: the packed first message.
@@ -56,13 +57,13 @@ class Handle:
         assert self.process.stderr is not None
         self._words = _Tail(self.process.stderr)
         self.inbox = Inbox()
-        """What it has answered."""
+        """The worker's answers."""
         self.made: set[int] = set()
-        """The environments that it holds."""
+        """The environments that the worker has created."""
         self.since = time.monotonic()
-        """When it last answered, or was given the request that it is at."""
+        """Time of the last answer, or of sending the current request."""
         self.fault: tuple[type[EnvFailure], str | None] | None = None
-        """Why it is to be replaced."""
+        """The reason to replace the worker."""
         self._setup = setup
         self._queue: deque[_Queued] = deque()
         self._sent = deque([0])
@@ -90,14 +91,14 @@ class Handle:
     def submit(self, request: Request) -> None:
         """Queues a request and sends what can be sent now."""
         if self.head is None:
-            self.since = time.monotonic()  # in case that nothing can be
+            self.since = time.monotonic()  # for the case that nothing can be sent now
         before = self._queue[-1].end if self._queue else max(self._count_sent(), len(self._setup))
         self._queue.append(_Queued(request, before + len(request.packed)))
         self.flush()
 
     @property
     def has_unsent(self) -> bool:
-        """Says whether :meth:`flush` has something to do."""
+        """Whether :meth:`flush` has something to send."""
         return bool(self._unsent())
 
     def flush(self) -> None:
@@ -106,15 +107,19 @@ class Handle:
             while rest := self._unsent():
                 arriving = self._queue[0].end > self._count_sent()
                 self._sent.extend(map(self.socket.send, (rest,)))  # no bytecode between send and append
-                if arriving:  # so far the first of the queue was not there as a whole
+                if arriving:  # the first request was not sent completely before
                     self.since = time.monotonic()
         except BlockingIOError:
             pass  # the rest goes when the worker has read this
         except OSError:
-            self._deaf = True  # nobody reads any more: read() says so
+            self._deaf = True  # the worker has closed its end: read() reports it
 
     def read(self) -> bool:
-        """Moves what is here into :attr:`inbox`; returns False when the worker has ended, and all that it sent has been read."""
+        """Moves received bytes into :attr:`inbox`.
+
+        Returns:
+            False when the worker has ended and all its bytes have been read.
+        """
         try:
             more = self.inbox.read(self.socket, CHUNK)
         except BlockingIOError:
@@ -126,24 +131,24 @@ class Handle:
         return more
 
     def begun(self) -> int:
-        """Returns the number of the request that the worker began last; 0 before the first."""
+        """Returns the number of the last request that the worker began; 0 before the first."""
         return int.from_bytes(self._board[:], "big")
 
     def kill(self) -> None:
-        """Ends the worker and what it has started; it may be dead already."""
+        """Ends the worker and its child processes; a dead worker is fine."""
         end_all([self], 0.0)
 
     def exit_report(self) -> str:
-        """Ends the worker; returns how it ended and the last that it wrote to its standard error."""
+        """Ends the worker; returns how it ended and the end of its standard error."""
         self._end = self._end or self._ending()
         self.kill()
         words = self._words.text()
         return f"{self._end}; its last words:\n{words}" if words else self._end
 
     def leave(self) -> None:
-        """Lets go of the worker of another process: the one that this process was forked from."""
+        """Releases the worker in a fork: it belongs to the parent process."""
         self.socket.close()
-        self.process.returncode = 0  # not to be waited for here
+        self.process.returncode = 0  # the fork must not wait for it
 
     def _ending(self) -> str:
         try:
@@ -163,7 +168,10 @@ class Handle:
         return self._sent[0]
 
     def _unsent(self) -> memoryview:
-        """Returns the next bytes to be sent, at most those of one request; empty if nobody reads them."""
+        """Returns the next bytes to send, at most those of one request.
+
+        The view is empty if the worker has closed its end.
+        """
         sent, rest = self._count_sent(), memoryview(b"")
         if self._deaf:
             return rest
@@ -196,7 +204,7 @@ def _start() -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap]:
 
 
 class _Tail:
-    """Keeps the end of what a process writes, and reads on so that it never waits for us."""
+    """Keeps the end of a process's output; reads all of it, so the process never blocks."""
 
     def __init__(self, stream: IO[bytes]):
         self._stream, self._end = stream, b""
@@ -204,7 +212,10 @@ class _Tail:
         self._thread.start()
 
     def text(self) -> str:
-        """Returns the end; a child of the process may still hold the stream, so this waits only a moment for the rest."""
+        """Returns the end of the output.
+
+        A child of the process can keep the stream open, so this waits at most 0.5 s for the rest.
+        """
         self._thread.join(0.5)
         return self._end.decode("utf-8", "replace").strip()
 
@@ -216,18 +227,18 @@ class _Tail:
 
 
 def end_all(workers: list[Handle], timeout: float) -> None:
-    """Closes the sockets of all workers, which ends them, then kills what is left of them and of what they have started.
+    """Ends workers: closes their sockets, then kills the processes and children that are left.
 
     Args:
-        workers: may be dead already.
-        timeout: seconds that they get to end by themselves.
+        workers: the workers; dead ones are fine.
+        timeout: seconds to wait before killing.
     """
     for worker in workers:
         worker.socket.close()
     _wait_all(workers, timeout)
-    for number in (signal.SIGTERM, signal.SIGKILL):  # only a build in the cache makes use of the first: to clean up
+    for number in (signal.SIGTERM, signal.SIGKILL):  # SIGTERM lets a build in the cache clean up
         for worker in workers:
-            with suppress(ProcessLookupError):  # a dead worker's children are still its group
+            with suppress(ProcessLookupError):  # a dead worker's children are still in its group
                 os.killpg(worker.process.pid, number)
         _wait_all(workers, LAST_BREATH)
 

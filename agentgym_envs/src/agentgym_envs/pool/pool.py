@@ -1,15 +1,18 @@
-"""EnvPool: many environments in few processes, stepped whenever each is ready, with failures kept apart from rewards.
+"""EnvPool: many environments in a few processes, each stepped as soon as it is ready.
 
-A worker process holds several environments and answers in order. Every request gets exactly one :class:`Result`. When a
-worker dies or does not answer in time it is killed and replaced. The environment that it was working on fails with
-:class:`~agentgym_envs.errors.WorkerDied` or :class:`~agentgym_envs.errors.EnvTimeout`; the others that it held have lost their
-state, and their steps end in :class:`~agentgym_envs.errors.NeighbourFailed`. When it was working on none, any of them may have
-ended it, and the steps of all end in ``WorkerDied``. A reset needs no state: one that was waiting is done by the new worker. All
-other workers go on untouched.
+A worker process holds several environments and answers in order. Every request gets exactly one
+:class:`Result`. A failure is an error in the result, never a reward.
 
-A signal handler may raise in any call, as Ctrl-C does, and between any two instructions. A later :meth:`EnvPool.recv` goes on from
-there. Every change of what is known is therefore one assignment, one operation of a container, or one call of C; and work that was
-cut off in the middle is done again.
+The pool kills and replaces a worker that dies or does not answer in time. The environment that the
+worker was running fails with :class:`~agentgym_envs.errors.WorkerDied` or
+:class:`~agentgym_envs.errors.EnvTimeout`. The worker's other environments lose their state, and their
+steps fail with :class:`~agentgym_envs.errors.NeighbourFailed`. If the worker was idle, the cause is
+unknown, and the steps of all its environments fail with ``WorkerDied``. A reset needs no state, so the
+new worker answers the resets that were waiting. Other workers are not affected.
+
+A signal handler, such as that of Ctrl-C, can raise between any two instructions. A later
+:meth:`EnvPool.recv` continues from there. Every change of the state is therefore atomic: one
+assignment, one container operation, or one C call. Interrupted work is repeated.
 """
 
 import operator
@@ -30,18 +33,18 @@ from agentgym_envs.pool.result import REFUSALS, Result
 from agentgym_envs.pool.wire import BadMessage, pack
 from agentgym_envs.processes import module_folders
 
-CLOSE_TIMEOUT = 5.0  # seconds that the workers get to close their environments
-GLANCE = 1.0  # seconds between looks at whether a silent worker still lives
+CLOSE_TIMEOUT = 5.0  # seconds in which the workers can close their environments
+GLANCE = 1.0  # seconds between checks whether a silent worker is alive
 
 
 class _State(NamedTuple):
     workers: list[Handle | None]
     asked: dict[int, Request]
-    """What :meth:`EnvPool.recv` has not given an answer to yet, by its number."""
+    """Requests without a result from :meth:`EnvPool.recv` so far, by number."""
     answers: dict[int, Result]
-    """What it gives next, by the number of the request."""
+    """Results that the next :meth:`EnvPool.recv` returns, by the number of the request."""
     lost: dict[int, EnvFailure]
-    """What answers the steps of an environment whose worker is gone."""
+    """Environments that lost their worker, by index; the error answers their steps."""
 
 
 class EnvPool:
@@ -49,17 +52,19 @@ class EnvPool:
 
     Args:
         env_id: a registered id, or "module:id".
-        num_envs: environments.
-        workers: processes; by default one a CPU core, at most one an environment.
-        timeout: seconds that one call of an environment may take.
-        start_timeout: seconds that making an environment may take, or its first reset, with what it needs: starting the worker,
-            imports, building an index, starting a simulator. At least ``timeout``.
-        action_format: how responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``; None takes them as actions.
-        **kwargs: for ``gymnasium.make``, JSON-able.
+        num_envs: number of environments.
+        workers: number of processes; by default one per CPU core, at most one per environment.
+        timeout: time limit of one call of an environment, in seconds.
+        start_timeout: time limit for creating an environment or for its first reset, in seconds. This
+            includes starting the worker, imports, building an index and starting a simulator. The pool
+            raises it to ``timeout`` if it is lower.
+        action_format: the format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; with None a
+            response is the action.
+        **kwargs: passed to ``gymnasium.make``, JSON-able.
 
     Raises:
         UnknownName: no such id.
-        BrokenPlugin: its package is broken.
+        BrokenPlugin: the environment's package is broken.
         ArgumentError: a count, time or step limit that is not positive, or a keyword that is not JSON-able.
     """
 
@@ -95,11 +100,13 @@ class EnvPool:
 
     @property
     def outstanding(self) -> int:
-        """How many results :meth:`recv` has still to give."""
+        """The number of results that :meth:`recv` has not returned yet."""
         return len(self._state.asked.keys() | self._state.answers.keys())
 
     def reset(self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Asks for a new episode; a failed environment is made anew. The answer comes from :meth:`recv`.
+        """Requests a new episode; :meth:`recv` returns the result.
+
+        A failed environment is created again.
 
         Raises:
             ArgumentError: a negative seed, or options that are not JSON-able.
@@ -110,33 +117,40 @@ class EnvPool:
         self._ask(index, "reset", seed=seed, options=options)
 
     def send(self, index: int, action: str, *, bare: bool = False) -> None:
-        """Asks for a step. The answer comes from :meth:`recv`.
+        """Requests a step; :meth:`recv` returns the result.
 
         Args:
             index: the environment.
             action: the agent's response.
-            bare: ``action`` is the environment's own, and is to be written in the pool's format first.
+            bare: ``action`` is a plain action; the worker writes it in the pool's format first.
         """
         if not isinstance(action, str):
             raise TypeError(f"an action is a str, not {type(action).__name__}")
         self._ask(index, "bare" if bare else "step", action=str(action))
 
     def ask_oracle(self, index: int) -> None:
-        """Asks for the next step of the oracle, which begins anew after each reset; ``Result.action`` says what it did."""
+        """Requests the next step of the oracle, which starts again after each reset.
+
+        ``Result.action`` holds the oracle's action.
+        """
         self._ask(index, "oracle")
 
     def ask_description(self, index: int) -> None:
-        """Makes the environment if it is not there; the result's info says what :class:`~agentgym_envs.pool.Description` holds."""
+        """Requests the fields of a :class:`~agentgym_envs.pool.Description`, in the result's ``info``.
+
+        The worker creates the environment if it does not exist.
+        """
         self._ask(index, "describe")
 
     def recv(self, *, timeout: float | None = None) -> list[Result]:
         """Waits until at least one request is answered or has failed.
 
         Args:
-            timeout: seconds to wait at most; None waits as long as the environments' own limits let it.
+            timeout: longest wait in seconds; with None only the environments' limits apply.
 
         Returns:
-            All answers that are there; empty if nothing is outstanding, the time is over, or :meth:`wake` was called.
+            All results that are ready. The list is empty if nothing is outstanding, the time is over, or
+            :meth:`wake` was called.
         """
         self._check_owner()
         end = None if timeout is None else time.monotonic() + timeout
@@ -153,12 +167,18 @@ class EnvPool:
         return results  # CPython handles no signal between an assignment and a return
 
     def wake(self) -> None:
-        """Lets a :meth:`recv` that waits in another thread return. Other threads may call this, and nothing else."""
-        with suppress(OSError):  # it is ringing already, or the pool is closed
+        """Makes a :meth:`recv` that waits in another thread return.
+
+        This is the only method that other threads can call.
+        """
+        with suppress(OSError):  # the signal is already pending, or the pool is closed
             self._rope.send(b"!")
 
     def close(self) -> None:
-        """Ends all workers at once. May be called twice. In a fork of the process that made the pool, the workers stay."""
+        """Ends all workers. A second call does nothing.
+
+        A fork of the process that created the pool only closes its copies of the sockets.
+        """
         self._closed = True
         self._bell.close()
         self._rope.close()
@@ -209,7 +229,10 @@ class EnvPool:
         self._dispatch()
 
     def _dispatch(self) -> None:
-        """Gives the latest requests to their workers, in order: that of this call, and any of a call that was interrupted."""
+        """Submits the new requests to their workers, in order.
+
+        These are the request of this call and those of interrupted calls.
+        """
         late = [*takewhile(self._is_late, reversed(self._state.asked.values()))]
         for request in reversed(late):
             slot = request.index % self._size
@@ -231,10 +254,10 @@ class EnvPool:
                 self._digest(slot, worker)
 
     def _collect(self, end: float | None) -> bool:
-        """Takes in what is there, or waits for it: until ``end``, a deadline, or a glance at the processes is due.
+        """Receives answers; waits for them until ``end``, a deadline or the next check of the processes.
 
         Returns:
-            Whether it was woken.
+            Whether :meth:`wake` was called.
         """
         woken = False
         busy = [(slot, w) for slot, w in enumerate(self._state.workers) if w and w.head]
@@ -255,14 +278,14 @@ class EnvPool:
             if time.monotonic() >= self._deadline(worker):
                 self._fail(slot, EnvTimeout, f"no answer within {self._limit(worker):g} s")
             elif time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
-                self._fail(slot, WorkerDied)  # unnoticed, because a child of its own holds the connection open
+                self._fail(slot, WorkerDied)  # a child of the worker kept the connection open
         return woken
 
     def _holds(self, slot: int, worker: Handle) -> bool:
         return self._state.workers[slot] is worker
 
     def _serve(self, slot: int, worker: Handle) -> None:
-        """Sends and receives what a worker's socket has room for and holds."""
+        """Sends and receives as much as a worker's socket allows."""
         worker.flush()
         more = worker.read()
         self._digest(slot, worker)
@@ -270,7 +293,10 @@ class EnvPool:
             self._fail(slot, WorkerDied)
 
     def _digest(self, slot: int, worker: Handle) -> None:
-        """Notes the answers that a worker has sent; again, if an interrupt has come between noting one and taking it."""
+        """Stores the answers that a worker has sent.
+
+        After an interrupt between storing an answer and removing it from the inbox, it is stored again.
+        """
         try:
             while (answer := worker.inbox.first()) is not None:
                 request = worker.head
@@ -286,7 +312,7 @@ class EnvPool:
             self._fail(slot, WorkerDied, f"its worker sent {error}")
 
     def _limit(self, worker: Handle) -> float:
-        """Returns the seconds that the request may take that the worker is at."""
+        """Returns the time limit of the worker's current request, in seconds."""
         head = worker.head
         starts = head is not None and head.kind in ("reset", "describe") and head.index not in worker.made
         return self.start_timeout if starts else self.timeout
@@ -295,10 +321,13 @@ class EnvPool:
         return worker.since + self._limit(worker)
 
     def _fail(self, slot: int, kind: type[EnvFailure], why: str | None = None) -> None:
-        """Replaces a worker; the request that it was at fails, and the steps of its other environments, now or when they come."""
+        """Replaces a worker and fails its current request.
+
+        Pending and later steps of its other environments fail too, until their next reset.
+        """
         worker = self._state.workers[slot]
         assert worker is not None
-        worker.fault = kind, why  # first of all: ending it takes time, in which an interrupt may come
+        worker.fault = kind, why  # first, because an interrupt can come while the worker ends
         begun = worker.begun()
         if why is not None:
             worker.kill()
@@ -306,7 +335,7 @@ class EnvPool:
         state, lost = self._state, dict(self._state.lost)
         requests = [r for r in worker.requests if r.id not in state.answers]
         failed: dict[int, EnvFailure] = {}
-        if begun == 0:  # it never came so far: nobody in it is to blame, and a new one would not fare better
+        if begun == 0:  # the worker failed at start-up: no environment caused it, and a retry would fail too
             failed = {r.id: kind(f"{self.spec.id} did not start: {why}") for r in requests}
         else:
             culprit = requests[0] if requests and (requests[0].id <= begun or kind is EnvTimeout) else None
@@ -322,14 +351,14 @@ class EnvPool:
         self._state = _State(workers, state.asked, answers, lost)
 
     def _successor(self, requests: list[Request]) -> Handle:
-        """Starts a worker for what another one has not answered."""
+        """Starts a worker and submits the requests that its predecessor left unanswered."""
         worker = Handle(self._setup)
         for request in requests:
             worker.submit(request)
         return worker
 
     def _loss(self, index: int, culprit: Request | None, why: str) -> EnvFailure:
-        """Returns the answer to a step of an environment whose worker is gone."""
+        """Returns the error that answers the steps of an environment without its worker."""
         name = f"{self.spec.id} environment {index}"
         if culprit is None:
             return WorkerDied(f"{name} was lost with its worker, which was at no request: {why}")
@@ -339,7 +368,10 @@ class EnvPool:
 
 
 def _stateless(requests: list[Request], lost: dict[int, EnvFailure]) -> dict[int, EnvFailure]:
-    """Returns the failures of requests to environments in ``lost``; removes from it those that a reset starts anew."""
+    """Returns the failures of requests to environments in ``lost``.
+
+    A reset among the requests removes its environment from ``lost``.
+    """
     failed: dict[int, EnvFailure] = {}
     for request in requests:
         if request.kind == "reset":
@@ -357,7 +389,11 @@ def _packed(message: dict[str, Any], what: str) -> bytes:
 
 
 def _plain(value: object) -> str:
-    """Returns the path that an object stands for."""
+    """Returns a path object as a string.
+
+    Raises:
+        TypeError: the value is not a path.
+    """
     path = os.fspath(value) if isinstance(value, os.PathLike) else None
     if not isinstance(path, str):
         raise TypeError(f"{shown(value)} must be a string, number, list or dictionary")
@@ -365,7 +401,11 @@ def _plain(value: object) -> str:
 
 
 def _check_limit(limit: object) -> None:
-    """Refuses a ``max_episode_steps`` that Gymnasium would take and that no episode can have."""
+    """Rejects a ``max_episode_steps`` that Gymnasium accepts although it makes no sense.
+
+    Raises:
+        ArgumentError: the limit is not a whole number from 1, -1 or None.
+    """
     if limit is not None and limit != -1 and not (type(limit) is int and limit >= 1):
         raise ArgumentError(f"max_episode_steps={limit!r}: must be a whole number from 1, or -1 for no limit")
 

@@ -1,4 +1,4 @@
-"""What the pool answers."""
+"""The result of a request to the pool."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from agentgym_envs.errors import AgentGymError, ArgumentError, EnvFailure, TaskError
 
 REFUSALS: dict[str, type[AgentGymError]] = {"ArgumentError": ArgumentError, "TaskError": TaskError}
-"""What a reset raises that was asked for what cannot be: the caller's errors, by name."""
+"""Errors of the caller that a reset can raise, by name."""
 
 
 @dataclass(frozen=True)
@@ -16,14 +16,15 @@ class Result:
     Attributes:
         index: the environment, from 0 to ``num_envs - 1``.
         observation: the text; empty after an error.
-        reward: 0.0 after a reset.
+        reward: the reward; 0.0 after a reset.
         terminated: the task is decided.
         truncated: a step limit of the environment was reached.
         info: see the contract.
-        error: what failed, or None. Whoever trains must look at it first. Where a reset was asked for what the environment does not
-            have, such as an unknown task id, the caller's error is its ``__cause__``.
-        action: what :meth:`EnvPool.ask_oracle`, or :meth:`EnvPool.send` with ``bare``, handed to the environment; None in other
-            answers, and where the oracle had nothing more to say and no step was taken.
+        error: the failure, or None. A training loop must check it first. If the arguments of a reset
+            were wrong (an unknown task id), the caller's error is its ``__cause__``.
+        action: the action that :meth:`EnvPool.ask_oracle`, or :meth:`EnvPool.send` with ``bare``, passed
+            to the environment. None after other requests, and if the oracle had no more actions, so that
+            no step was taken.
     """
 
     index: int
@@ -39,8 +40,8 @@ class Result:
         """Raises the error, if there is one.
 
         Raises:
-            ArgumentError: the reset was asked for an unknown option.
-            TaskError: the reset was asked for an unknown task id.
+            ArgumentError: the reset had an unknown option.
+            TaskError: the reset had an unknown task id.
             EnvFailure: the environment failed.
         """
         if self.error is not None:

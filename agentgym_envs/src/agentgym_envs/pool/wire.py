@@ -1,4 +1,4 @@
-"""Messages over a stream socket: JSON in ASCII, each after its length. Reading one never runs code, whatever it holds."""
+"""Messages over a stream socket: a length, then JSON in ASCII. Reading a message never runs code."""
 
 import json
 import socket
@@ -9,19 +9,19 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 LENGTH = struct.Struct("!I")
-LONGEST = 2**30  # bytes of a message: what claims to be longer is no message
+LONGEST = 2**30  # bytes; a longer message is an error
 
 
 class BadMessage(Exception):
-    """Bytes that are no message."""
+    """Bytes that are not a valid message."""
 
 
 def pack(message: dict[str, Any], *, default: Callable[[Any], Any] | None = None) -> bytes:
-    """Returns a message as bytes. ASCII escapes carry every string, lone surrogates included.
+    """Returns a message as bytes. ASCII escapes can hold every string, including lone surrogates.
 
     Args:
-        message: JSON-able.
-        default: turns other values into such that are.
+        message: a JSON-able dictionary.
+        default: converts other values to JSON-able ones.
 
     Raises:
         TypeError, ValueError, RecursionError: a value has no JSON form, or the message is too long.
@@ -37,14 +37,15 @@ class _Stream(NamedTuple):
     start: int
     """Bytes of the first chunk that have been taken."""
     taken: int
-    """Number of the message that was taken last."""
+    """Number of the last message that was taken."""
 
 
 class Inbox:
-    """Cuts a stream of bytes into messages.
+    """Splits a stream of bytes into messages.
 
-    A signal handler may raise between any two instructions, as Ctrl-C does. No byte is lost or read twice by that: one call of C
-    moves bytes from the socket into ``chunks``, and one assignment takes a message.
+    A signal handler, such as that of Ctrl-C, can raise between any two instructions. No byte is lost or
+    read twice: one C call moves bytes from the socket into ``chunks``, and one assignment takes a
+    message.
     """
 
     def __init__(self) -> None:
@@ -52,24 +53,25 @@ class Inbox:
 
     @property
     def taken(self) -> int:
-        """Returns the number of the message that was taken last; 0 before the first."""
+        """The number of the last message that was taken; 0 before the first."""
         return self._stream.taken
 
     def read(self, connection: socket.socket, size: int) -> bool:
         """Reads at most ``size`` bytes; returns False at the end of the stream.
 
         Raises:
-            OSError: the socket is broken; BlockingIOError: it holds nothing now.
+            OSError: the socket is broken.
+            BlockingIOError: no bytes are available now.
         """
         chunks = self._stream.chunks
         chunks.extend(map(connection.recv, (size,)))  # no bytecode between recv and append
         return bool(chunks[-1])
 
     def first(self) -> dict[str, Any] | None:
-        """Returns the first message, or None if it is not whole yet. The message stays until :meth:`take`.
+        """Returns the first message, or None if it is incomplete. It stays until :meth:`take`.
 
         Raises:
-            BadMessage: the bytes are none.
+            BadMessage: the bytes are not a message.
         """
         head = self._peek(LENGTH.size)
         if head is None:
@@ -81,7 +83,7 @@ class Inbox:
         return None if whole is None else _parse(whole[LENGTH.size :])
 
     def take(self, number: int = 0) -> None:
-        """Removes the message that :meth:`first` has returned; :attr:`taken` is ``number`` from then on."""
+        """Removes the message that :meth:`first` returned, and sets :attr:`taken` to ``number``."""
         chunks, start, _ = self._stream
         end = start + LENGTH.size + LENGTH.unpack_from(chunks[0], start)[0]
         if end == len(chunks[0]):
@@ -89,10 +91,10 @@ class Inbox:
         self._stream = _Stream(chunks, end, number)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
-        """Takes the next bytes; yields the messages that are now whole.
+        """Adds bytes; yields the messages that are now complete.
 
         Raises:
-            BadMessage: these bytes are none.
+            BadMessage: the bytes are not a message.
         """
         self._stream.chunks.append(data)
         while (message := self.first()) is not None:
@@ -100,7 +102,7 @@ class Inbox:
             yield message
 
     def _peek(self, size: int) -> bytes | None:
-        """Returns the next ``size`` bytes, or None if fewer are here."""
+        """Returns the next ``size`` bytes, or None if fewer have arrived."""
         chunks, start, taken = self._stream
         if sum(map(len, chunks)) < start + size:
             return None

@@ -1,9 +1,11 @@
 """The process behind :class:`agentgym_envs.pool.EnvPool`: ``python -m agentgym_envs.pool.worker SOCKET BOARD``.
 
-It is a program of its own rather than a ``multiprocessing`` child: no fork of a process that has torch threads, and no
-second run of the user's script. When the socket closes, also because the parent was killed, it ends at once.
+It is a separate program, not a ``multiprocessing`` child. So no process with torch threads is forked,
+and the user's script does not run a second time. The worker ends when the socket closes, also if the
+parent was killed.
 
-The board is eight bytes that both processes see: the id of the last request that was begun. It stays when this process dies.
+The board is eight bytes of shared memory: the id of the last request that the worker began. The parent
+can still read it after the worker has died.
 """
 
 import json
@@ -28,7 +30,7 @@ from agentgym_envs.pool.result import REFUSALS
 from agentgym_envs.pool.wire import Inbox, pack
 from agentgym_envs.wrappers import ActionFormat
 
-GRACE = 3.0  # seconds to close the environments after the socket has closed
+GRACE = 3.0  # seconds in which the environments can close after the socket has closed
 CHUNK = 2**16
 
 Requests = queue.SimpleQueue[dict[str, Any] | None]
@@ -43,7 +45,7 @@ class Worlds:
         self._oracles: dict[int, Iterator[str]] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:
-        """Returns the packed answer to a request; a failure is an answer too."""
+        """Returns the packed answer to a request, which can be a failure."""
         number, index = request["id"], request["index"]
         try:
             answer = getattr(self, request["do"])(**{k: v for k, v in request.items() if k not in ("id", "do")})
@@ -53,19 +55,19 @@ class Worlds:
                 return pack({"id": number, **answer})
             except (TypeError, ValueError, RecursionError) as error:
                 raise EnvRaised(f"{registry.named(self._setup['id'])}: {_unsendable(answer['info'])}") from error
-        except BaseException as error:  # also sys.exit(): whatever leaves an environment is its failure alone
+        except BaseException as error:  # also sys.exit(): any exception fails this environment alone
             self._drop(index)
-            return pack({"id": number, **_told(self._setup["id"], request["do"], error)})
+            return pack({"id": number, **_error_answer(self._setup["id"], request["do"], error)})
 
     def reset(self, *, index: int, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any]:
-        """Starts an episode; makes the environment if it is not there."""
+        """Starts an episode; creates the environment if it does not exist."""
         env = self._made(index)
         self._oracles.pop(index, None)
         observation, info = env.reset(seed=seed, options=options)
         return _answer(observation, 0.0, False, False, info)
 
     def describe(self, *, index: int) -> dict[str, Any]:
-        """Says what the environment is; makes it if it is not there."""
+        """Describes the environment; creates it if it does not exist."""
         env = self._made(index)
         inner: Any = env.unwrapped
         text_env = isinstance(inner, TextEnv)
@@ -85,13 +87,13 @@ class Worlds:
         return _answer(*self._env(index).step(action))
 
     def bare(self, *, index: int, action: str) -> dict[str, Any]:
-        """Takes a step with an action that the format has yet to write; also answers how it did."""
+        """Writes an action in the pool's format and takes a step; the answer holds the written action."""
         env = self._env(index)
         written = env.format.render(action) if isinstance(env, ActionFormat) else action
         return {**_answer(*env.step(written)), "action": written}
 
     def oracle(self, *, index: int) -> dict[str, Any]:
-        """Takes the step that the oracle says, if it says one."""
+        """Takes the oracle's next step; the answer is empty if the oracle has no more actions."""
         if index not in self._oracles:
             inner: Any = self._env(index).unwrapped
             self._oracles[index] = inner.oracle()
@@ -121,7 +123,7 @@ class Worlds:
             try:
                 env.close()
             except BaseException:
-                traceback.print_exc()  # an environment that cannot even close must not take its neighbours along
+                traceback.print_exc()  # an error while closing must not affect the other environments
 
 
 def serve(connection: socket.socket, board: mmap.mmap) -> None:
@@ -132,7 +134,7 @@ def serve(connection: socket.socket, board: mmap.mmap) -> None:
     if setup is None:
         return
     if setup["path"]:
-        sys.path += setup["path"]  # last, so that nothing there stands in for an installed module
+        sys.path += setup["path"]  # last, so that nothing there shadows an installed module
         plugins.discover.cache_clear()
         registry.register_all()
     worlds = Worlds(setup)
@@ -153,7 +155,7 @@ def _answer(observation: Any, reward: Any, terminated: Any, truncated: Any, info
 
 
 def _not_finite(answer: dict[str, Any]) -> str | None:
-    """Says which reward or score of an answer is infinite or NaN, if one is."""
+    """Returns an error message for the first reward or score that is infinite or NaN, or None."""
     info = answer.get("info", {})
     numbers = {"reward": answer.get("reward"), "info['score']": info.get("score")}
     for key in ("rewards", "scores"):  # of several seats
@@ -164,7 +166,7 @@ def _not_finite(answer: dict[str, Any]) -> str | None:
 
 
 def _unsendable(info: dict[str, Any]) -> str:
-    """Says which key of an info has no JSON form, and why."""
+    """Returns an error message for the first key of an info that has no JSON form."""
     for key, value in info.items():
         try:
             json.dumps({key: value})
@@ -173,8 +175,8 @@ def _unsendable(info: dict[str, Any]) -> str:
     return "an answer that is too long to be sent"
 
 
-def _told(env_id: str, request: str, error: BaseException) -> dict[str, Any]:
-    """Returns what the parent hears of an error: its message and, where something was asked for that cannot be, its class."""
+def _error_answer(env_id: str, request: str, error: BaseException) -> dict[str, Any]:
+    """Returns the answer for an error: its message and, if the caller's arguments are wrong, its class."""
     message = message_of(error)
     beginning = request in ("reset", "describe")
     refusal = next((name for name, kind in REFUSALS.items() if beginning and isinstance(error, kind)), None)
@@ -191,17 +193,17 @@ def _read(connection: socket.socket, requests: Requests) -> None:
             for message in inbox.feed(data):
                 requests.put(message)
     except OSError:
-        pass  # as good as closed
+        pass  # the same as a closed socket
     requests.put(None)
-    # The main thread may hang inside an environment: give it a moment, then leave without it.
+    # The main thread can hang inside an environment: wait GRACE seconds, then end the process.
     threading.Event().wait(GRACE)
     cache.discard_drafts()
     os._exit(1)
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process when it wants to
-    os.dup2(2, 1)  # what environments print is not for the parent's standard output
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this process
+    os.dup2(2, 1)  # prints of environments must not reach the parent's standard output
     parent = socket.socket(fileno=int(sys.argv[1]))
     parent.set_inheritable(False)
     serve(parent, mmap.mmap(int(sys.argv[2]), 8))
