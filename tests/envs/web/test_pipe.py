@@ -47,3 +47,17 @@ def test_a_page_finds_no_debugger(make):
     port = env.session.proxy.address.rpartition(":")[2]
     look = f"fetch('http://127.0.0.1:{port}/json/version').then(r => r.text()).catch(() => 'nothing')"
     assert env.session.tab.evaluate(look) in ("nothing", "")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_another_user_gets_nothing_from_the_proxy_and_is_not_counted(make):
+    env = make("<h1>one")
+    env.reset(seed=1)
+    ask = 'exec 3<>/dev/tcp/127.0.0.1/$0; printf "GET http://elsewhere.test/ HTTP/1.0\\r\\n\\r\\n" >&3; cat <&3; echo asked'
+    port = env.session.proxy.address.rpartition(":")[2]
+    command = ["/bin/bash", "-c", ask, port]
+    other = subprocess.run(command, user="nobody", cwd="/", capture_output=True, text=True, check=False)
+    assert "HTTP/1.1" not in other.stdout
+    assert env.session.blocked == {}
+    mine = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
+    assert mine.stdout.startswith("HTTP/1.1 204"), "the same request of this user is answered"

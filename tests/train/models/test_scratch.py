@@ -9,9 +9,9 @@ from agentgym_envs.pool import Description
 from agentgym_train import cli
 from agentgym_train import config as configuration
 from agentgym_train.config import EnvConfig, ScratchConfig
+from agentgym_train.evaluation import held_out
 from agentgym_train.models import scratch
 from agentgym_train.reporting import report
-from agentgym_train.evaluation import held_out
 from agentgym_train.run.prepare import prepare
 
 LISTED = "listed_env:support/Listed-v0"

@@ -47,7 +47,10 @@ def test_the_documents_quote_the_recorded_figures():
         assert f"| {method} | {' | '.join(f'{value:.2f}' for value in mean)} |" in table
     readme = " ".join((BENCHMARKS.parent / "README.md").read_text().split())
     assert f"The growing horizon reaches a success of {means['ScalingInter 10→20→40→80'][-1]:.2f}" in readme
-    assert f"A fixed horizon of 10 turns ends at {means['fixed 10'][-1]:.2f} and one of 80 turns at {means['fixed 80'][-1]:.2f}" in readme
+    assert (
+        f"A fixed horizon of 10 turns ends at {means['fixed 10'][-1]:.2f} and one of 80 turns at {means['fixed 80'][-1]:.2f}"
+        in readme
+    )
     assert f"A fixed horizon of 20 turns ends at {means['fixed 20'][-1]:.2f}" in readme
 
 

@@ -54,7 +54,12 @@ def test_what_does_not_change_results_may_change(tmp_path, override):
 def test_the_guide_lists_all_keys_that_may_change():
     page = (Path(__file__).parents[3] / "docs" / "guides" / "resuming.md").read_text()
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| ((?:`\w+`(?:, )?)+) \|$", page, re.MULTILINE)
-    listed = [f"{section}.{key}" for sections, keys in rows for section in re.findall(r"\w+", sections) for key in re.findall(r"\w+", keys)]
+    listed = [
+        f"{section}.{key}"
+        for sections, keys in rows
+        for section in re.findall(r"\w+", sections)
+        for key in re.findall(r"\w+", keys)
+    ]
     assert sorted(listed) == sorted(CHANGEABLE)
 
 

@@ -164,5 +164,7 @@ def test_a_planted_fault_is_named(cls, message, monkeypatch):
 
 def test_a_stream_that_nobody_fills(monkeypatch):
     monkeypatch.setattr(GRPO, "required_streams", frozenset({"dreams"}))
-    with pytest.raises(BrokenPlugin, match="grpo of agentgym-train requires the stream 'dreams', which no component produces; there are: ref"):
+    with pytest.raises(
+        BrokenPlugin, match="grpo of agentgym-train requires the stream 'dreams', which no component produces; there are: ref"
+    ):
         check_algorithm("grpo")

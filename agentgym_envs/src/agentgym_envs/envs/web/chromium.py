@@ -104,6 +104,8 @@ class Chromium:
         self.connection = Connection(pipe, self._heard)
         processes = self.connection.call("", "SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
+        place = Path(f"/proc/{self.pid}")
+        self.user = place.stat().st_uid if place.exists() else os.getuid()
         self.connection.call("", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         threading.Thread(target=self._watch, daemon=True).start()
 

@@ -4,6 +4,7 @@ A page asks for more than its own documents: redirects, workers, sockets, beacon
 through the context's proxy, which answers those that the task serves, passes on those that it allows, and refuses the rest.
 """
 
+import os
 import select
 import socket
 import threading
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -73,11 +75,13 @@ class Proxy:
         passed: whether a request was passed on.
         trouble: what ``serve`` raised, if it did.
         lock: held while ``serve`` is called.
+        browser_user: the user of the browser, whose connections are accepted beside those of this process's user.
     """
 
     def __init__(self, serve: Serve):
         self.reached: set[str] = set()
         self.passed = False
+        self.browser_user: int | None = None
         self._refused: set[str] = set()  # addresses
         self._dead: dict[str, str] = {}  # servers that could not be reached, and why
         self.trouble: Exception | None = None
@@ -140,6 +144,16 @@ class Proxy:
         self._server.server_close()
 
 
+def owner(port: int) -> int | None:
+    """Returns the user of the process that holds a local TCP port of loopback; None where the system does not say."""
+    table = Path("/proc/net/tcp")
+    if not table.exists():
+        return None
+    wanted = f"0100007F:{port:04X}"
+    rows = (line.split() for line in table.read_text(encoding="ascii").splitlines()[1:])
+    return next((int(row[7]) for row in rows if row[1] == wanted), None)
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
@@ -147,6 +161,10 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, proxy: Proxy):
         self.proxy, self._open = proxy, set[socket.socket]()
         super().__init__(("127.0.0.1", 0), _Handler)
+
+    def verify_request(self, request: object, client_address: tuple[str, int]) -> bool:  # type: ignore[override]
+        """Refuses the connections of other users: an episode's pages and servers are not theirs, and they would be counted."""
+        return owner(client_address[1]) in (None, os.getuid(), self.proxy.browser_user)
 
     def process_request(self, request: socket.socket, client_address: tuple[str, int]) -> None:  # type: ignore[override]
         self._open.add(request)

@@ -51,6 +51,7 @@ class Session:
         self.chromium, self.seconds, self.clock, self._state = chromium, seconds, clock, state
         self._folder = Path(tempfile.mkdtemp(prefix="agentgym-downloads-"))
         self.effects, self.proxy, self.clipboard = Effects(self._folder), Proxy(serve), ""
+        self.proxy.browser_user = chromium.user
         # Tabs that are about to open: until when that is believed, and their address.
         self._announced: deque[tuple[float, str]] = deque()
         self._kept: OrderedDict[str, Tab] = OrderedDict()

@@ -16,15 +16,24 @@ Query = Callable[[str], str]
 
 COUNT = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
-    "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+    "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+WORDS = {word: number for number, word in enumerate(COUNT)} | {word: 10 * (number + 2) for number, word in enumerate(TENS)}
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 SIGNS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\xa0": " ", "‑": "-"})
 HEDGE = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|probably|likely|might|guess\w*|unsure|uncertain|unclear|unknown|cannot|can't|couldn't"
     r"|n/a)(?![\w/])|\bnot (?:sure|certain|known|found|available)\b|\?"
 )
-ROUGH = re.compile(r"~|\b(?:about|around|approximately|approx|roughly|circa|almost|nearly|at least|at most|up to)\b")
+ROUGH = re.compile(
+    r"~|\b(?:about|around|approximately|approx|roughly|circa|almost|nearly|at least|at most|up to)\b|[<>≤≥]"
+    r"|\b(?:over|under|above|below|beyond|before|after|until|since|past|(?:more|less|fewer|greater|later|earlier|longer) than)(?= \W?(?:\d|[a-z]+\b))"
+)
+DENIED = re.compile(
+    r"^['\w]*,? (?:is|was|are|were|does|did|do|has|have|had|can|could|would|will)(?: not\b|n't)|^\W* (?:is|are|was|were) (?:wrong|false|incorrect)\b"
+)
 ASIDE = re.compile(
     r"\b(?:not|never|neither|nor|than|unlike|rather than|instead of|isn't|wasn't|aren't|doesn't|didn't|except)\b|\bno$"
 )
@@ -102,9 +111,17 @@ def _mentions(names: Sequence[str], text: str) -> Iterator[tuple[str, int, int]]
                 yield name, found.start(), found.end()
 
 
-def _dismissed(text: str, place: int) -> bool:
-    """Says whether the words before a place set aside what stands there: "not the lamp", "cheaper than the lamp"."""
-    return bool(ASIDE.search(CLAUSE.split(text[:place])[-1]))
+def _dismissed(text: str, place: int, end: int | None = None) -> bool:
+    """Says whether the words around a place set aside what stands there.
+
+    Examples: "not the lamp", "cheaper than the lamp", "the lamp is not heavier", "the lamp is wrong".
+
+    Args:
+        text: the answer.
+        place: where the value begins.
+        end: where it ends; None: the words behind it are not read.
+    """
+    return bool(ASIDE.search(CLAUSE.split(text[:place])[-1])) or bool(end is not None and DENIED.search(text[end:]))
 
 
 def _named(values: Sequence[str], among: Sequence[str], text: str, intent: str) -> bool:
@@ -114,7 +131,7 @@ def _named(values: Sequence[str], among: Sequence[str], text: str, intent: str) 
         {n for n in map(_shortened, among) if n not in wanted and n in intent} if not any(w in intent for w in wanted) else set()
     )
     found = list(_mentions([*wanted, *map(_shortened, among)], text))
-    claimed = {name for name, place, _ in found if not _dismissed(text, place)} - shared
+    claimed = {name for name, place, end in found if not _dismissed(text, place, end)} - shared
     rest = text
     for _, place, end in found:
         rest = rest[:place] + "_" * (end - place) + rest[end:]
@@ -135,21 +152,66 @@ def _only(wanted: Any, found: Sequence[Any], asked: Sequence[Any]) -> bool:
     return wanted in found and all(f == wanted or f in asked for f in found)
 
 
+def _in_digits(text: str) -> str:
+    """Returns a text with its number words as digits: "thirty-six" is 36, "six hundred" 600; "one" beside digits stays a word."""
+    word = "|".join([*WORDS, *SCALES])
+
+    def digits(found: re.Match[str]) -> str:
+        total = part = 0
+        for name in re.findall(word, found[0]):
+            if name in SCALES:
+                part = max(part, 1) * SCALES[name]
+                total, part = (total, part) if name == "hundred" else (total + part, 0)
+            else:
+                part += WORDS[name]
+        return str(total + part)
+
+    if re.search(r"\d", text):
+        return text
+    without_pronouns = re.sub(r"\bone of\b", "some of", text)
+    return re.sub(rf"\b(?:{word})\b(?:(?:[ -]| and )(?:{word})\b)*", digits, without_pronouns)
+
+
+def _vague(text: str, intent: str) -> bool:
+    """Says whether a text holds a range, a bound or an estimate that the task's text does not hold."""
+    return any(found[0].strip() not in intent for pattern in (ROUGH, RANGE) for found in pattern.finditer(text))
+
+
 def _clear(value: str, text: str, intent: str) -> bool:
-    """Says whether the numbers of a text are meant: no range, nothing rough, nothing denied."""
-    vague = any(found[0] not in intent for pattern in (ROUGH, RANGE) for found in pattern.finditer(text))
-    denied = any(_dismissed(text, found.start()) for found in NUMBER.finditer(text) if Decimal(value) in set(_numbers(found[0])))
-    return not vague and not denied
+    """Says whether the numbers of a text are meant: no range, nothing rough, nothing denied, no larger scale."""
+    same = [found for found in NUMBER.finditer(text) if Decimal(value) in set(_numbers(found[0]))]
+    denied = any(_dismissed(text, found.start(), found.end()) for found in same)
+    scaled = any(re.match(SCALED, text[found.end() :]) for found in same)
+    return not denied and not scaled and not _vague(text, intent)
+
+
+SCALED = r" ?(?:k|%|percent|dozen|thousand|million|billion|cents?|¢)(?![a-z])|\+"
+"""Words behind a number that change its value."""
+UNITS = (
+    r" ?(?:km/h|kph|kmh|kilomet\w+ (?:per|an) hour)\b", r" ?(?:mph|miles (?:per|an) hour)\b", r" ?m/s\b", r" ?(?:km|kilomet\w+)\b",
+    r" ?(?:mi|miles?)\b", r" ?(?:m|met(?:er|re)s?)\b(?!in)", r" ?(?:min|minutes?|mins)\b", r" ?(?:h|hours?|hrs?)\b", r" ?(?:s|sec|seconds?)\b",
+    r" ?(?:d|days?)\b", r" ?(?:g|gram\w*)\b", r" ?(?:kg|kilo(?:gram)?\w*)\b", r" ?(?:cm|centimet\w+)\b", r" ?(?:weeks?)\b", r" ?(?:euros?|pounds?)\b",
+)  # fmt: skip
+
+
+def _unit(text: str, place: int) -> str | None:
+    """Returns the pattern of the unit of measure behind a number; None without one."""
+    return next((unit for unit in UNITS if re.match(unit, text[place:])), None)
 
 
 def _number(value: str, text: str, intent: str) -> bool:
+    text = _in_digits(text)
     found, wanted = list(_numbers(text)), Decimal(value)
-    if not found and re.search(r"[a-z]", text):
-        found = [Decimal(COUNT.index(word)) for word in re.findall(r"[a-z]+", text) if word in COUNT]
-    return _clear(value, text, intent) and _only(wanted, found, list(_numbers(intent)))
+    stated = {_unit(text, match.end()) for match in NUMBER.finditer(text) if wanted in set(_numbers(match[0]))} - {None}
+    asked = [unit for unit in UNITS if re.search(rf"(?:^|[ (]){unit.removeprefix(' ?')}", intent)]
+    fitting = not asked or stated <= set(asked)
+    return fitting and _clear(value, text, intent) and _only(wanted, found, list(_numbers(intent)))
 
 
 def _money(value: str, text: str, intent: str) -> bool:
+    text = _in_digits(text)
+    if re.search(r"[€£]|\b(?:euros?|pounds?)\b|-\$", text):
+        return False
     marked = re.findall(r"\$ ?(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?) ?(?:dollars|usd|\$)", text)
     found = [n for pair in marked for n in _numbers(" ".join(pair))] or list(_numbers(text.replace("$", " ")))
     asked = list(_numbers(intent.replace("$", " ")))
@@ -173,8 +235,17 @@ def _days(text: str) -> Iterator[date]:
             continue
 
 
+def _meant(text: str, intent: str) -> bool:
+    """Says whether an answer's date or time is meant: it is neither denied nor bounded."""
+    first = re.search(r"\d", text)
+    denied = ASIDE.search(text[: first.start()] if first else text) or re.search(
+        r" (?:is|are|was) (?:not|wrong|false)\b|n't\b", text
+    )
+    return not denied and not any(found[0].strip() not in intent for found in ROUGH.finditer(text))
+
+
 def _date(value: str, text: str, intent: str) -> bool:
-    return _only(date.fromisoformat(value), list(_days(text)), list(_days(intent)))
+    return _meant(text, intent) and _only(date.fromisoformat(value), list(_days(text)), list(_days(intent)))
 
 
 def _months(text: str) -> Iterator[str]:
@@ -186,7 +257,7 @@ def _months(text: str) -> Iterator[str]:
 
 
 def _month(value: str, text: str, intent: str) -> bool:
-    return _only(value, list(_months(text)), list(_months(intent)))
+    return _meant(text, intent) and _only(value, list(_months(text)), list(_months(intent)))
 
 
 def _clocks(text: str) -> Iterator[int]:
@@ -200,7 +271,7 @@ def _clocks(text: str) -> Iterator[int]:
 
 def _clock(value: str, text: str, intent: str) -> bool:
     hour, minute = value.split(":")
-    return _only(60 * int(hour) + int(minute), list(_clocks(text)), list(_clocks(intent)))
+    return _meant(text, intent) and _only(60 * int(hour) + int(minute), list(_clocks(text)), list(_clocks(intent)))
 
 
 SPAN = re.compile(
@@ -216,8 +287,9 @@ def _spans(text: str) -> Iterator[int]:
 def _duration(value: str, text: str, intent: str) -> bool:
     found = list(_spans(text)) or [int(n) for n in _numbers(text) if n == int(n)]
     rest = [n for n in _numbers(SPAN.sub(" ", text)) if n not in set(_numbers(intent))] if list(_spans(text)) else []
-    rough = any(f[0] not in intent for f in ROUGH.finditer(text))
-    return not rough and not rest and _only(int(value), found, list(_spans(intent)))
+    if not list(_spans(text)) and any(_unit(text, match.end()) for match in NUMBER.finditer(text)):
+        return False  # seconds, days or kilometres
+    return _meant(text, intent) and not rest and _only(int(value), found, list(_spans(intent)))
 
 
 def _shape(value: str) -> str:
@@ -237,7 +309,7 @@ def _codes(value: str, text: str, intent: str) -> bool:
     wanted = [plain(code) for code in value.split()]
     found = {_bare(match[0]) for code in wanted for match in re.finditer(_shape(code), text.replace(", ", " , "))}
     asked = {_bare(match[0]) for code in wanted for match in re.finditer(_shape(code), intent)}
-    denied = any(_dismissed(text, text.find(code)) for code in wanted if code in text)
+    denied = any(_dismissed(text, text.find(code), text.find(code) + len(code)) for code in wanted if code in text)
     return not denied and {_bare(code) for code in wanted} <= found and found - asked <= {_bare(code) for code in wanted}
 
 
@@ -245,7 +317,7 @@ def _point(value: str, text: str, intent: str) -> bool:
     """Two coordinates; a letter for the hemisphere may stand in place of a sign."""
     wanted = [Decimal(part) for part in value.split(",")]
     found = [Decimal(n) * (-1 if side in ("s", "w") else 1) for n, side in re.findall(r"(-?\d+\.\d+)°? ?([nsew]\b)?", text)]
-    return found == wanted
+    return _meant(text, intent) and found == wanted
 
 
 def _yes(value: str, text: str, intent: str) -> bool:
