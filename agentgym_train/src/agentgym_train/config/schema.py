@@ -219,7 +219,9 @@ class Config(Settings):
     def __post_init__(self) -> None:
         answer, context = self.rollout.max_new_tokens, self.model.max_context
         if answer >= context:
-            raise ConfigError(f"rollout.max_new_tokens={answer} must be below model.max_context={context}, which holds the prompt too")
+            raise ConfigError(
+                f"rollout.max_new_tokens={answer} must be below model.max_context={context}, which holds the prompt too"
+            )
         names = [env.name for env in self.envs]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ConfigError(f"two environments have the name {twice!r}: set env.name of one of them")

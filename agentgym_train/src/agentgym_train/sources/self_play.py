@@ -46,7 +46,7 @@ class SelfPlay(SourcePlugin):
             raise ConfigError(f"source.frozen.{unknown[0]}: {config.env.id} has the agents {', '.join(training.seats)}")
         learners = self.learners(training)
         if not learners:
-            raise ConfigError("source.frozen names every agent: nobody is left to learn")
+            raise ConfigError("source.frozen names every agent: at least one agent must be trained")
         if config.env.groups % len(learners):
             raise ConfigError(
                 f"env.groups={config.env.groups} is no multiple of {len(learners)}: "
