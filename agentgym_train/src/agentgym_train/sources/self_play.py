@@ -25,7 +25,7 @@ from agentgym_train.sources.rollout import RolloutSource
 
 @dataclass(frozen=True, kw_only=True)
 class SelfPlay(SourcePlugin):
-    """Who plays besides the policy."""
+    """The options of self-play: frozen opponents."""
 
     frozen: Mapping[str, Name] = field(default_factory=dict)
     """A model folder for each agent that does not learn, such as a checkpoint of this or another run."""
