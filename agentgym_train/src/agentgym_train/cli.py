@@ -39,7 +39,7 @@ def run(
         Path | None, typer.Option(exists=True, dir_okay=False, help="DeepSpeed's list of machines that share the run folder.")
     ] = None,
 ) -> None:
-    """Trains a policy, or a reward model where the file has comparisons; run again, it goes on from the newest checkpoint."""
+    """Trains a policy, or a reward model if the file has comparisons. A repeated call resumes from the newest checkpoint."""
     check_launcher(os.environ)
     from agentgym_train.engine import checkpoint
     from agentgym_train.reporting import report
@@ -100,7 +100,7 @@ def leave(status: int) -> NoReturn:
 @user_errors
 def evaluate(
     checkpoint: Annotated[Path, typer.Argument(help="A run folder, a checkpoint, or a model folder.")],
-    config_file: Annotated[Path | None, typer.Option("--config", help="A TOML file; that of the run without it.")] = None,
+    config_file: Annotated[Path | None, typer.Option("--config", help="A TOML file (default: the run's).")] = None,
     set_: Overrides = None,
 ) -> None:
     """Plays held-out tasks with a checkpoint."""
@@ -112,7 +112,7 @@ def evaluate(
 @app.command("plugins")
 @user_errors
 def list_plugins() -> None:
-    """Lists algorithms, curricula, generators, sources, scorers, trackers and environments, ours and installed ones."""
+    """Lists all built-in and installed algorithms, curricula, generators, sources, scorers, trackers and environments."""
     table = Table("kind", "name", "from")
     for kind, group in {**{kind.section: kind.group for kind in KINDS}, "environment": ENVIRONMENTS}.items():
         for name, point in discover(group).items():
@@ -123,7 +123,7 @@ def list_plugins() -> None:
 @config_app.command("show")
 @user_errors
 def show(config_file: ConfigFile, set_: Overrides = None) -> None:
-    """Prints a configuration with the defaults of all that has one written out, its plugins' too."""
+    """Prints a configuration with all defaults, those of its plugins included."""
     out.print(configuration.dumps(resolved(load(config_file, set_ or []))), markup=False, highlight=False, soft_wrap=True)
 
 

@@ -90,5 +90,5 @@ class Lock:
         fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def release(self) -> None:
-        """Gives the folder free."""
+        """Releases the lock."""
         self._file.close()

@@ -117,10 +117,10 @@ def make_parts(
     """Builds the plugins that another of their kind is made of.
 
     Args:
-        kind: of which kind.
-        tables: such as that of a plugin alone.
-        whole: what is made of them, and may not be one of them.
-        called: what messages call it.
+        kind: the kind of plugin.
+        tables: one table per part, with the same keys as the section of a single plugin.
+        whole: the class that combines the parts; a part must not be one.
+        called: the name of ``whole`` in messages.
 
     Returns:
         The plugins, and their tables with every option written out.

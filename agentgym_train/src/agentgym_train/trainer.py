@@ -171,7 +171,7 @@ class Trainer:
         return {"horizon": max(horizons), **means} | ({"env": each} if each else {})
 
     def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
-        """Shows each curriculum the metrics of its environment; a step that could not be played says nothing of the policy."""
+        """Passes each curriculum the metrics of its environment. Steps without an episode are skipped."""
         for env in self.envs:
             own = means.get("env", {}).get(env.name, means)
             if "success" in own:
@@ -203,7 +203,7 @@ class Trainer:
         report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
         raise FaultBudgetError(
             f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than env.failure_budget={budget}. "
-            f"Most often: {report}. All are in {self.failed.path}. Mend the environment, or raise the budget, and run again"
+            f"Most often: {report}. All are in {self.failed.path}. Fix the environment or raise the budget, then run again"
         )
 
     def save(self, step: int) -> None:
@@ -226,7 +226,7 @@ class Trainer:
         return state.step
 
     def _producers(self, model_path: str) -> dict[str, streams.Producer]:
-        """Returns what fills the streams that the algorithm needs."""
+        """Returns the functions that compute the required streams, by name."""
         device = self.engine.device
         values = self.critic.values if self.critic else self.engine.values
         producers: dict[str, streams.Producer] = {

@@ -145,7 +145,7 @@ def config(tmp_path, **sections):
         ),
         ({"source": {"name": "mixture", "weights": [1.0, 3.0], "parts": [{"name": "self_play"}] * 2}}, "env.groups=1"),
         ({"source": {"name": "self_play", "frozen": {"player_9": "x"}}}, "player_9"),
-        ({"source": {"name": "self_play", "frozen": {"player_0": "x", "player_1": "x"}}}, "nobody is left to learn"),
+        ({"source": {"name": "self_play", "frozen": {"player_0": "x", "player_1": "x"}}}, "at least one agent must be trained"),
         ({"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 3, "group_size": 2}}, "env.groups=3"),
         ({"env": {"id": NIM, "groups": 4, "group_size": 2}}, "env.kwargs.seats"),
         ({"env": {"id": "agentgym/Maze-v1", "groups": 4, "group_size": 2}, "eval": {"episodes": 1}}, "several agents"),

@@ -21,10 +21,13 @@ from agentgym_train.protocols import Algorithm
 
 @dataclass(frozen=True, kw_only=True)
 class DPO(Algorithm):
-    """Learns from groups of two; the better one has the larger return. Two that are equal, or one alone, teach nothing."""
+    """Learns from pairs of episodes of a task; the better one has the larger return.
+
+    Ties and single episodes contribute no loss.
+    """
 
     beta: Positive = 0.1
-    """How far from the initial policy: the larger, the nearer."""
+    """Strength of the pull towards the initial policy: a larger value keeps the policy closer."""
     whole_groups: ClassVar[bool] = True
     group_size: ClassVar[int] = 2
     per_weight: ClassVar[frozenset[str]] = frozenset({"pairs_right"})
@@ -35,7 +38,7 @@ class DPO(Algorithm):
         return frozenset({"reference"})
 
     def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
-        """Marks the better with 1, the worse with −1, and what teaches nothing with 0.
+        """Marks the better episode with 1, the worse with −1, and ties and single episodes with 0.
 
         Raises:
             ConfigError: a group that is larger than a pair.

@@ -1,4 +1,4 @@
-"""What policy gradients share: everything but how credit is given. An algorithm is a subclass with a ``compute_advantages``.
+"""The base class of policy-gradient algorithms. A subclass defines ``compute_advantages``.
 
 Shapes: B trajectories, T tokens.
 """
@@ -20,14 +20,15 @@ class PolicyGradient(Algorithm):
     """A surrogate on action tokens, a divergence from the initial policy, an entropy bonus."""
 
     gamma: Share = 1.0
-    """Discount a turn: below 1, the faster of two successes is the better one."""
+    """Discount per turn. Below 1, the faster of two successes has the larger return."""
     surrogate: Literal["clip", "cispo"] = "clip"
     """"clip" as in PPO, "cispo" for bounded weights that keep every token's gradient."""
     ratio: Literal["token", "sequence"] = "token"
     """"sequence" takes the geometric mean over a trajectory, as in GSPO: set ``clip_low`` and ``clip_high`` near 3e-4 then."""
     clip_low: Share = 0.2
+    """Lower clip range: ratios are clipped at 1 − ``clip_low``."""
     clip_high: NonNegative = 0.2
-    """0.28 in DAPO."""
+    """Upper clip range: ratios are clipped at 1 + ``clip_high``; 0.28 in DAPO."""
     loss_reduction: Literal["token", "sequence", "constant"] = "token"
     """The loss is a mean over all action tokens (DAPO), over trajectories of their tokens' means (GRPO's paper), or a sum that is
     divided by trajectories and ``constant`` (Dr.GRPO)."""
@@ -41,8 +42,8 @@ class PolicyGradient(Algorithm):
     entropy_coef: NonNegative = 0.0
     """Weight of the entropy bonus, over the tokens that matter."""
     importance_cap: NonNegative = 0.0
-    """Above 0, the policy's log-probabilities are computed again before the update, ratios are taken against those, and tokens are
-    weighed by at most this many times what the sampler thought of them: truncated importance sampling (Yao et al., 2025)."""
+    """Upper bound of truncated importance weights (Yao et al., 2025); 0: off. Above 0, the trainer
+    recomputes the log-probabilities before the update, and ratios are relative to those."""
 
     @property
     def required_streams(self) -> frozenset[str]:

@@ -29,15 +29,15 @@ class PPO(PolicyGradient):
     """Actor and critic."""
 
     per: Literal["token", "turn"] = "token"
-    """What a step is."""
+    """The unit of a step in advantage estimation: a token or a turn."""
     lam: Share = 1.0
     """Decay a step. Below 1, what is more than 1 / (1 − lam) steps away is left to the critic."""
     normalise: bool = True
     """Whiten advantages over the tokens of all processes."""
     value_coef: NonNegative = 0.5
-    """Weight of the values' loss. To a critic that is a model of its own it matters only where its gradient is clipped."""
+    """Weight of the value loss. For a separate critic model it matters only if the gradient is clipped."""
     value_clip: NonNegative = 0.2
-    """A value gains nothing by a change of more than this in one update; 0: no limit."""
+    """Value-clip range: the loss rewards no larger change of a value in one update. 0: no limit."""
 
     @property
     def required_streams(self) -> frozenset[str]:

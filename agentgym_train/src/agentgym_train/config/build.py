@@ -1,4 +1,4 @@
-"""Plain data → a configuration, strict about keys and types; and back to TOML."""
+"""Conversion of plain data to a configuration, strict about keys and types, and back to TOML."""
 
 import json
 import re
@@ -17,23 +17,23 @@ from agentgym_train.errors import ConfigError
 
 T = TypeVar("T")
 Named = Callable[[str], str]
-"""Turns a full key into the one that the user wrote."""
+"""Maps a full key to the key that the user wrote."""
 
 
 def load(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     """Reads a TOML file and applies ``a.b=c`` overrides.
 
     Raises:
-        ConfigError: an unreadable file, an unknown key, or a value of the wrong type.
+        ConfigError: the file is unreadable, a key is unknown, or a value has the wrong type.
     """
     return of(tables.read(path, overrides))
 
 
 def of(raw: Mapping[str, Any]) -> Config:
-    """Makes a configuration from the tables of a file.
+    """Builds a configuration from the tables of a file.
 
     Raises:
-        ConfigError: an unknown key, or a value of the wrong type.
+        ConfigError: a key is unknown, or a value has the wrong type.
     """
     tables = raw.get("env")
     if "envs" in raw:
@@ -46,16 +46,17 @@ def of(raw: Mapping[str, Any]) -> Config:
 
 
 def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Named = str) -> T:
-    """Makes a (nested) dataclass from plain data; strict about keys and types.
+    """Builds a dataclass, nested ones included, from plain data; strict about keys and types.
 
     Args:
         cls: the dataclass.
-        raw: values of its fields.
-        section: key of the whole, for messages.
-        named: what messages call a key.
+        raw: the values of its fields.
+        section: the key of ``raw``, for messages.
+        named: maps a full key to the key that messages show.
 
     Raises:
-        ConfigError: with the full key, the value, and the nearest existing key.
+        ConfigError: a key is unknown or a value is invalid. The message has the full key and the
+            value, or the nearest existing key.
     """
     _check_keys(cls, raw, section, named)
     _check_values(raw, section, named)
@@ -66,12 +67,12 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Nam
 
 
 def dumps(config: Settings) -> str:
-    """Returns the configuration as TOML, every default written out; TOML has no word for None, which is left out."""
+    """Returns the configuration as TOML, with every default except None, which TOML cannot express."""
     return tomli_w.dumps(without_none(tree(config)))
 
 
 def tree(config: Settings) -> dict[str, Any]:
-    """Returns the configuration as nested plain data, as a file has it."""
+    """Returns the configuration as nested plain data, with the keys of a configuration file."""
     plain = asdict(config)
     envs = plain.pop("envs", None)
     env = {} if envs is None else {"env": envs[0] if len(envs) == 1 else list(envs)}
@@ -79,7 +80,7 @@ def tree(config: Settings) -> dict[str, Any]:
 
 
 def difference(old: Settings, new: Settings, *, ignore: Collection[str] = ()) -> str | None:
-    """Returns the keys in which two configurations differ, each with both values, or None."""
+    """Returns the keys that differ between two configurations, with both values; None if none differ."""
     a, b = _flat(tree(old)), _flat(tree(new))
     every = (key for key in a.keys() | b.keys() if re.sub(r"^env\.\d+\.", "env.", key) not in ignore)
     changed = sorted(key for key in every if (key in a, a.get(key)) != (key in b, b.get(key)))
@@ -97,13 +98,16 @@ def _shown(flat: Mapping[str, Any], key: str) -> str:
 
 
 def _check_values(raw: Mapping[str, Any], section: str, named: Named) -> None:
-    """Refuses, in free-form tables too, what is no JSON: dates, numbers that are not finite, integers beyond 64 bits."""
+    """Rejects values that JSON cannot hold, in free-form tables too.
+
+    These are dates, numbers that are not finite, and integers beyond 64 bits.
+    """
     for full, value in _flat(raw, f"{section}." if section else "").items():
         key = named(full)
         try:
             json.dumps(value, allow_nan=False)
         except TypeError as error:
-            raise ConfigError(f"configuration key {key!r}: neither text, number, boolean nor array: {value}") from error
+            raise ConfigError(f"configuration key {key!r}: must be text, a number, a boolean or an array, not {value}") from error
         except ValueError as error:
             raise ConfigError(f"configuration key {key!r}: a number must be finite, not {value}") from error
         if isinstance(value, int) and abs(value) >= 2**63:
@@ -111,7 +115,7 @@ def _check_values(raw: Mapping[str, Any], section: str, named: Named) -> None:
 
 
 def _refusal(error: pydantic.ValidationError, section: str, named: Named) -> ConfigError:
-    """Says in one line what was wrong first: the full key, the reason, the value."""
+    """Returns a one-line error for the first problem, with the full key, the reason and the value."""
     first = error.errors()[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, ConfigError):

@@ -1,8 +1,8 @@
 """Configuration: one TOML file, frozen dataclasses behind it, the same names everywhere.
 
-Sections ``algorithm``, ``curriculum``, ``generator`` and ``source``, and each of ``scorer`` and ``tracker``, are a plugin's
-``name`` and its own options.
-``env`` is one table, or several: ``[[env]]``.
+The sections ``algorithm``, ``curriculum``, ``generator`` and ``source`` hold a plugin's ``name``
+and its options. So does each table of ``scorer`` and ``tracker``.
+``env`` is one table, or several tables ``[[env]]``.
 """
 
 import re
@@ -20,30 +20,31 @@ VOCAB = 260  # the bytes and the four special tokens
 
 @dataclass(frozen=True, kw_only=True)
 class EnvConfig:
-    """Where episodes come from."""
+    """The environment that episodes are played in."""
 
     id: Name
-    """A registered id, or "module:id"."""
+    """A registered environment id, or "module:id"."""
     name: str = ""
-    """What metrics and messages call it, of letters, digits and -_.; without it the id's last part, without the version."""
+    """The environment's name in metrics and messages: letters, digits, "-", "_" and ".".
+    Default: the last part of ``id`` without its version."""
     kwargs: dict[str, Any] = field(default_factory=dict)
-    """For the environment's constructor."""
+    """Keyword arguments of the environment's constructor."""
     groups: Count = 8
-    """Tasks a step, over all processes: its weight among several environments."""
+    """Tasks per step over all processes; also the environment's share of the batch."""
     group_size: Count = 8
-    """Episodes a task."""
+    """Episodes per task."""
     workers: Whole = 0
-    """Environment processes a trainer process; 0: one a core."""
+    """Environment processes per training process; 0: one per core."""
     action_format: str = "plain"
-    """How a response holds its action: plain, react, tags or function."""
+    """The format of an action in a response: plain, react, tags or function."""
     timeout: Seconds = 60.0
-    """Seconds one environment call may take."""
+    """Time limit of one environment call, in seconds."""
     retries: Whole = 3
-    """Fresh environments that an episode gets after a failure."""
+    """Restarts of an episode after environment failures, each in a fresh environment."""
     failure_budget: Whole = 256
-    """Episodes of the whole run that may be given up, their retries spent, before it stops with a report."""
+    """Episodes that can fail for good over the whole run. One more stops the run with a report."""
     curriculum: dict[str, Any] = field(default_factory=dict)
-    """Its own; empty: another instance of the run's."""
+    """The environment's curriculum; empty: a separate instance of the run's curriculum."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -54,161 +55,186 @@ class EnvConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """The policy at the start."""
+    """The initial policy."""
 
     path: Name = SCRATCH
-    """A Hugging Face causal LM, local folder or hub name; "scratch" makes a small one (see ``scratch``)."""
+    """A Hugging Face causal LM: a local folder or a hub name. "scratch" makes a small model (see
+    ``scratch``)."""
     dtype: Literal["float32", "bfloat16"] = "float32"
-    """Training and generation precision: float32 or bfloat16."""
+    """Precision of training and generation: float32 or bfloat16."""
     max_context: Annotated[int, Field(ge=32, le=2**31 - 1)] = 2048
-    """Tokens an episode may have; at least 32, for the start-up probe is an episode too."""
+    """Maximum length of an episode, in tokens. At least 32, which the start-up check needs."""
     last_layers: Whole = 0
-    """Learn in so many of the last layers alone, which saves the backward pass of the others; 0: in the whole model."""
+    """Train only the last N layers, which saves the backward pass of the other layers; 0: train the
+    whole model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScratchConfig:
-    """The small model that ``model.path = "scratch"`` makes: random weights, language-modelled on random play."""
+    """The small model of ``model.path = "scratch"``.
+
+    It starts from random weights and is trained as a language model on random play.
+    """
 
     layers: Count = 2
+    """Transformer layers."""
     hidden: Count = 64
+    """Hidden size; must be an even multiple of ``heads``."""
     heads: Count = 4
-    """Attention heads; ``hidden`` is an even multiple of it."""
+    """Attention heads per layer."""
     vocab: Annotated[Count, Field(ge=VOCAB)] = 384
-    """Entries of the byte-level BPE tokenizer."""
+    """Vocabulary size of the byte-level BPE tokenizer; at least 260."""
     episodes: Count = 2000
-    """Random-play episodes to model: no expert, no reward."""
+    """Random-play episodes to train on. They use no expert and no reward."""
     turns: Count = 16
-    """Turns an episode of random play."""
+    """Maximum turns per random-play episode."""
     steps: Count = 500
+    """Optimizer steps of language modelling."""
     batch: Count = 16
-    """Episodes an optimizer step."""
+    """Episodes per optimizer step."""
     lr: Positive = 5e-3
+    """Peak learning rate of language modelling."""
 
     def __post_init__(self) -> None:
         if self.hidden % (2 * self.heads):
-            raise ValueError(f"hidden={self.hidden} is no even multiple of heads={self.heads}")
+            raise ValueError(f"hidden={self.hidden} must be an even multiple of heads={self.heads}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutConfig:
-    """How the policy acts."""
+    """Sampling of the policy's actions."""
 
     temperature: Temperature = 1.0
+    """Sampling temperature, from 0.01 to 100."""
     max_new_tokens: Count = 64
-    """Tokens a turn."""
+    """Maximum tokens per action."""
     batch_wait: Wait = 10.0
-    """Seconds that ready episodes wait for slower ones before they go on without them, while the generator has nothing to do.
-    An answer that comes later is counted as ``late`` in the metrics: the clock has then chosen a batch, and rounding may differ
-    in another run."""
+    """Maximum time, in seconds, that ready episodes wait for slower ones while the generator is idle.
+    The metrics count a later result as ``late``. The batch then depends on the clock, and rounding can
+    differ between runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineConfig:
-    """The optimizer step."""
+    """The optimizer and DeepSpeed."""
 
     zero_stage: Annotated[int, Field(ge=0, le=3)] = 2
-    """In bfloat16, 0 and 1 run as 2, the first stage that accumulates gradients in float32."""
+    """DeepSpeed's ZeRO stage, 0 to 3. In bfloat16, 0 and 1 run as 2, which is the first stage that
+    accumulates gradients in float32."""
     lr: Positive = 1e-6
+    """Peak learning rate."""
     weight_decay: NonNegative = 0.0
+    """Weight decay of the optimizer."""
     warmup: Whole = 0
-    """Optimizer steps of linear warm-up."""
+    """Linear warm-up, in optimizer steps."""
     decay: Whole = 0
-    """Optimizer steps over which the rate falls linearly to a tenth, where it stays; 0: constant."""
+    """Linear decay of the learning rate to a tenth, in optimizer steps; constant afterwards. 0: no
+    decay."""
     max_grad_norm: Positive = 1.0
+    """Gradients are clipped to this norm."""
     micro_batch_tokens: Count = 4096
-    """Padded tokens a forward pass. A CPU is quicker with few (caches), a GPU with as many as its memory holds."""
+    """Maximum tokens per forward pass, padding included. A CPU is faster with few, because of its
+    caches. A GPU is faster with as many as fit its memory."""
     minibatches: Count = 1
-    """Optimizer steps that one collection is split into."""
+    """Optimizer steps per training step. The groups of the step are split among them."""
     zero: dict[str, Any] = field(default_factory=dict)
-    """More keys of DeepSpeed's ``zero_optimization``."""
+    """Additional keys of DeepSpeed's ``zero_optimization``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CriticConfig:
-    """What estimates returns, for algorithms that ask for it (ppo); others ignore it."""
+    """The critic, which estimates returns. Only algorithms that require it use it (ppo)."""
 
     kind: Literal["model", "head"] = "model"
-    """"model": a second model, made from the initial policy. "head": one linear layer on the policy, whose loss shapes
-    the policy too."""
+    """"model": a second model, initialised from the policy. "head": one linear layer on the policy;
+    its loss changes the policy's weights too."""
     lr: NonNegative = 0.0
-    """Of the second model or of the head, with the policy's warm-up and decay; 0: ``engine.lr``."""
+    """Peak learning rate of the critic; warm-up and decay are the policy's. 0: ``engine.lr``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalConfig:
-    """Held-out tasks, at the full horizon, with the sampled policy."""
+    """Evaluation of the sampled policy on held-out tasks, at the full horizon."""
 
     kwargs: dict[str, Any] = field(default_factory=dict)
-    """Changes to ``env.kwargs``, usually the split."""
+    """Keyword arguments that replace those of ``env.kwargs``, usually the split."""
     episodes: Count = 100
-    """Tasks, one episode each."""
+    """Held-out tasks, with one episode each."""
     horizon: Whole = 0
-    """Turns; 0: the environment's registered limit."""
+    """Maximum turns per episode; 0: the environment's registered limit."""
     every: Whole = 0
-    """Steps between evaluations during training; 0: only before and after."""
+    """Training steps between evaluations; 0: only before and after training."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """Length and place of the run."""
+    """Length, seed and folder of the run."""
 
     folder: Name
+    """The run folder, for configuration, metrics, checkpoints and the trained model."""
     steps: Count
+    """Training steps. Each collects episodes and then updates the policy."""
     seed: Seed = 0
+    """Seed of tasks, sampling and new weights."""
     save_every: Count = 50
-    """Steps between checkpoints."""
+    """Training steps between checkpoints."""
     keep: Count = 2
-    """Checkpoints to keep."""
+    """Number of checkpoints to keep; older ones are deleted."""
     threads: Whole = 0
-    """CPU threads of a training process; 0: torch's choice. Another number rounds differently."""
+    """CPU threads per training process; 0: torch's default. Rounding depends on this number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What every run has."""
+    """The sections that policy runs and reward-model runs share."""
 
     run: RunConfig
     model: ModelConfig = ModelConfig()
     engine: EngineConfig = EngineConfig()
     tracker: list[dict[str, Any]] = field(default_factory=list)
-    """``[[tracker]]`` tables; ``metrics.jsonl`` is written in any case."""
+    """``[[tracker]]`` tables. ``metrics.jsonl`` is always written."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config(Settings):
-    """Everything the run of a policy is made of."""
+    """The configuration of a policy run."""
 
     envs: Annotated[tuple[EnvConfig, ...], Field(min_length=1)]
-    """``[env]``, or each ``[[env]]``."""
+    """The ``[env]`` table, or all ``[[env]]`` tables."""
     scratch: ScratchConfig = ScratchConfig()
     rollout: RolloutConfig = RolloutConfig()
     critic: CriticConfig = CriticConfig()
     eval: EvalConfig = EvalConfig()
     algorithm: dict[str, Any] = field(default_factory=lambda: {"name": "grpo"})
+    """Name and options of the algorithm."""
     curriculum: dict[str, Any] = field(default_factory=dict)
+    """Name and options of the curriculum. Optional only if every ``[[env]]`` has its curriculum."""
     generator: dict[str, Any] = field(default_factory=lambda: {"name": "hf"})
+    """Name and options of the generator."""
     source: dict[str, Any] = field(default_factory=lambda: {"name": "rollout"})
+    """Name and options of the source of episodes."""
     scorer: list[dict[str, Any]] = field(default_factory=list)
-    """``[[scorer]]`` tables: each changes the rewards that the one before it left."""
+    """``[[scorer]]`` tables. Scorers change the rewards one after the other, in this order."""
 
     def __post_init__(self) -> None:
         answer, context = self.rollout.max_new_tokens, self.model.max_context
         if answer >= context:
-            raise ConfigError(f"rollout.max_new_tokens={answer} leaves no room for a prompt in model.max_context={context}")
+            raise ConfigError(
+                f"rollout.max_new_tokens={answer} must be below model.max_context={context}, which holds the prompt too"
+            )
         names = [env.name for env in self.envs]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ConfigError(f"two environments have the name {twice!r}: set env.name of one of them")
 
     @property
     def env(self) -> EnvConfig:
-        """The environment, of a configuration that has but one: see :meth:`each`."""
+        """The environment of a configuration with exactly one (see :meth:`each`)."""
         (env,) = self.envs
         return env
 
     @property
     def groups(self) -> int:
-        """Groups a step, of all environments and processes."""
+        """Groups per step, over all environments and processes."""
         return sum(env.groups for env in self.envs)
 
     def each(self) -> list["Config"]:

@@ -1,4 +1,4 @@
-"""The tables of a TOML file, with what the command line replaces in them."""
+"""The tables of a TOML file, with the command line's overrides applied."""
 
 import tomllib
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ def read(path: str | Path, overrides: Iterable[str] = ()) -> dict[str, Any]:
     """Reads a TOML file and applies ``a.b=c`` overrides.
 
     Raises:
-        ConfigError: an unreadable file, or an override that fits nowhere.
+        ConfigError: the file is unreadable, or an override does not fit its tables.
     """
     try:
         raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -46,7 +46,7 @@ def _override(raw: dict[str, Any], item: str) -> None:
 
 
 def _value(text: str) -> Any:
-    """Reads a value as TOML; what is no TOML value is a string."""
+    """Parses a value as TOML. Text that is not a TOML value is returned as a string."""
     try:
         return tomllib.loads(f"x = {text}")["x"]
     except tomllib.TOMLDecodeError:

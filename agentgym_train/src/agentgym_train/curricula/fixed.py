@@ -11,6 +11,7 @@ class Fixed(Curriculum):
     """``turns`` at every step."""
 
     turns: Count
+    """The horizon, in turns."""
 
     def horizon(self, step: int) -> int:
         """Returns ``turns``."""

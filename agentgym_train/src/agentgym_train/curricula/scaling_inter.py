@@ -15,9 +15,11 @@ class ScalingInter(Curriculum):
     """
 
     every: Count
+    """Training steps per stage."""
     rounds: Counts | None = None
     """The turns of each stage; the last one stays."""
     start: Count | None = None
+    """The turns of the first stage."""
     delta: Count | None = None
     """The paper's increment δ."""
     limit: Count | None = None

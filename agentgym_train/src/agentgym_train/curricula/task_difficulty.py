@@ -21,6 +21,7 @@ class TaskDifficulty(Curriculum):
     stages: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
     """The least and the greatest difficulty of each stage."""
     every: Count
+    """Training steps per stage."""
     turns: Count | None = None
     """The horizon; not needed in a part of ``composed`` that is not the first."""
 

@@ -62,8 +62,8 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
 def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *, gamma: float, lam: float) -> Tensor:
     """Generalized advantage estimation (Schulman et al., 2016) over the steps of each trajectory.
 
-    Tokens that are no steps are no states: what follows a step is the next step, and rewards between the two are the earlier
-    one's. Nothing follows the last step, however the episode ended.
+    Only steps are states. Rewards between two steps belong to the earlier step. Nothing is
+    bootstrapped after the last step, also in a truncated episode.
 
     Args:
         reward_BT: float.

@@ -88,8 +88,8 @@ def clipped_value_loss(value_BT: Tensor, old_BT: Tensor, return_BT: Tensor, *, c
     Args:
         value_BT: of the critic that is trained.
         old_BT: of the one before the update.
-        return_BT: what it should say.
-        clip: the most that a value may usefully change; 0: no limit.
+        return_BT: the target of the value.
+        clip: value-clip range; 0: no limit.
 
     Returns:
         The loss and, bool, whether it was clipped.

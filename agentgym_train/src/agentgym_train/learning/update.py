@@ -81,7 +81,8 @@ def _accumulate(
 ) -> dict[str, Tensor]:
     """Adds a micro-batch's gradients and notes the episodes that spoil them; returns sums over its action tokens.
 
-    A critic of its own has a graph of its own: the loss sees a copy of its values, and the copy's gradient goes on from there.
+    A separate critic has a separate graph. The loss therefore sees a detached copy of its values, and
+    the copy's gradient is then propagated through the critic.
     """
     forward = engine.forward(micro, bonus="entropy" in algorithm.required_streams)
     live_BT = critic.values(micro) if critic else None
@@ -91,7 +92,7 @@ def _accumulate(
     for stream_BT in watched:
         stream_BT.retain_grad()
     loss, extra = algorithm.loss(forward, micro)
-    # DeepSpeed averages gradients over processes; what is wanted is their sum.
+    # DeepSpeed averages gradients over processes. The factor ``size`` turns the mean into the sum.
     engine.backward(loss * engine.distributed.size / weight)
     gradients = [stream_BT.grad for stream_BT in watched if stream_BT.grad is not None]
     assert len(gradients) == len(watched)

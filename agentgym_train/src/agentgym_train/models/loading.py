@@ -22,7 +22,7 @@ def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedMode
     Args:
         path: a folder or hub name.
         dtype: "float32" or "bfloat16".
-        last_layers: learn in so many of the last layers alone; 0: in the whole model.
+        last_layers: train only the last N layers; 0: train the whole model.
     """
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
     if last_layers:

@@ -47,14 +47,14 @@ def totals(
 ) -> dict[str, float]:
     """Returns what the means of :func:`means` are made of, summed over the groups of all processes.
 
-    All groups count; rates are of those that the policy played, if it played any: what is recorded says nothing of it.
+    Counts cover all groups. Rates use on-policy groups if there are any.
 
     Args:
         groups: of a step.
         distributed: the processes.
-        task_difficulty: how difficult each task is, where the environment lists them. Some draw tasks beyond those that they list: a step
-            with such a task has no mean.
-        raw_groups: the groups before scorers changed what they earned, where there are scorers.
+        task_difficulty: the difficulty of each listed task, if the environment lists them. A step
+            with an unlisted task has no mean difficulty.
+        raw_groups: the groups with the rewards before scorers changed them, if there are scorers.
     """
     fresh = [g for g in groups if not g.from_dataset]
     told = fresh if distributed.sum(len(fresh))[0] else groups

@@ -1,4 +1,4 @@
-"""What a person sees of a run: the live display, the learning curve, the final table, readable trajectories."""
+"""Reports for people: the live display, the learning curve, the final table, trajectories as text."""
 
 import itertools
 import logging

@@ -14,16 +14,16 @@ from agentgym_train.config.constraints import Count, Name, Whole
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonsConfig:
-    """What a reward model learns from."""
+    """The comparisons that a reward model is trained on."""
 
     files: Annotated[tuple[Name, ...], Field(min_length=1)]
     """Files of comparisons, as ``agentgym compare`` writes them."""
     pairs: Count = 32
-    """Comparisons a step."""
+    """Comparisons per training step, over all processes."""
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    """Share of the tasks whose comparisons are kept apart; which ones they are is a function of their names alone."""
+    """Share of the tasks that are held out, between 0 and 1. A task's name alone decides this."""
     every: Whole = 0
-    """Steps between looks at those during training; 0: only before and after."""
+    """Training steps between evaluations on held-out tasks; 0: only before and after training."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ CHANGEABLE = frozenset(
         "comparisons.every",
     }
 )
-"""Keys that do not change what a run computes: a resumed run may have other values."""
+"""Keys that do not change the results of a run; they can change when a run is resumed."""
 UNFINISHED = {".lock", ".config.toml-draft"}  # all that a start leaves which was interrupted before it wrote config.toml
 
 
@@ -46,7 +46,7 @@ def claim_folder(config: Settings) -> Path:
 
 
 def recognise(folder: Path, config: Settings) -> None:
-    """Refuses a folder that holds something else than this run; touches nothing.
+    """Rejects a folder that holds anything other than this run. Changes nothing.
 
     Raises:
         RunFolderError: says what the folder holds, or which keys differ in what way.

@@ -1,4 +1,4 @@
-"""Before the run: everything is checked, the folder is made, and the small model where one is asked for."""
+"""Preparation of a run: checks everything, makes the run folder, and makes the small model."""
 
 import shutil
 from itertools import chain
@@ -116,7 +116,7 @@ def check_reward(config: RewardConfig, *, processes: int) -> None:
 
 
 def check_engine(config: Settings) -> None:
-    """Refuses what DeepSpeed would not take."""
+    """Rejects engine options that DeepSpeed does not accept."""
     if config.engine.zero:
         from agentgym_train.engine.deepspeed import check_zero
 

@@ -11,16 +11,16 @@ from agentgym_train.scorers.rewards import rewarded
 
 @dataclass(frozen=True, kw_only=True)
 class Penalty(Scorer):
-    """Takes from each turn's reward.
+    """Subtracts costs from each turn's reward.
 
     Raises:
         ValueError: both costs are 0.
     """
 
     invalid: NonNegative = 0.0
-    """Of an action that was not understood."""
+    """Cost of each invalid action, in units of reward."""
     turn: NonNegative = 0.0
-    """Of every action."""
+    """Cost of every action, in units of reward."""
 
     def __post_init__(self) -> None:
         if not (self.invalid or self.turn):

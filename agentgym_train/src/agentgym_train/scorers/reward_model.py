@@ -30,13 +30,13 @@ class RewardModel(ScorerPlugin):
     """Adds a model's score to the reward of an episode's last turn."""
 
     path: Name
-    """A folder or hub name."""
+    """The reward model: a local folder or a hub name."""
     weight: Positive = 1.0
-    """What a score is multiplied by."""
+    """Factor of the score."""
     replace: bool = False
-    """The score is all the reward there is: what the environment gave does not count."""
+    """Replace the environment's rewards by the score, instead of adding it."""
     limit: NonNegative = 0.0
-    """Scores beyond ± this count as this, before ``weight``; 0: no limit."""
+    """Scores are clipped to ± this value before ``weight`` applies; 0: no limit."""
     learned: ClassVar[bool] = True
 
     def check(self, config: Config, training: Description) -> None:

@@ -32,8 +32,9 @@ class Dataset(SourcePlugin):
     """Results' folders of ``agentgym eval``."""
 
     folders: tuple[Name, ...]
+    """Folders of results."""
     score: Share = 1.0
-    """The least that an episode scored; pairs need it of the better one alone."""
+    """Minimum score of an episode, from 0 to 1; in a pair, of the better episode only."""
     pairs: bool = False
     """Groups of two: a better and a worse episode of the same task."""
 

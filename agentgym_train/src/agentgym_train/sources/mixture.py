@@ -25,9 +25,9 @@ class Mixture(SourcePlugin):
     """
 
     parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
-    """Tables such as that of a source alone; defaults are filled in."""
+    """One table per part, with the keys of a single source; defaults are filled in."""
     weights: tuple[Positive, ...]
-    """One a part: its groups are to all groups as its weight is to all weights, rounded to whole groups."""
+    """One weight per part. Groups are divided in proportion to the weights, in whole groups."""
     made: tuple[SourcePlugin, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

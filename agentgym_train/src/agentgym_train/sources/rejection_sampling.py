@@ -15,7 +15,7 @@ class RejectionSampling(SourcePlugin):
     """Rollouts of which episodes with a lower score are dropped."""
 
     score: Share = 1.0
-    """The least that is kept."""
+    """Minimum score of an episode to learn from, from 0 to 1."""
 
     def check(self, config: Config, training: Description) -> None:
         """Refuses an environment with several agents.

@@ -25,7 +25,7 @@ from agentgym_train.sources.rollout import RolloutSource
 
 @dataclass(frozen=True, kw_only=True)
 class SelfPlay(SourcePlugin):
-    """Who plays besides the policy."""
+    """The options of self-play: frozen opponents."""
 
     frozen: Mapping[str, Name] = field(default_factory=dict)
     """A model folder for each agent that does not learn, such as a checkpoint of this or another run."""
@@ -46,7 +46,7 @@ class SelfPlay(SourcePlugin):
             raise ConfigError(f"source.frozen.{unknown[0]}: {config.env.id} has the agents {', '.join(training.seats)}")
         learners = self.learners(training)
         if not learners:
-            raise ConfigError("source.frozen names every agent: nobody is left to learn")
+            raise ConfigError("source.frozen names every agent: at least one agent must be trained")
         if config.env.groups % len(learners):
             raise ConfigError(
                 f"env.groups={config.env.groups} is no multiple of {len(learners)}: "

@@ -24,7 +24,7 @@ class Trackio(TrackerPlugin):
 
     project: Name = "agentgym"
     run: Name | None = None
-    """What the run is called; to be unique in the project. The run folder's name and a few random letters unless given."""
+    """Name of the run, unique in the project; default: the run folder's name and random letters."""
 
     def __post_init__(self) -> None:
         require("trackio")

@@ -22,7 +22,7 @@ class WandB(TrackerPlugin):
 
     project: Name = "agentgym"
     run: Name | None = None
-    """What the run is called; the run folder's name unless given."""
+    """Name of the run; default: the run folder's name."""
 
     def __post_init__(self) -> None:
         require("wandb")
