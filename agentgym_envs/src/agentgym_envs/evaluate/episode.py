@@ -31,7 +31,8 @@ class EnvSlot(NamedTuple):
 async def play(
     item: Item, make: Callable[[], Agent], env_slot: EnvSlot, *, form: str | None, memory: Sequence[Any], turns: list[Row]
 ) -> Row:
-    """Plays an episode. Each seat that ``info["seat"]`` names has an agent of its own, with a conversation of its own.
+    """Plays an episode. Each seat that ``info["seat"]`` names has a separate agent
+    with a separate conversation.
 
     Args:
         item: which.

@@ -14,7 +14,8 @@ from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES, Interval
 
 CENTRE = 1000.0  # mean of all players
 SCALE = 400 / math.log(10)  # so that 400 points are odds of ten to one
-PRIOR = 0.5  # wins that each has against each beforehand, one drawn game: who has won everything else has no finite rating
+# Prior wins per pair and side: one drawn game keeps the rating of an undefeated player finite.
+PRIOR = 0.5
 CLOSE = 1e-9
 SAME = 1e-3  # points: so close are the ratings of what has won the same
 MOST = 10_000  # largest number of iterations
