@@ -1,4 +1,4 @@
-"""What an agent's success is compared with: uniformly random admissible actions, and the oracle.
+"""Baselines for an agent's success: uniformly random admissible actions, and the oracle.
 
 Everything is played in an :class:`~agentgym_envs.pool.EnvPool`: an environment that hangs, exits or raises is an error with its
 name.

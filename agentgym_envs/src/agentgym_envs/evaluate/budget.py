@@ -1,4 +1,4 @@
-"""Counting what a model costs, and stopping in time."""
+"""Counts the tokens and the cost of a model, and limits them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from agentgym_envs.models.client import Client, Message, Reply
 
 @dataclass
 class Usage:
-    """What was used."""
+    """Calls, tokens and cost."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -20,7 +20,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Of both kinds."""
+        """Prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
     def add(self, other: "Usage | Mapping[str, Any]") -> None:
@@ -32,9 +32,10 @@ class Usage:
 
 @dataclass
 class Budget:
-    """Limits, and what was used so far by all episodes of a folder, earlier runs included.
+    """Limits, and the usage of all episodes of a folder, including earlier runs.
 
-    A limit that is reached lets the episodes under way end, so that nothing that was paid for is lost: it is passed by a little.
+    Running episodes finish after a limit is reached, because they are paid for. The usage can therefore
+    exceed the limit a little.
     """
 
     tokens: int | None = None
@@ -43,7 +44,7 @@ class Budget:
 
     @property
     def spent(self) -> str:
-        """Says which limit is reached; empty if none is."""
+        """The limit that is reached, as a message; empty if no limit is reached."""
         if self.tokens is not None and self.used.tokens >= self.tokens:
             return f"the budget of {self.tokens:,} tokens is spent ({self.used.tokens:,} were used): raise --budget-tokens to go on"
         if self.cost is not None and self.used.cost >= self.cost:
@@ -52,7 +53,7 @@ class Budget:
 
 
 class Meter:
-    """A client for one episode, which counts.
+    """A client for one episode that counts its usage.
 
     Args:
         client: the model.

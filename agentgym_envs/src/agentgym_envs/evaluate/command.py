@@ -45,11 +45,11 @@ def evaluate(
     option: Annotated[Pairs, typer.Option("--option", help="An option of the agent, such as window=8.")] = None,
     form: Annotated[str | None, typer.Option("--format", help=f"How responses hold actions: {', '.join(FORMATS)}.")] = None,
     split: Annotated[str, typer.Option(help="train, dev or test; suites have their own.")] = "test",
-    task: Annotated[Pairs, typer.Option("--task", help="A task id or glob pattern; may be given several times.")] = None,
+    task: Annotated[Pairs, typer.Option("--task", help="A task id or glob pattern; can be repeated.")] = None,
     only: Annotated[str, typer.Option(help="Families or scenarios of a suite, with commas between.")] = "",
-    episodes: Annotated[int | None, typer.Option(min=1, help="Tasks a family, at even distances; all without it.")] = None,
-    attempts: Annotated[int, typer.Option(min=1, help="At each task.")] = 1,
-    horizon: Annotated[int | None, typer.Option(min=1, help="Turns an episode; the registered limits without it.")] = None,
+    episodes: Annotated[int | None, typer.Option(min=1, help="Tasks per family, evenly spaced; default: all.")] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
+    horizon: Annotated[int | None, typer.Option(min=1, help="Turns per episode; default: the registered limits.")] = None,
     set_: Annotated[Pairs, typer.Option("--set", help="A constructor keyword, such as level=10.")] = None,
     data: Annotated[
         Pairs, typer.Option("--data", help="A keyword for one family of a suite, such as NQ.questions=nq.jsonl.")
@@ -60,19 +60,19 @@ def evaluate(
     out_: Annotated[Path | None, typer.Option("--out", help="The results' folder; results/TARGET-MODEL-AGENT without it.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Environment processes; without it up to eight, or two a core.")
+        int | None, typer.Option(min=1, help="Environment processes; default: one per episode, at most 8 or two per core.")
     ] = None,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that one call of an environment may take.")] = 60.0,
     screenshots: Annotated[bool, typer.Option("--screenshots", help="Keep a picture of each page of a web environment.")] = False,
-    budget_tokens: Annotated[int | None, typer.Option(min=1, help="Stops when so many tokens were used.")] = None,
-    budget_cost: Annotated[float | None, typer.Option(min=0.0, help="Stops when so much was spent.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(min=1, help="Stop after this many tokens.")] = None,
+    budget_cost: Annotated[float | None, typer.Option(min=0.0, help="Stop after this cost.")] = None,
     prices: Annotated[
-        tuple[float, float] | None, typer.Option(help="Of a million prompt and completion tokens, in any currency.")
+        tuple[float, float] | None, typer.Option(help="Prices of a million prompt and completion tokens, in any currency.")
     ] = None,
 ) -> None:
     """Plays the tasks of a suite or an environment with a model or another agent; run again, it plays what is missing."""
     if not (agent or model):
-        raise ArgumentError("who is to act? Name a model with --model, or an agent with --agent")
+        raise ArgumentError("no agent: pass --model or --agent")
     factory = load(agent or "react", keywords(option))
     sampling = Sampling(temperature, max_tokens, keywords(send))
     settings, endpoint = _settings(factory, model, form, horizon, {**keywords(set_), **keywords(data)}, sampling)
@@ -96,10 +96,10 @@ def evaluate(
     if endpoint:
         address: dict[str, Any] = {"base_url": base_url, "api_key_env": api_key_env, "prices": prices}
         client = Client(Endpoint(**endpoint, **address), connections=concurrency)
-        factory.make(client)  # an option that cannot be is told before anything is written
+        factory.make(client)  # rejects an invalid option before any file is written
     lines = folder / records.EPISODES
     fresh = not lines.exists() or not lines.stat().st_size
-    if client and fresh:  # a server that is not there leaves no folder behind
+    if client and fresh:  # before Record, so that an unreachable server leaves no folder behind
         asyncio.run(_checked(Client(client.endpoint)))
     limits = Limits(concurrency=concurrency, workers=workers, timeout=timeout, screenshots=screenshots)
     opened = Record(folder, settings)
@@ -128,7 +128,7 @@ def evaluate(
 
 
 class Sampling(NamedTuple):
-    """How a model is asked."""
+    """The sampling options of a model."""
 
     temperature: float
     max_tokens: int
@@ -143,7 +143,7 @@ async def _checked(client: Client) -> None:
 def _settings(
     factory: AgentFactory, model: str, form: str | None, horizon: int | None, kwargs: dict[str, Any], sampling: Sampling
 ) -> tuple[Settings, dict[str, Any] | None]:
-    """Returns what determines results, and how the model is asked where one is."""
+    """Returns the settings, and the endpoint's options if the agent uses a model."""
     if form is not None and form not in FORMATS:
         raise UnknownName("format", form, FORMATS)
     if form not in (None, factory.format) and factory.format in (None, "function"):

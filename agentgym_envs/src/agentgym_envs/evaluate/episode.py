@@ -1,4 +1,4 @@
-"""One episode: an agent in an environment, or one in each of its seats, written down turn by turn."""
+"""Plays one episode, with one agent or one per seat, and records its turns."""
 
 import asyncio
 import inspect
@@ -31,22 +31,24 @@ class EnvSlot(NamedTuple):
 async def play(
     item: Item, make: Callable[[], Agent], env_slot: EnvSlot, *, form: str | None, memory: Sequence[Any], turns: list[Row]
 ) -> Row:
-    """Plays an episode. Each seat that ``info["seat"]`` names has an agent of its own, with a conversation of its own.
+    """Plays an episode.
+
+    Each seat that ``info["seat"]`` names has a separate agent with a separate conversation.
 
     Args:
-        item: which.
-        make: makes an agent.
-        env_slot: where; its pool reads responses in ``form``.
-        form: how responses hold actions, or None.
-        memory: what earlier attempts left.
-        turns: empty; filled as they are played, so that a fault finds them too.
+        item: the episode to play.
+        make: creates an agent.
+        env_slot: the environment; its pool reads responses in ``form``.
+        form: the format of responses, or None.
+        memory: lessons of earlier attempts.
+        turns: an empty list that is filled during play, so that a fault's turns are known too.
 
     Returns:
-        The part of the episode's line that comes of playing.
+        The keys of the episode's line that describe the play.
 
     Raises:
         EnvFailure: the environment failed.
-        ProviderError: the model's server did.
+        ProviderError: the model's server failed.
     """
     began = time.monotonic()
     result = _checked(await env_slot.pool.reset(env_slot.number, **item.start))
@@ -103,7 +105,11 @@ def _own(info: Mapping[str, Any], key: str, seat: str, whole: Any) -> Any:
 
 
 def _judge(turns: Sequence[Row], info: Mapping[str, Any]) -> None:
-    """Marks what was not understood. Seats that speak at once are heard when all have spoken: it may be an earlier turn."""
+    """Marks invalid turns.
+
+    If several seats speak at once, the game judges them after the last one, so an earlier turn can be
+    marked.
+    """
     latest = {played.get("seat", ""): played for played in turns}
     last = turns[-1].get("seat", "")
     for seat, played in latest.items():
@@ -126,7 +132,7 @@ def _opening(item: Item, info: Mapping[str, Any], form: str | None, memory: Sequ
 
 
 async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
-    """Calls a method of an agent, which may be missing but for ``act``; in a thread, unless it is asynchronous."""
+    """Calls a method of an agent, in a thread unless it is asynchronous; a missing one returns None."""
     function = getattr(agent, method, None)
     if function is None:
         return None
@@ -135,7 +141,10 @@ async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
 
 
 async def _lesson(agent: Agent, ending: Ending) -> Any:
-    """Returns what an agent leaves to its next attempt: nothing, where its model cannot be asked. The episode counts anyway."""
+    """Returns an agent's lesson for its next attempt; None if its model fails.
+
+    The episode counts in both cases.
+    """
     try:
         lesson = await _called(agent, "end", ending)
     except ProviderError as error:

@@ -1,4 +1,4 @@
-"""Which folders a report is of, and what readers know them by."""
+"""The result folders of a report, and their names."""
 
 import os
 from collections.abc import Sequence
@@ -9,7 +9,9 @@ from agentgym_envs.evaluate.record import EPISODES, read_settings
 
 
 def expanded(folders: Sequence[Path]) -> list[Path]:
-    """Returns folders of results, each once: a run of agentgym-train stands for its evaluations, in their order.
+    """Returns result folders without duplicates.
+
+    A run of agentgym-train is replaced by its evaluations, in order of the training step.
 
     Raises:
         ArgumentError: a run of agentgym-train that has no evaluation yet.
@@ -19,7 +21,7 @@ def expanded(folders: Sequence[Path]) -> list[Path]:
 
 
 def named(folders: Sequence[Path]) -> list[str]:
-    """Returns names by which folders can be told apart: their last, else their paths as given, else their whole paths."""
+    """Returns distinct names for folders: their last parts, else the given paths, else absolute paths."""
     whole = [folder.resolve() for folder in folders]
     last = [folder.name or str(folder) for folder in whole]
     given = [str(folder) if folder.name not in ("", "..") else str(path) for folder, path in zip(folders, whole, strict=True)]

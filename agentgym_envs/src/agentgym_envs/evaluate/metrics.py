@@ -1,7 +1,8 @@
-"""What episodes add up to: pure functions over the lines of a record.
+"""Metrics: pure functions over the lines of a record.
 
-A task's success and score are means over its attempts; their means and intervals are over tasks, which are what was drawn from the
-world. Turns, cuts and tokens are means over episodes, invalid actions a share of all turns.
+A task's success and score are means over its attempts. Their means and intervals are over tasks, the
+sampling unit. Turns, truncations and tokens are means over episodes. Invalid actions are a share of all
+turns.
 """
 
 import math
@@ -26,32 +27,32 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What is reported of a group of episodes."""
+    """The metrics of a group of episodes."""
 
     tasks: int
     attempts: int
-    """At a task, at most."""
+    """Largest number of attempts at a task."""
     fewest: int
-    """Attempts at a task, at least."""
+    """Smallest number of attempts at a task."""
     success: float
     interval: Interval
-    """Of the success, over tasks."""
+    """Confidence interval of the success, over tasks."""
     score: float
     """The paper's Avg@k."""
     pass_at: Mapping[int, float]
-    """k to the unbiased chance that one of k attempts at a task succeeds; of the tasks with the most attempts."""
+    """Unbiased Pass@k by k, over the tasks with the most attempts."""
     any_score: float
-    """The paper's Pass@k: the share of tasks with an attempt that scored more than 0; of the tasks with the most attempts."""
+    """The paper's Pass@k: share of tasks with a score above 0, over the tasks with the most attempts."""
     turns: float
-    """An episode."""
+    """Mean per episode."""
     invalid: float
     """Share of actions that were not understood."""
     truncated: float
-    """Share of episodes."""
+    """Share of episodes that did not terminate."""
     prompt_tokens: float
-    """An episode."""
+    """Mean per episode."""
     completion_tokens: float
-    """An episode."""
+    """Mean per episode."""
 
 
 class Pairing(NamedTuple):
@@ -59,14 +60,14 @@ class Pairing(NamedTuple):
 
     tasks: int
     difference: float
-    """Mean success of the second less that of the first."""
+    """Mean success of the second run minus that of the first."""
     interval: Interval | None
-    """Of the difference; None where it is the same on all tasks, from which resampling learns nothing."""
+    """Interval of the difference; None if the difference is the same on all tasks."""
     better: int
     """Tasks on which the second succeeds more often."""
     worse: int
     p: float
-    """Of the sign test, two-sided."""
+    """p-value of the two-sided sign test."""
 
 
 def wilson(successes: float, n: int) -> Interval:
@@ -84,11 +85,11 @@ def wilson(successes: float, n: int) -> Interval:
 
 
 def bootstrap(values: Sequence[float], *, seed: int = 0) -> Interval:
-    """Returns the percentile interval of the mean under resampling with replacement; the same every time.
+    """Returns the bootstrap's percentile interval of the mean.
 
     Args:
-        values: one a task.
-        seed: of the resampling.
+        values: one value per task.
+        seed: seed of the resampling.
     """
     rng = random.Random(seed)
     means = sorted(fmean(rng.choices(values, k=len(values))) for _ in range(RESAMPLES))
@@ -99,13 +100,13 @@ def bootstrap(values: Sequence[float], *, seed: int = 0) -> Interval:
 def success_interval(means: Sequence[float], attempts: int) -> Interval:
     """Returns the interval of a mean success over tasks.
 
-    It is Wilson's where every task has one attempt, and else the bootstrap over tasks. Where all tasks have the same mean (all
-    failed, all solved) every resampling is the same, and the bootstrap's interval would have no width: there it is Wilson's, with
-    a task as one trial.
+    With one attempt per task this is Wilson's interval, otherwise the bootstrap's over tasks. If all
+    tasks have the same mean (all failed, all solved), the bootstrap's interval has no width. Then this
+    is Wilson's interval too, with a task as one trial.
 
     Args:
-        means: success, one a task.
-        attempts: at a task, at most.
+        means: mean success of each task.
+        attempts: largest number of attempts at a task.
     """
     if attempts == 1 or min(means) == max(means):
         return wilson(min(sum(means), len(means)), len(means))
@@ -124,12 +125,12 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 
 def score_of(row: Row) -> float:
-    """Returns an episode's score; one that is no finite number counts as 0."""
+    """Returns an episode's score; a score that is not a finite number counts as 0."""
     return 0.0 if unscored(row) else float(row["score"])
 
 
 def unscored(row: Row) -> bool:
-    """Whether an episode's score is no finite number."""
+    """Returns whether an episode's score is not a finite number."""
     return not (isinstance(row["score"], int | float) and math.isfinite(row["score"]))
 
 
@@ -161,7 +162,7 @@ def summarise(rows: Sequence[Row]) -> Summary:
 
 
 def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
-    """Compares two runs on the tasks that both played; None where there is none."""
+    """Compares two runs on the tasks that both played; returns None without a common task."""
     mine, theirs = ({task: fmean(r["success"] for r in rows) for task, rows in by_task(run).items()} for run in (first, second))
     shared = sorted(mine.keys() & theirs.keys())
     if not shared:

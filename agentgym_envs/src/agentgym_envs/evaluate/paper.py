@@ -1,4 +1,4 @@
-"""What the paper reports for its own tasks: success in percent (Xi et al., 2025, arXiv 2509.08755, with Qwen2.5)."""
+"""The paper's success rates on its tasks, in percent (Xi et al., 2025, arXiv 2509.08755; Qwen2.5)."""
 
 from collections.abc import Mapping
 

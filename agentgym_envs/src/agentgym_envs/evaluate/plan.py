@@ -1,4 +1,4 @@
-"""What is to be played: the tasks of a suite or of an environment, each as many times as there are attempts."""
+"""Plans the episodes to play: each task of a suite or an environment, once per attempt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ SEEDS = 100  # episodes of an environment that lists no tasks, where no number i
 
 @dataclass(frozen=True)
 class EvalEnv:
-    """An environment with its keywords, and what an agent is told of it."""
+    """An environment, its keywords, and the rules and tools that an agent gets."""
 
     env_id: str
     kwargs: Mapping[str, Any] = field(hash=False)
@@ -39,7 +39,7 @@ class Item:
 
     @property
     def start(self) -> dict[str, Any]:
-        """What a reset is asked for: all attempts at a task begin the same."""
+        """The arguments of the reset, the same for all attempts at a task."""
         if self.env.text_env:
             return {"options": {"task_id": self.task_id}}
         return {"seed": int(self.task_id.removeprefix(SEED))}
@@ -64,7 +64,7 @@ def plan(
     kwargs: Mapping[str, Any] | None = None,
     data: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[list[Item], list[Skipped]]:
-    """Returns the episodes to play, and the families that cannot be.
+    """Returns the episodes to play, and the families that cannot be played.
 
     Args:
         target: a suite, a registered id, or "module:id".
@@ -158,7 +158,7 @@ def _available(
 
 
 def _single(env_id: str, split: str, tasks: list[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
-    """Prepares an environment as a family of its own."""
+    """Prepares a single environment as one family."""
     name = env_id.rpartition(":")[2]
     chosen = {"split": split, **({} if tasks is None else {"tasks": tasks}), **kwargs}
     try:

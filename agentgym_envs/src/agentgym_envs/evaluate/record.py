@@ -1,4 +1,6 @@
-"""A run's folder: ``settings.json``, and ``episodes.jsonl`` with one line an episode or fault, to which lines are only ever added.
+"""A run's folder: ``settings.json`` and ``episodes.jsonl``.
+
+``episodes.jsonl`` is append-only and has one line per episode or fault.
 
 A line of an episode::
 
@@ -8,11 +10,12 @@ A line of an episode::
      "turns": [{"observation": …, "response": …, "thought": …, "action": …, "reward": 1.0, "invalid": false}, …],
      "usage": {"calls": 4, "prompt_tokens": 812, "completion_tokens": 90, "cost": 0.0}, "seconds": 3.1, "memory": null}
 
-Where ``info["seat"]`` names who acts, a turn also has ``"seat"``, and ``memory`` is by seat.
+If ``info["seat"]`` names the acting seat, a turn also has ``"seat"``, and ``memory`` is by seat.
 
-``end`` is "terminated" (the task was decided), "truncated" (the turns were spent) or "context" (the model's context was). A fault
-has the same first nine keys, and ``"row": "fault", "fault": "environment"`` or ``"provider"``, ``"try"``, ``"error"``, ``"turns"``
-(how many were played). Faults are never scored.
+``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached) or "context"
+(the model's context was used up). A fault has the same first nine keys, and ``"row": "fault"``,
+``"fault": "environment"`` or ``"provider"``, ``"try"``, ``"error"`` and ``"turns"`` (the number played).
+Faults are never scored.
 """
 
 import json
@@ -35,7 +38,7 @@ HEAD = {
     "attempt": int,
     "usage": dict,
 }
-KINDS: Mapping[str, Mapping[str, Any]] = {  # what a line must have, and of which types
+KINDS: Mapping[str, Mapping[str, Any]] = {  # required keys of a line, and their types
     "episode": {**HEAD, "success": bool, "score": (*NUMBER, type(None)), "end": str, "turns": list},
     "fault": {**HEAD, "fault": str, "try": int, "turns": int},
 }
@@ -43,7 +46,7 @@ TURN = {"observation": str, "action": str, "reward": (*NUMBER, type(None)), "inv
 
 
 class Key(NamedTuple):
-    """What names an episode in a folder."""
+    """Identifies an episode in a folder."""
 
     suite: str
     family: str
@@ -71,14 +74,15 @@ class Rows:
 
 
 class Record(Rows):
-    """A run's folder, open for more lines; one process at a time.
+    """A run's folder, open for appending by one process at a time.
 
     Args:
-        folder: made if it is not there.
-        settings: of the run.
+        folder: the folder; created if it does not exist.
+        settings: the run's settings.
 
     Raises:
-        ArgumentError: the folder holds something else, a run with other settings or lines that are none, or another run is at work.
+        ArgumentError: the folder holds other files, other settings or invalid lines, or another run
+            uses it.
     """
 
     def __init__(self, folder: Path, settings: Settings):
@@ -92,7 +96,7 @@ class Record(Rows):
         busy = f"another run is at work in {folder}: wait for its end, or give another --out"
         self._lines = lines.Lines(folder / EPISODES, busy=busy)
         self.rows, self.cut = read(folder)
-        """The lines so far, and how many bytes of a last line a killed run left behind; they are dropped."""
+        """The lines so far, and the bytes of a partial last line of a killed run, which are dropped."""
         self._lines.drop(self.cut)
 
     def add(self, row: Row) -> None:
@@ -101,22 +105,22 @@ class Record(Rows):
         super().add(row)
 
     def close(self) -> None:
-        """Lets others in."""
+        """Closes the file; other processes can open it."""
         self._lines.close()
 
 
 def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    """Writes a folder at once, in place of what it holds: for episodes that somebody else has played."""
+    """Writes a whole folder and replaces its content: for episodes that were played elsewhere."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
     (folder / EPISODES).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def read(folder: Path) -> tuple[list[Row], int]:
-    """Returns the lines of a run's folder, and the length of a last line that was cut off.
+    """Returns the lines of a run's folder, and the length in bytes of a partial last line.
 
     Raises:
-        ArgumentError: no such folder, or a line that is none of ours; names it.
+        ArgumentError: no such folder, or an invalid line; the message has its number.
     """
     try:
         return lines.read(folder / EPISODES, fits=_fits, what="episode")
@@ -125,10 +129,10 @@ def read(folder: Path) -> tuple[list[Row], int]:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """Returns the settings that a folder's run had.
+    """Returns the settings of a folder's run.
 
     Raises:
-        ArgumentError: there are none.
+        ArgumentError: the folder has no readable settings.
     """
     try:
         found = json.loads((folder / SETTINGS).read_bytes())
@@ -142,7 +146,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 
 def episodes(rows: Sequence[Row]) -> list[Row]:
-    """Returns the lines of episodes, one a key: the last."""
+    """Returns the lines of episodes; of several with the same key, the last."""
     return list({Key.of(row): row for row in rows if row["row"] == "episode"}.values())
 
 

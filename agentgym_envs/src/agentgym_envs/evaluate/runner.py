@@ -1,7 +1,7 @@
-"""The evaluation loop: as many episodes at a time as asked for, what fails written down and tried again.
+"""The evaluation loop: plays several episodes at a time, records failures and retries them.
 
-Each player is a task of asyncio that takes the next chain of episodes: one, or all attempts at a task of an agent that learns from
-them. Environments live in one pool for each ``EvalEnv``, open as long as there are episodes for it.
+Each player is an asyncio task that takes the next chain of episodes. A chain is one episode or, for an
+agent that learns, all attempts at a task. Each ``EvalEnv`` has one pool, open while it has episodes left.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 Chain = list[Item]
 PICTURES = "screenshots"
 OUTAGE = 8  # provider errors in a row, each after all of the client's own retries, that end a run
-DISTURBANCES = 20  # times that an episode may be disturbed by others in its process
+DISTURBANCES = 20  # repeats of an episode because others in its process failed
 
 
 WORKERS = 8  # environments in one process wait for each other
-HOPELESS = (None, 401, 403, 404)  # of a refusal: whatever else is asked will be refused too
+HOPELESS = (None, 401, 403, 404)  # with this status the server will refuse every request
 
 
 class _Outage(Exception):
@@ -45,16 +45,16 @@ class _Outage(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How a run is carried out; nothing here changes a result."""
+    """Limits of a run's execution; none of them changes a result."""
 
     concurrency: int = 8
     """Episodes at a time."""
     workers: int | None = None
-    """Environment processes of an ``EvalEnv``; None: one an episode, up to ``WORKERS`` or two a core."""
+    """Processes of an ``EvalEnv``; None: one per episode, at most ``WORKERS`` or two per core."""
     timeout: float = 60.0
     """Seconds that one call of an environment may take."""
     retries: int = 2
-    """Times that an episode which failed is played again."""
+    """Number of retries of a failed episode."""
     screenshots: bool = False
     """Keep a picture of each page of a web environment."""
 
@@ -71,16 +71,16 @@ class _SlotPool:
 
 @dataclass
 class Runner:
-    """Plays what a record lacks.
+    """Plays the episodes that a record lacks.
 
     Attributes:
-        settings: what determines results.
-        factory: makes an agent an episode, or one for each seat of it.
-        record: where lines go.
-        limits: how it is carried out.
-        client: the model, where the agent needs one.
-        budget: of the record.
-        on_row: sees each new line.
+        settings: the settings that determine results.
+        factory: creates an agent per episode, or per seat of it.
+        record: receives the lines.
+        limits: limits of the execution.
+        client: the model, if the agent needs one.
+        budget: the record's budget.
+        on_row: called with each new line.
     """
 
     settings: Settings
@@ -111,13 +111,15 @@ class Runner:
         return Key(item.suite, item.family, item.task_id, item.attempt, self.settings.key)
 
     async def run(self, items: Sequence[Item]) -> None:
-        """Plays them, but for those that the record holds; returns early, with ``stopped`` set, where it cannot go on.
+        """Plays the episodes that the record does not hold.
+
+        If the run cannot continue, this returns early and sets ``stopped``.
 
         Raises:
-            ProviderRefused: the model's server refuses everything: the key, the model or the address is wrong.
-            Exception: whatever an agent raises, or an environment's refusal.
+            ProviderRefused: the server refuses every request: the key, model or address is wrong.
+            Exception: an agent raised, or an environment rejected its arguments.
         """
-        # Pictures are named by their task, so that only one attempt at it may be under way.
+        # Picture files have the task's name, so only one attempt at a task can run at a time.
         chains = _chains(self.missing(items), by_task=self.factory.learns or self.limits.screenshots)
         waiting = deque(chains)
         self._chains_left = Counter(id(chain[0].env) for chain in chains)
@@ -172,7 +174,7 @@ class Runner:
         return {"admissible": True}
 
     async def _try(self, item: Item, env_slot: EnvSlot) -> None:
-        """Plays an episode until it succeeds or is given up; what fails is no result."""
+        """Plays an episode until it completes or its retries are used up. A failure is not a result."""
         tries = disturbed = 0
         meter = Meter(self.client, self.budget) if self.client else None
         while tries <= self.limits.retries and not self.stopped:
@@ -210,7 +212,7 @@ class Runner:
         return folder
 
     def _keep_pictures(self, item: Item, turns: list[Row]) -> None:
-        """Gives each turn the picture of its observation, under a name of its own."""
+        """Moves the picture of each turn's observation to a unique name."""
         if not self._pictured(item.env):
             return
         assert self.record.folder is not None

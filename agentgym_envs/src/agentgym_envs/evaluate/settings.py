@@ -1,4 +1,4 @@
-"""What determines the results of a run, and the name that it has."""
+"""The settings that determine a run's results, and their hash."""
 
 import hashlib
 import json
@@ -9,33 +9,36 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What an episode's result depends on, but for its task and the luck of sampling. Holds no key and no address."""
+    """Everything that determines an episode's result, except its task and the sampling.
+
+    Settings hold no API key and no server address.
+    """
 
     target: str = ""
     """The suite or environment."""
     split: str = ""
-    """Of an environment; a suite has its own."""
+    """The environment's split; empty for a suite."""
     agent: str
     """A registered agent, or "module:name"."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """The agent's own."""
+    """Options of the agent."""
     model: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    """What is sent with every request: temperature, max_tokens and the like."""
+    """Sampling options of every request, such as temperature and max_tokens."""
     format: str | None = "plain"
-    """How a response holds its action; None: it is one."""
+    """The format of responses; None: a response is the action."""
     horizon: int | None = None
-    """Turns an episode; None: the registered limits."""
+    """Step limit of an episode; None: the registered limits."""
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     """Constructor keywords of the environments."""
 
     @property
     def key(self) -> str:
-        """A hash of it all."""
+        """A hash of all settings."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
 
     def difference(self, other: Mapping[str, Any]) -> str:
-        """Returns which values another's (as ``asdict`` writes them) differ in; empty if none."""
+        """Describes the differences from other settings (as ``asdict`` writes them); empty without any."""
         mine = asdict(self)
         return "; ".join(
             f"{name} is {other.get(name)!r} there and {mine.get(name)!r} here"

@@ -74,7 +74,7 @@ def _write(target: Path, text: str) -> None:
     """
     whole = target.resolve()  # where a link leads, so that it stays one
     piped = target.exists() and not whole.is_file()
-    draft = target if piped else whole.with_name(f".{whole.name}.{secrets.token_hex(8)}")  # nobody else's
+    draft = target if piped else whole.with_name(f".{whole.name}.{secrets.token_hex(8)}")  # unique name
     try:
         draft.write_text(text, encoding="utf-8", newline="\n")
         if not piped:

@@ -28,7 +28,7 @@ class Question:
     """end, last, turns; a turn has observation, response, action, invalid, and agent if it has one."""
     right: Row
     choice: Choice | None = None
-    """What the annotator chose before it was taken back."""
+    """The annotator's choice that was undone."""
     comment: str = ""
 
 

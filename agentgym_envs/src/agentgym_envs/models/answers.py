@@ -1,4 +1,4 @@
-"""What a server of models answers, read: a reply, a list of models, a complaint, a time to wait."""
+"""Parses a model server's answers: a reply, a list of models, an error message, a time to wait."""
 
 import email.utils
 import json
@@ -24,7 +24,7 @@ _TOO_LONG = re.compile(
 
 
 class NotOfTheProtocol(ValueError):
-    """An answer of status 200 that is not what was asked for."""
+    """An answer with status 200 that does not follow the protocol."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ToolCall:
 
     name: str
     arguments: str
-    """As the model wrote them: usually, and not always, a JSON object."""
+    """The model's text: usually, but not always, a JSON object."""
     id: str = ""
 
 
@@ -54,18 +54,18 @@ class Reply:
     """Empty if the model only calls tools or only reasons."""
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
-    """What the server reports apart from the text."""
+    """Reasoning that the server reports separately from the text."""
     usage: Usage | None = None
     """``None`` if the server does not count."""
     finish: str = ""
-    """``stop``, ``length``, ``tool_calls``, …: the server's word."""
+    """The server's finish reason: ``stop``, ``length``, ``tool_calls``, …"""
     cost: float | None = None
-    """In the currency of the endpoint's prices; ``None`` without prices or usage. Discounts of a cache are not known to us."""
+    """In the currency of the endpoint's prices, without cache discounts; ``None`` without prices or usage."""
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """What a server says is wrong."""
+    """A server's error message."""
 
     message: str
     """One line of at most ``LINE`` characters."""
@@ -74,15 +74,15 @@ class Complaint:
 
     @property
     def too_long(self) -> bool:
-        """Says whether the conversation exceeds the model's context."""
+        """Whether the conversation exceeds the model's context."""
         return bool(_TOO_LONG.search(self.message) or _TOO_LONG.search(self.code))
 
 
 def read_reply(answer: Any) -> Reply:
-    """Reads a chat completion.
+    """Parses a chat completion.
 
     Raises:
-        NotOfTheProtocol: it is none.
+        NotOfTheProtocol: the answer is not a completion.
     """
     try:
         choice = answer["choices"][0]
@@ -101,10 +101,10 @@ def read_reply(answer: Any) -> Reply:
 
 
 def read_models(answer: Any) -> list[str]:
-    """Reads a list of models.
+    """Parses a list of models.
 
     Raises:
-        NotOfTheProtocol: it is none.
+        NotOfTheProtocol: the answer is not a list of models.
     """
     try:
         rows = answer if isinstance(answer, list) else answer["data"] or []
@@ -114,7 +114,10 @@ def read_models(answer: Any) -> list[str]:
 
 
 def knows(models: list[str], name: str) -> bool:
-    """Says whether a list of models has a name, which may lack Gemini's prefix and Ollama's tag, or add OpenRouter's variant."""
+    """Returns whether a list of models has a name.
+
+    The name can lack Gemini's prefix or Ollama's tag, or have OpenRouter's variant at its end.
+    """
     return bool({name, f"models/{name}", f"{name}:latest", name.partition(":")[0]} & set(models))
 
 
@@ -134,10 +137,11 @@ def read_complaint(body: str) -> Complaint:
 
 
 def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """Returns how long a server asks to be left alone, in seconds, or ``None``.
+    """Returns the wait that a server asks for, in seconds, or ``None``.
 
     Args:
-        headers: of the answer, in lower case: ``retry-after-ms``, or ``retry-after`` in seconds or as a date of HTTP.
+        headers: headers of the answer, in lower case: ``retry-after-ms``, or ``retry-after`` in seconds
+            or as an HTTP date.
         now: the time, in seconds since the epoch.
     """
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
@@ -154,7 +158,7 @@ def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def reason(error: BaseException) -> str:
-    """Returns why a connection could not be made, in the words of the operating system where it has some."""
+    """Returns the reason for a failed connection, as the operating system reports it if it does."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ConnectionRefusedError):
@@ -173,7 +177,10 @@ def one_line(text: str) -> str:
 
 
 def _sentence(message: Any) -> str:
-    """Returns a message as text; FastAPI's list of errors without the input, which repeats the conversation."""
+    """Returns a message as text.
+
+    FastAPI's list of errors loses its ``input`` fields, which repeat the conversation.
+    """
     if isinstance(message, list):
         return "; ".join(str(entry.get("msg") or entry) if isinstance(entry, dict) else str(entry) for entry in message)
     return str(message)

@@ -1,4 +1,7 @@
-"""A client of OpenAI's chat completions, which most servers of models speak. No streaming: an agent needs the whole reply."""
+"""A client for OpenAI's chat completions API, which most model servers support.
+
+It does not stream, because an agent needs the whole reply.
+"""
 
 import asyncio
 import functools
@@ -32,19 +35,22 @@ log = logging.getLogger(__name__)
 
 __all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
 
-CONNECT = 10.0  # seconds that a connection may take
-FIRST, LONGEST = 0.5, 8.0  # seconds before the second try, twice as many before each further one, and the most
-JITTER = 0.25  # the part of a pause that chance may take away, so that calls do not come back all at once
-LONGEST_WAIT = 120.0  # seconds: a server that asks for more is given up
-SLOW = 2  # tries that ran out of time are repeated so often: ten times ten minutes help nobody
-AGAIN = frozenset((408, 409, 429, *range(500, 600)))  # answers that another try may better
+CONNECT = 10.0  # time limit of a connection, in seconds
+FIRST, LONGEST = 0.5, 8.0  # seconds before the first retry (doubled for each further one), and the longest
+JITTER = 0.25  # largest random share taken off a pause, so that calls do not retry all at once
+LONGEST_WAIT = 120.0  # seconds; if a server asks for a longer wait, the request fails
+SLOW = 2  # retries after a timeout: more would block for hours
+AGAIN = frozenset((408, 409, 429, *range(500, 600)))  # statuses that a retry can fix
 GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """A try that failed. It is a value until nothing is tried any more, so that no exception of a library is shown with ours."""
+    """A failed try.
+
+    It is a value and not an exception, so the final error has no chain of library exceptions.
+    """
 
     error: ProviderError
     again: bool = True
@@ -53,18 +59,20 @@ class _Failure:
 
 
 class Client:
-    """Asks one endpoint, again where that may help. Use it in ``async with``.
+    """Sends requests to one endpoint and retries failures that can pass. Use it in ``async with``.
 
-    The key is read once, from the environment, and is part of no error, log or ``repr``. Proxies that environment variables name
-    are not used for this machine.
+    The key is read once, from the environment. It never appears in an error, log or ``repr``. Proxies
+    from environment variables are not used for servers on this machine.
 
     Args:
-        endpoint: whom to ask.
-        connections: the most that are open at once; further calls wait for a free one, and that is no part of their time.
-        sleep: how to pause between two tries.
+        endpoint: the model and its server.
+        connections: largest number of open connections. Further calls wait for a free one; this wait
+            does not count towards their time limit.
+        sleep: pauses between two tries.
 
     Raises:
-        ArgumentError: the key is not set, though the server is on another machine, or no header can hold it.
+        ArgumentError: the key is not set and the server is on another machine, or a header cannot hold
+            the key.
     """
 
     def __init__(self, endpoint: Endpoint, *, connections: int = 16, sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep):
@@ -100,8 +108,8 @@ class Client:
 
         Raises:
             ContextExceeded: the conversation is too long for the model.
-            ProviderRefused: the server refuses the request: another try would not help.
-            ProviderError: the server failed, and did so until all tries were spent.
+            ProviderRefused: the server refuses the request; a retry would fail too.
+            ProviderError: the server failed on all tries.
         """
         body = self.endpoint.body(messages, tools, seed)
         reply = await self._ask("POST", "/chat/completions", body, read_reply, self.endpoint.retries)
@@ -111,13 +119,13 @@ class Client:
         return replace(reply, cost=(reply.usage.prompt_tokens * prompt + reply.usage.completion_tokens * completion) / 1e6)
 
     async def check(self) -> None:
-        """Finds out whether the server has the model: from its list, or else by asking the model.
+        """Checks that the server has the model: by its list of models, or else by a short request.
 
-        There are servers without a list, with one that fails, and with one that lacks names that they answer to.
+        Some servers have no list, or a list that fails or is incomplete.
 
         Raises:
-            ProviderRefused: it does not have this one, or refuses the key.
-            ProviderError: it does not answer.
+            ProviderRefused: the server does not have the model, or refuses the key.
+            ProviderError: the server does not answer.
         """
         retries = min(2, self.endpoint.retries)
         try:
@@ -150,7 +158,7 @@ class Client:
             await self._sleep(wait)
 
     def _pause(self, number: int) -> float:
-        """Returns the seconds after the first, second, … failure."""
+        """Returns the pause after failure ``number`` (from 1), in seconds."""
         return min(LONGEST, FIRST * 2.0 ** min(number - 1, 10)) * (1 - JITTER * self._random.random())
 
     async def _try(self, method: str, path: str, body: bytes | None, read: Callable[[Any], T]) -> T | _Failure:
@@ -172,7 +180,7 @@ class Client:
             try:
                 return read(answer.json())
             except (ValueError, RecursionError):
-                pass  # read as a complaint: some gateways answer 200 to everything
+                pass  # parsed as an error below: some gateways answer every request with 200
         complaint = read_complaint(self._without_key(answer.text))
         text = f"{self._url} answered {status}: {complaint.message}"
         if complaint.too_long and status not in (401, 403, 404, 429) and (status != 200 or complaint.code):
@@ -201,7 +209,10 @@ class Client:
         return _Failure(kind(" ".join(self._without_key(text).split()), status), **how)
 
     def _without_key(self, text: str) -> str:
-        """Removes the key, which servers may repeat; a short word is no secret, and may be a part of any sentence."""
+        """Removes the key, which servers can repeat.
+
+        A key under 8 characters is a placeholder that can be part of any text, so it stays.
+        """
         return text.replace(self._key, "…") if len(self._key) >= 8 else text
 
     def __repr__(self) -> str:
@@ -210,12 +221,15 @@ class Client:
 
 @functools.cache
 def _certificates() -> ssl.SSLContext:
-    """Reads, once, whom to trust: the system, or ``SSL_CERT_FILE``, which is for this machine's servers too."""
+    """Loads the trusted certificates once: the system's, or those in ``SSL_CERT_FILE``."""
     return httpx2.create_ssl_context()
 
 
 def _may_pass(answer: httpx2.Response, complaint: Complaint) -> bool:
-    """Says whether another try may help: an account without money stays without it, and a server may say so itself."""
+    """Returns whether a retry can help.
+
+    The server's ``x-should-retry`` header decides. Without it, an exhausted quota is not retried.
+    """
     advice = answer.headers.get("x-should-retry")
     if advice in ("true", "false"):
         return advice == "true"

@@ -1,4 +1,4 @@
-"""Which model is asked, where, and how."""
+"""The endpoint: a model, its server and the request options."""
 
 import json
 import os
@@ -16,34 +16,34 @@ Message = Mapping[str, Any]
 ToolSchema = Mapping[str, Any]
 """``{"type": "function", "function": …}``, as :meth:`agentgym_envs.wrappers.formats.FunctionCall.schema` gives it."""
 
-OURS = frozenset(("model", "messages", "tools", "stream", "n"))  # what ``extra`` may not set
+OURS = frozenset(("model", "messages", "tools", "stream", "n"))  # keys that ``extra`` must not set
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """Which model answers, where, and how it is asked.
+    """A model, its server and the request options.
 
     Raises:
-        ArgumentError: a value that cannot be.
+        ArgumentError: an invalid value.
     """
 
     model: str
     base_url: str = "https://api.openai.com/v1"
-    """Without user, password and query: secrets belong into the environment."""
+    """Without user, password and query: secrets belong in the environment."""
     api_key_env: str = "OPENAI_API_KEY"
-    """The environment variable that holds the key. A server on this machine may do without."""
+    """The environment variable that holds the key. It is optional for a server on this machine."""
     timeout: float = 600.0
-    """Seconds that one try may take, from the connection to the last byte."""
+    """Time limit of one try in seconds, from the connection to the last byte."""
     retries: int = 12
-    """Further tries after a failure that may pass. Twelve take about a minute, in which a limit per minute is over."""
+    """Retries after a temporary failure. Twelve take about a minute, which outlasts a limit per minute."""
     temperature: float | None = None
-    """``None``: the server's own."""
+    """``None``: the server's default."""
     max_tokens: int | None = None
     """Longest reply. Sent to OpenAI as ``max_completion_tokens``, the only name that its reasoning models take."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """More of the request's body, such as ``{"top_p": 0.9}``."""
     prices: tuple[float, float] | None = None
-    """Of a million tokens of prompt and of completion."""
+    """Prices of a million prompt tokens and of a million completion tokens."""
 
     def __post_init__(self) -> None:
         _check_url(self.base_url)
@@ -70,10 +70,10 @@ class Endpoint:
         return httpx2.URL(self.base_url).host
 
     def key(self) -> str:
-        """Reads the key; there may be none for a server on this machine.
+        """Reads the key; it is optional for a server on this machine.
 
         Raises:
-            ArgumentError: it is not set, or no header can hold it.
+            ArgumentError: the key is not set, or a header cannot hold it.
         """
         key = os.environ.get(self.api_key_env, "").strip()
         if not key and not is_local(self.host):
@@ -92,7 +92,10 @@ class Endpoint:
 
 
 def _check_url(text: str) -> None:
-    """Refuses what is no plain URL, and does not repeat it: it may hold a password."""
+    """Rejects a value that is not a plain URL.
+
+    The error does not repeat the value, which can hold a password.
+    """
     try:
         url = httpx2.URL(text)
     except (httpx2.InvalidURL, TypeError):

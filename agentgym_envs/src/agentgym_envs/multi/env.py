@@ -43,7 +43,7 @@ class SeatsEnv(TextEnv):
         self.seats, self._by_task = _chosen(self.game.seats, seats), seats is None
         self.instructions, self.tools = self.game.instructions, dict(self.game.tools)  # type: ignore[misc]
         self._opponents, self.seat = self.game.opponents if opponents is None else opponents, self.seats[0]
-        self._seat_opponents()  # who cannot play is told before anything begins
+        self._seat_opponents()  # rejects an unknown opponent in the constructor
         super().__init__(**own)
 
     def make_tasks(self) -> TaskSet:
@@ -62,7 +62,7 @@ class SeatsEnv(TextEnv):
         return self.match.see(self.seat), self.game.goal(self.seat)
 
     def act(self, action: str) -> Outcome:
-        """Says it for the seat that acts, and lets the others play on to where one of the caller's seats acts again."""
+        """Applies the acting seat's action, then plays the opponents until a seat of the caller acts."""
         invalid = dict.fromkeys(self.seats, False)
         if not self.match.over and self.match.say(self.seat, action):  # over already if others forfeited before anybody's turn
             invalid = self._invalid()
@@ -91,7 +91,7 @@ class SeatsEnv(TextEnv):
         return [PASS] if self.match.over else self.game.actions(self.seat)
 
     def oracle(self) -> Iterator[str]:
-        """Yields the best for each seat of the caller's in its turn."""
+        """Yields the best action for each of the caller's seats in its turn."""
         while not self.match.over:
             yield self.game.oracle(self.seat)
 
@@ -107,7 +107,7 @@ class SeatsEnv(TextEnv):
         return {**result, **super()._info(outcome), "goal": self.game.goal(self.seat)}
 
     def _seat_opponents(self) -> None:
-        """Seats new players: they may remember what they have seen."""
+        """Creates new players for the episode, because players can have a memory."""
         seats = [seat for seat in self.game.seats if seat not in self.seats]
         self._players = {seat: make_player(self.game, seat, self._opponents) for seat in seats}
 

@@ -21,7 +21,7 @@ from agentgym_envs.core import Outcome
 from agentgym_envs.tasks import Task, TaskSet
 
 Player = Callable[[Any, str, random.Random], str]
-"""Answers for a seat: called with the game, the seat's name and a random generator of its own."""
+"""A player: called with the game, the seat's name and the player's random generator."""
 
 
 class TextGame(metaclass=ABCMeta):
@@ -36,7 +36,7 @@ class TextGame(metaclass=ABCMeta):
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
     """See :class:`agentgym_envs.TextEnv`."""
     max_invalid_actions: ClassVar[int] = 3
-    """A seat that is not understood so often in a row forfeits: see :meth:`forfeit`."""
+    """A seat forfeits after this many invalid actions in a row: see :meth:`forfeit`."""
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({})
     """Scripted players of this game beside "random" and "oracle", by name."""
     opponents: ClassVar[str] = "random"
@@ -59,7 +59,7 @@ class TextGame(metaclass=ABCMeta):
 
     @abstractmethod
     def goal(self, seat: str) -> str:
-        """Returns what a seat is to reach, in one line."""
+        """Returns a seat's goal, in one line."""
 
     @abstractmethod
     def acting(self) -> tuple[str, ...]:
@@ -76,18 +76,21 @@ class TextGame(metaclass=ABCMeta):
 
     @abstractmethod
     def actions(self, seat: str) -> list[str]:
-        """Returns what would be understood from a seat that acts now, in a fixed order."""
+        """Returns the actions that are valid for an acting seat, in a fixed order."""
 
     @abstractmethod
     def oracle(self, seat: str) -> str:
-        """Returns the best that a seat which acts now can say."""
+        """Returns the best action of an acting seat."""
 
     def secrets(self, seat: str) -> tuple[str, ...]:
         """Returns texts that a seat knows of the current task: before the end no other is shown one, nor has it in its goal."""
         return ()
 
     def forfeit(self, seat: str) -> Mapping[str, Outcome]:
-        """Ends the game after ``max_invalid_actions`` of a seat in a row. Nobody scores, so a forfeit gains nothing."""
+        """Ends the game after ``max_invalid_actions`` of a seat in a row.
+
+        No seat scores, so a forfeit gains nothing.
+        """
         return {
             s: Outcome(f"{seat} was not understood {self.max_invalid_actions} times in a row: the game is over.", 0.0, True)
             for s in self.seats

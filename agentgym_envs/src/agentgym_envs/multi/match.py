@@ -1,4 +1,4 @@
-"""One game from its beginning to its end: who is waited for, what each seat has not seen yet, and what it has earned."""
+"""One game from start to end: the acting seats, and each seat's unseen text and reward."""
 
 import random
 from collections import Counter
@@ -32,11 +32,11 @@ class Match:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Returns the seats that are to speak before the game goes on, in their order."""
+        """Returns the seats that must speak before the game continues, in order."""
         return () if self.over else tuple(seat for seat in self.game.acting() if seat not in self._said)
 
     def say(self, seat: str, action: str) -> bool:
-        """Takes what a seat that is waited for says; returns whether the game went on, or waits for others."""
+        """Takes the action of an acting seat; returns whether the game continued (False: others must act)."""
         assert seat in self.waiting, f"{seat} is not waited for"
         self._said[seat] = action
         if self.waiting:
@@ -47,23 +47,23 @@ class Match:
         return True
 
     def refuse(self, seat: str) -> None:
-        """Counts what a seat said that held nothing to say; the seat is still waited for, unless it forfeits by that."""
+        """Counts a response without an action. The seat must still act, unless it forfeits now."""
         assert seat in self.waiting, f"{seat} is not waited for"
         self._count({seat: True})
 
     def forfeit(self, seat: str, why: str) -> None:
-        """Ends the game as the seat's forfeit, and says why to all."""
+        """Ends the game as the seat's forfeit, and shows the reason to all seats."""
         outcomes = self.game.forfeit(seat).items()
         self._take({s: o._replace(text=why, invalid=s == seat) for s, o in outcomes})
 
     def see(self, seat: str) -> str:
-        """Returns what a seat has not seen yet, which it then has."""
+        """Returns a seat's unseen text and marks it as seen."""
         text = "\n".join(filter(None, self._unseen[seat]))
         self._unseen[seat] = []
         return text
 
     def earned(self, seat: str) -> float:
-        """Returns what a seat has earned since this was asked last: the change of its score."""
+        """Returns a seat's reward: the change of its score since the last call."""
         before, self._earned[seat] = self._earned[seat], self.outcomes[seat].score
         return self._earned[seat] - before
 

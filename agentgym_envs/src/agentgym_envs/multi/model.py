@@ -30,15 +30,15 @@ class ModelPlayer:
     def __init__(self, game: TextGame, model: str):
         base_url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
         self._endpoint = Endpoint(model=model, base_url=base_url, api_key_env="OPENAI_API_KEY")
-        self._endpoint.key()  # a missing one is told at once
+        self._endpoint.key()  # raises now if the key is missing
         self._format = Plain(game.tools)
         self._rules: Message = {"role": "system", "content": game.instructions}
         self._messages: list[Message] = []
 
     def __call__(self, seen: str, rng: random.Random) -> str:
-        """Answers what its seat newly sees."""
+        """Returns an action for the unseen text."""
         self._messages.append({"role": "user", "content": seen})
-        with ThreadPoolExecutor(1) as thread:  # the caller may have an event loop of its own running
+        with ThreadPoolExecutor(1) as thread:  # the caller can have a running event loop
             answer = thread.submit(asyncio.run, self._ask()).result()
         self._messages.append({"role": "assistant", "content": answer})
         try:

@@ -1,4 +1,4 @@
-"""Who plays a seat that is not the caller's: chosen by a name, so that it fits into an environment's keywords."""
+"""Players of the opponents' seats. They are chosen by name, so they fit into an environment's keywords."""
 
 import random
 from collections.abc import Callable

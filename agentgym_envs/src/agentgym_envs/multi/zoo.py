@@ -77,7 +77,7 @@ class _Table:
         }
 
     def see(self, agent: str) -> str:
-        """Returns what an agent has not seen yet, which it then has."""
+        """Returns an agent's unseen text and marks it as seen."""
         text = self.match.see(agent)
         self._log += [f"[{agent} sees] {text}"] if text else []
         return text
@@ -115,7 +115,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 
     @property
     def task_id(self) -> str:
-        """Returns the id of the task that is played, for who evaluates; no agent is told."""
+        """Returns the id of the current task. It is for the evaluator only; agents never see it."""
         return self._table.task_id
 
     def observation_space(self, agent: str) -> Unicode:
@@ -180,7 +180,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
 
     @property
     def task_id(self) -> str:
-        """Returns the id of the task that is played, for who evaluates; no agent is told."""
+        """Returns the id of the current task. It is for the evaluator only; agents never see it."""
         return self._table.task_id
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
@@ -234,7 +234,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
         """Has nothing to close."""
 
     def _look(self) -> None:
-        """Says who is next, what each is told, and whether it is over."""
+        """Updates the next agent, the infos and the ends."""
         match = self._table.match
         self.infos = {a: self._table.info(a) for a in self.agents}
         self.terminations = dict.fromkeys(self.agents, match.over)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 JSON = None | bool | int | float | str | Sequence[Any] | Mapping[str, Any]
-"""What a settings file may hold."""
+"""The keys that a settings file can hold."""
 
 PART = 1_000_000  # characters of JSON
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -1,4 +1,4 @@
-"""What the checks of games work on: a game, and an observer of its matches."""
+"""The subject of a game's checks: the game, and an observer of its matches."""
 
 import random
 from functools import cached_property

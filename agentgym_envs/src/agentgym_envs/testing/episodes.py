@@ -1,4 +1,4 @@
-"""What an environment does in its episodes."""
+"""Checks of an environment's episodes."""
 
 import gc
 import random

@@ -1,4 +1,4 @@
-"""What an environment is made of: its spec, its methods, its tasks, its tools."""
+"""Checks of an environment's spec, methods, tasks and tools."""
 
 import pickle
 import warnings

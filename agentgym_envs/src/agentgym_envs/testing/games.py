@@ -1,4 +1,4 @@
-"""What a game does, match by match: who acts, what each sees, what each gets."""
+"""Checks of a game's matches: the acting seats, their texts and their rewards."""
 
 import random
 import re

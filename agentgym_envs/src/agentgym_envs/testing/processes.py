@@ -1,4 +1,4 @@
-"""What an environment does in other processes, and what it leaves behind."""
+"""Checks of an environment in other processes, and of its leftovers."""
 
 import os
 import time

@@ -20,7 +20,7 @@ _MARK = "AGENTGYM_CHECK"  # the environment variable that all processes which an
 
 
 class Evidence:
-    """What was there before the first check, and what the checks have seen since.
+    """The state before the first check, and the changes that the checks have seen.
 
     Attributes:
         connections: to other machines, as "host:port".

@@ -1,4 +1,4 @@
-"""What the checks of environments work on: an environment that is made in two ways."""
+"""The subject of an environment's checks: an environment, created in two ways."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -30,7 +30,10 @@ def tournament(
     out_: Annotated[Path | None, typer.Option("--out", help="The folder of results; results/ID-tournament without it.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Games at a time.")] = 8,
 ) -> None:
-    """Lets each pair of players play each task on both seats, and rates them; run again, it plays what is missing."""
+    """Plays each pair of players on each task in both seats, and rates them.
+
+    A second run plays only the missing games.
+    """
     kwargs = keywords(set_)
     tasks = check_game(game, kwargs, players)
     ids = select(tasks, split, task)
@@ -56,7 +59,7 @@ def tournament(
 
 
 def _carry_out(held: Tournament, contests: list[Contest]) -> None:
-    """Plays to the end and counts along; Ctrl-C keeps what is there."""
+    """Plays all games with a progress bar; Ctrl-C keeps the finished games."""
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     left = len(held.missing(contests))
     with Progress(*columns, console=err) as progress:

@@ -1,4 +1,4 @@
-"""One game between named players, written down turn by turn."""
+"""Plays one game between named players and records its turns."""
 
 import random
 import threading
@@ -15,7 +15,7 @@ from agentgym_envs.tasks import TaskSet
 
 
 class Stopped(Exception):
-    """The game is given up because everything ends."""
+    """Stops the game because the run ends."""
 
 
 def play(
@@ -83,13 +83,13 @@ def _turn(seat: str, player: str, seen: str, said: str) -> Row:
 
 
 def _settle(match: Match, turns: list[Row]) -> None:
-    """Writes what a seat has earned to its last turn, and whether that was understood."""
+    """Adds each seat's reward and validity to its last turn."""
     for turn in _pay(match, turns):
         turn["invalid"] |= match.outcomes[turn["seat"]].invalid
 
 
 def _pay(match: Match, turns: list[Row]) -> list[Row]:
-    """Writes what a seat has earned, in its own turn or another's, to its last turn; returns these."""
+    """Adds each seat's reward, from any seat's turn, to its last turn; returns the last turns."""
     latest = {turn["seat"]: turn for turn in turns}
     for seat, turn in latest.items():
         turn["reward"] += match.earned(seat)
@@ -97,7 +97,7 @@ def _pay(match: Match, turns: list[Row]) -> list[Row]:
 
 
 def _seat(match: Match, seat: str, player: str) -> dict[str, Any]:
-    """Returns what came of a game for a seat; at its end only who forfeits it is invalid."""
+    """Returns a game's result for a seat; at the end only the forfeiting seat is invalid."""
     outcome, goal = match.outcomes[seat], match.game.goal(seat)
     result = {"score": float(outcome.score), "success": bool(outcome.success), "forfeit": match.over and bool(outcome.invalid)}
     return {"player": player, "goal": goal, **result, "last": match.see(seat)}

@@ -14,10 +14,11 @@ from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES, Interval
 
 CENTRE = 1000.0  # mean of all players
 SCALE = 400 / math.log(10)  # so that 400 points are odds of ten to one
-PRIOR = 0.5  # wins that each has against each beforehand, one drawn game: who has won everything else has no finite rating
+# Prior wins per pair and side: one drawn game keeps the rating of an undefeated player finite.
+PRIOR = 0.5
 CLOSE = 1e-9
 SAME = 1e-3  # points: so close are the ratings of what has won the same
-MOST = 10_000  # iterations
+MOST = 10_000  # largest number of iterations
 
 Array = NDArray[np.floating[Any]]
 
@@ -64,7 +65,7 @@ def bradley_terry(wins_PP: Array) -> Array:
     p: Array = np.ones(wins_PP.shape[:-1])
     for _ in range(MOST):
         before = p.copy()
-        for i in range(p.shape[-1]):  # one after the other: two at once would swing for ever
+        for i in range(p.shape[-1]):  # sequential updates: simultaneous ones oscillate
             sums = p[..., i, None] + p
             p[..., i] = (wins_PP[..., i, :] * p / sums).sum(-1) / (wins_PP[..., :, i] / sums).sum(-1)
         p /= np.exp(np.log(p).mean(-1, keepdims=True))

@@ -1,4 +1,7 @@
-"""Who meets whom, and the loop that plays it: a failure is written down, played again, and never a loss."""
+"""The schedule of a tournament, and the loop that plays it.
+
+A failure is recorded and retried; it never counts as a loss.
+"""
 
 import threading
 from collections import deque
@@ -30,7 +33,7 @@ class Contest:
 
     @property
     def family(self) -> str:
-        """What the contests of these players on these seats are called."""
+        """The name of the games of these players on these seats."""
         return " against ".join(self.players)
 
 
@@ -64,7 +67,7 @@ def check_game(game_id: str, kwargs: Mapping[str, Any], players: Sequence[str]) 
 
 @dataclass
 class Tournament:
-    """Plays what a record lacks.
+    """Plays the games that a record lacks.
 
     Attributes:
         game_id: a registered game.
@@ -84,7 +87,7 @@ class Tournament:
     concurrency: int = 8
     on_row: Callable[[Row], None] = lambda row: None
     stopped: str = ""
-    """Why it ended before everything was played; empty if it did not."""
+    """The reason for an early end; empty if all games were played."""
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def missing(self, contests: Sequence[Contest]) -> list[Contest]:

@@ -24,7 +24,7 @@ class Solver:
         self._most: dict[int, int] = {}  # the value of a position, of whoever is to move, is at most this
 
     def value(self, stones: Stones) -> int:
-        """Returns the value of a position in which nobody has won yet."""
+        """Returns the value of a position in which neither side has won."""
         left = self.board.cells - stones.mask.bit_count()
         if self.board.winning(stones):
             return (left + 1) // 2

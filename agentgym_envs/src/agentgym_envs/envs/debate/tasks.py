@@ -23,7 +23,7 @@ Terms = list[tuple[int, list[int]]]
 
 @dataclass(frozen=True)
 class Problem:
-    """What is debated.
+    """A question to debate.
 
     Attributes:
         id: of its task.

@@ -1,4 +1,4 @@
-"""What a message answers, when two answers are the same, and who wins a vote."""
+"""Reads the answer in a message, compares answers, and counts votes."""
 
 import re
 from collections import Counter

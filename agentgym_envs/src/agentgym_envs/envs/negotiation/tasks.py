@@ -55,7 +55,7 @@ class Scenario:
 
     @cached_property
     def nash(self) -> Bundle:
-        """What the first side gets in the division with the largest product of both worths (Nash, 1950).
+        """The first side's worth in the division with the largest product of worths (Nash, 1950).
 
         Of several, the most even one; of those, the one that comes first. No deal is worth nothing to either side.
         """

@@ -34,7 +34,7 @@ SIGHT: Mapping[tuple[str, bool], str] = MappingProxyType(
         "element's id. Boxes in the picture mark elements with their ids.",
     }
 )
-"""What an agent sees, by ``observation`` and ``marks``."""
+"""The observation's form, by ``observation`` and ``marks``."""
 BY_ID = """\
 click [id]
 hover [id]

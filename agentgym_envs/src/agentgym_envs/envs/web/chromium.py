@@ -46,7 +46,7 @@ UNPACED = "--disable-frame-rate-limit"
 
 
 class Setting(NamedTuple):
-    """What a browser is started with: environments that agree on it share one.
+    """The start options of a browser: environments with the same options share one.
 
     Attributes:
         executable: its program; None: whichever is found.

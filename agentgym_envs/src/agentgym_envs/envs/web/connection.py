@@ -81,7 +81,7 @@ class Connection:
         return self._last
 
     def post(self, session: str, method: str, **params: Any) -> None:
-        """Sends a command whose answer nobody waits for."""
+        """Sends a command without waiting for its answer."""
         self._ignored.add(self.send(session, method, **params))
 
     def result(self, number: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A context of the browser: storage and tabs of its own, and the proxy as the only way out."""
+"""A browser context: separate storage and tabs, and the proxy as the only network access."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -22,7 +22,7 @@ mean what the reference says? Or it is "ua_match": does it give the reference's 
 
 
 class Scene(NamedTuple):
-    """What an evaluator may look at.
+    """The data that an evaluator can read.
 
     Attributes:
         page: Playwright's page where the agent ended.

@@ -1,4 +1,4 @@
-"""An observation, read: what a script needs to act as an agent would, by the ids that the agent sees."""
+"""Parses an observation, so that a script can act by the ids that an agent sees."""
 
 import ast
 import re

@@ -62,7 +62,7 @@ class Pipe:
 
     def started(self) -> None:
         """Forgets the program and the socket, which only a start needs."""
-        with suppress(OSError):  # nobody has come
+        with suppress(OSError):  # no client has connected
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)

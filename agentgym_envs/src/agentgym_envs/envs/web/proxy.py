@@ -26,7 +26,7 @@ HOP = frozenset(("connection", "keep-alive", "proxy-connection", "proxy-authoriz
 
 
 class Reply(NamedTuple):
-    """What a request gets."""
+    """The answer to a request."""
 
     status: int
     headers: Mapping[str, str]
@@ -34,7 +34,7 @@ class Reply(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a page asked for; the names of headers are in small letters."""
+    """A page's request; header names are in lower case."""
 
     method: str
     url: str
@@ -64,7 +64,7 @@ def _tunnel(url: str) -> str:
 
 
 class Proxy:
-    """Listens on a port of its own.
+    """Listens on a free port.
 
     Args:
         serve: decides about every request; it is called by one thread at a time.

@@ -1,4 +1,4 @@
-"""A page of the browser: what it is loading, how its elements are numbered, and what it is asked."""
+"""A page of the browser: its loading state, its numbered elements, and commands to it."""
 
 import time
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Tab:
         return self.connection.send(self.target.session, method, **params)
 
     def post(self, method: str, **params: Any) -> None:
-        """Sends a command whose answer nobody waits for."""
+        """Sends a command without waiting for its answer."""
         self.connection.post(self.target.session, method, **params)
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Mark(NamedTuple):
 
 
 class View(NamedTuple):
-    """What is in view.
+    """The visible part of the page.
 
     Attributes:
         width: in pixels.

@@ -1,4 +1,4 @@
-"""Who acts in an evaluation: models in several manners, random play, the oracle, and agents of yours."""
+"""Agents of an evaluation: models with several strategies, random play, the oracle, and your agents."""
 
 from agentgym_envs.evaluate.agents.base import ASK_ORACLE, Agent, Ending, Opening, load
 

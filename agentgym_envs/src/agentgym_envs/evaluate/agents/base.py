@@ -1,7 +1,7 @@
-"""What an agent is, and how one is found.
+"""The interface of agents, and how to load one.
 
-An agent is a class; one object plays one episode, or one seat of it where ``info["seat"]`` names several. All of its methods may
-be ``async``::
+An agent is a class. One object plays one episode, or one seat of it if ``info["seat"]`` names several.
+All methods can be ``async``::
 
     class Mine:
         format = "plain"                    # how its responses hold actions: a key of agentgym_envs.wrappers.FORMATS
@@ -13,9 +13,9 @@ be ``async``::
             return "go north"
         def end(self, ending): ...          # may return what the next attempt at this task should know, JSON-able
 
-``start`` and ``end`` may be left out; attempts at a task are played one after the other where there is an ``end``. A plain
-function ``(observation, info) -> response`` is an agent too. What is not ``async`` is called in threads, several at a time, so that
-it may wait.
+``start`` and ``end`` are optional. With an ``end``, attempts at a task run one after the other. A plain
+function ``(observation, info) -> response`` is an agent too. Functions that are not ``async`` run in
+threads, several at a time, so they can block.
 """
 
 import importlib
@@ -34,16 +34,16 @@ AGENTS = "agentgym_envs.agents"
 
 
 class _AskOracle(str):
-    """No model can write it: it is told by what it is, not by its letters."""
+    """Compared by identity, not by text: no model can write it."""
 
 
 ASK_ORACLE = _AskOracle("oracle")
-"""A response that stands for what the environment's own oracle would do."""
+"""A response that asks the environment's oracle for the action."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What an agent knows before the first observation."""
+    """The facts that an agent gets before the first observation."""
 
     task_id: str
     attempt: int
@@ -52,13 +52,13 @@ class Opening:
     instructions: str
     """The environment's rules and its grammar of actions."""
     format_rules: str
-    """How to write a response, for text; empty where the whole response is the action."""
+    """How to write a response; empty if the whole response is the action."""
     tools: Sequence[Mapping[str, Any]]
     """The environment's functions in OpenAI's ``tools`` form."""
     memory: Sequence[Any] = ()
-    """What the ``end`` of earlier attempts at this task returned, in their order."""
+    """Return values of ``end`` from earlier attempts at this task, in order."""
     seat: str = ""
-    """The seat that it plays; empty in an environment with one agent."""
+    """The seat that the agent plays; empty in an environment with one agent."""
 
     @property
     def system_prompt(self) -> str:
@@ -71,23 +71,23 @@ class Ending:
     """How an episode ended."""
 
     observation: str
-    """The last that it was shown."""
+    """The last observation of the agent."""
     success: bool
     score: float
     truncated: bool
-    """The turns or the model's context were spent."""
+    """The step limit or the model's context was used up."""
 
 
 class Agent:
-    """Base class: does nothing at the start. A subclass may have an ``end``: see above."""
+    """Base class of agents. A subclass can also define ``end``: see the module."""
 
     format: ClassVar[str | None] = "plain"
-    """How its responses hold actions, a key of ``agentgym_envs.wrappers.FORMATS``; None: they are actions."""
+    """The format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; None: a response is the action."""
     lists_actions: ClassVar[bool] = False
-    """It needs ``info["admissible_actions"]``."""
+    """Whether the agent needs ``info["admissible_actions"]``."""
 
     def start(self, opening: Opening) -> Awaitable[None] | None:
-        """Sees what there is to know."""
+        """Starts an episode; does nothing here."""
 
     def act(self, observation: str, info: Mapping[str, Any]) -> Awaitable[str] | str:
         """Returns the whole response to an observation."""
@@ -96,7 +96,7 @@ class Agent:
 
 @dataclass(frozen=True)
 class AgentFactory:
-    """Makes an agent for each episode, or each seat of it."""
+    """Creates an agent for each episode, or for each seat of it."""
 
     name: str
     target: Callable[..., Any]
@@ -110,7 +110,7 @@ class AgentFactory:
 
     @property
     def learns(self) -> bool:
-        """It has an ``end``: attempts at a task build on each other, and so are played one after the other."""
+        """Whether the agent has an ``end``. If so, attempts at a task run one after the other."""
         return hasattr(self.target, "end")
 
     @property
@@ -120,7 +120,7 @@ class AgentFactory:
 
     @property
     def needs_client(self) -> bool:
-        """It acts through a model."""
+        """Whether the agent uses a model."""
         return inspect.isclass(self.target) and "client" in _keywords(self.target)
 
     def make(self, client: Any = None) -> Any:
@@ -137,22 +137,22 @@ class _Function(Agent):
         self._function = function
 
     def act(self, observation: str, info: Mapping[str, Any]) -> Awaitable[str] | str:
-        """Calls it."""
+        """Calls the function."""
         return self._function(observation, info)
 
 
 def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
-    """Finds an agent.
+    """Loads an agent.
 
     Args:
-        name: registered in the entry-point group ``agentgym_envs.agents``, or "module:name"; the module may lie in the working
-            directory.
-        options: for its constructor.
+        name: a name in the entry-point group ``agentgym_envs.agents``, or "module:name". The module can
+            be in the working directory.
+        options: keywords of the agent's constructor.
 
     Raises:
-        UnknownName: nothing is registered under the name.
-        BrokenPlugin: it cannot be imported, or is no agent.
-        ArgumentError: an option that it does not take.
+        UnknownName: the name is not registered.
+        BrokenPlugin: the import fails, or the object is not an agent.
+        ArgumentError: an option that the agent does not take.
     """
     target = _import(name) if ":" in name else plugins.load(AGENTS, name)
     if not callable(target) or (inspect.isclass(target) and not callable(getattr(target, "act", None))):

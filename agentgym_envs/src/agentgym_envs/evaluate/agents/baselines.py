@@ -1,4 +1,4 @@
-"""What models are compared with."""
+"""Baseline agents: random play and the oracle."""
 
 import random
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ class Random(Agent):
     lists_actions = True
 
     def start(self, opening: Opening) -> None:
-        """Seeds by task, seat and attempt."""
+        """Seeds the random generator by task, seat and attempt."""
         self._rng = random.Random(stable_hash(opening.task_id + opening.seat) + opening.attempt)
 
     def act(self, observation: str, info: Mapping[str, Any]) -> str:
-        """Draws one."""
+        """Returns a random action."""
         listed: list[str] = info.get("admissible_actions") or []
         if not listed:
             raise ArgumentError("the environment lists no admissible actions, which random play needs")
@@ -28,10 +28,10 @@ class Random(Agent):
 
 
 class Oracle(Agent):
-    """The environment's own solution."""
+    """Plays the environment's solution."""
 
     format = None
 
     def act(self, observation: str, info: Mapping[str, Any]) -> str:
-        """Leaves it to the environment."""
+        """Asks the environment's oracle."""
         return ASK_ORACLE

@@ -13,12 +13,12 @@ PICTURE = "screenshot"
 
 
 class Chat(Agent):
-    """The conversation as it is; the whole response is the action.
+    """Sends the whole conversation.
 
     Args:
         client: the model.
-        window: keeps that many of the latest turns, behind the rules and the goal (or the first observation, where there is no
-            goal); None keeps all.
+        window: number of latest turns to send, after the rules and the goal (or the first observation,
+            without a goal); None sends all.
     """
 
     def __init__(self, *, client: Client, window: int | None = None):
@@ -29,7 +29,7 @@ class Chat(Agent):
         self.reasoning = self.picture = ""
 
     async def start(self, opening: Opening) -> None:
-        """Says the rules."""
+        """Starts the conversation with the rules."""
         self.opening = opening
         self.messages = [{"role": "system", "content": opening.system_prompt}]
 
@@ -52,7 +52,7 @@ class Chat(Agent):
         return reply.text
 
     def visible(self) -> list[Message]:
-        """Returns what the model sees: all, or the rules and the latest turns, the goal before them."""
+        """Returns the messages to send: all, or the rules, the goal and the latest turns."""
         rules, *turns = self.messages
         kept = len(turns) if self.window is None else 2 * self.window - len(turns) % 2  # the latest may not be answered yet
         if len(turns) <= kept:
@@ -85,12 +85,12 @@ def pictured(messages: list[Message], picture: str) -> list[Message]:
 
 
 def thinking(reasoning: str, response: str) -> str:
-    """Returns a response with the reasoning that a server reports apart from it, as models without such a server write it."""
+    """Returns a response with a separately reported reasoning in front of it, in ``<think>`` tags."""
     return f"<think>{reasoning}</think>{response}" if reasoning else response
 
 
 def spoken(response: str) -> str:
-    """Returns what a response says after its thought, which may not end."""
+    """Returns the part of a response after its thought; empty if the thought does not end."""
     try:
         return split_thought(response)[1].strip()
     except FormatError:
@@ -98,6 +98,6 @@ def spoken(response: str) -> str:
 
 
 def shown(observation: str, info: Mapping[str, Any]) -> str:
-    """Returns the message of an observation, with the admissible actions where they were asked for."""
+    """Returns the message for an observation, with the admissible actions if ``info`` lists them."""
     listed: Sequence[str] = info.get("admissible_actions") or ()
     return f"{observation}\n\nActions that are possible now: {', '.join(listed)}" if listed else observation

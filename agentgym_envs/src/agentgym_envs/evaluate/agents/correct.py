@@ -9,7 +9,7 @@ QUESTION = (
 
 
 class Correct(React):
-    """ReAct with a second look; the first response is forgotten."""
+    """ReAct with a second look; the conversation keeps only the second response."""
 
     async def respond(self) -> str:
         """Asks twice."""

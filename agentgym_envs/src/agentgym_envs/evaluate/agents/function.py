@@ -10,7 +10,10 @@ from agentgym_envs.models.client import Client, Message, Reply
 
 
 class Function(Chat):
-    """Native tool calls. An answer without one is sent as it is, and the environment says what is wrong with it."""
+    """Native tool calls.
+
+    An answer without a call is sent as it is; the environment then reports the error.
+    """
 
     format = "function"
 
@@ -18,13 +21,13 @@ class Function(Chat):
         super().__init__(client=client)
 
     async def start(self, opening: Opening) -> None:
-        """Says the environment's rules; the tools say how to act."""
+        """Starts the conversation with the environment's rules; the tools describe the actions."""
         await super().start(opening)
         self.messages = [{"role": "system", "content": opening.instructions}]
         self._called: list[str] = []
 
     async def act(self, observation: str, info: Mapping[str, Any]) -> str:
-        """Asks the model; more than one call is as wrong as none."""
+        """Asks the model. Exactly one call is valid."""
         text = shown(observation, info)
         results: list[Message] = [{"role": "tool", "tool_call_id": call, "content": text} for call in self._called]
         self.messages += results or [{"role": "user", "content": text}]
@@ -40,7 +43,10 @@ class Function(Chat):
 
 
 def arguments(given: Any) -> dict[str, Any]:
-    """Returns arguments as an object, which servers insist on; what a model garbled is none."""
+    """Returns a call's arguments as a dictionary; malformed arguments become an empty one.
+
+    Servers accept only an object here.
+    """
     try:
         read = json.loads(given) if isinstance(given, str) else given
     except ValueError:
@@ -49,7 +55,7 @@ def arguments(given: Any) -> dict[str, Any]:
 
 
 def _said(reply: Reply) -> Message:
-    """Returns the assistant's message that a reply was."""
+    """Returns a reply as an assistant message."""
     calls = [
         {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": json.dumps(arguments(c.arguments))}}
         for c in reply.tool_calls

@@ -1,4 +1,7 @@
-"""Self-reflection: a failed attempt leaves a lesson to the next at the same task (Reflexion, Shinn et al., arXiv 2303.11366)."""
+"""Self-reflection: a failed attempt leaves a lesson for the next attempt at the task.
+
+Source: Reflexion, Shinn et al., arXiv 2303.11366.
+"""
 
 from typing import Any
 
