@@ -226,7 +226,7 @@ def test_greedy_wins_if_it_can_and_else_blocks():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"columns": 5}, "no positions for a board of 5x5-4 .*; there are for 4x4-3, 6x5-4, 7x6-4"),
+        ({"columns": 5}, "no positions for the board 5x5-4 .*; use one of 4x4-3, 6x5-4, 7x6-4"),
         ({"connect": 1}, "connect must be from 2"),
         ({"columns": "x"}, "columns must be a whole number of at most 9, not 'x'"),
         ({"rows": 5.0}, "rows must be a whole number of at most 9, not 5.0"),

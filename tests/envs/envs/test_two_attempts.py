@@ -75,14 +75,14 @@ def test_responses_without_an_action_take_turns_of_an_attempt_too():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"of": ID}, "not at attempts"),
+        ({"of": ID}, "must be a TextEnv and not TwoAttempts"),
         ({"of": "CartPole-v1"}, "does not take 'split'"),
         ({"turns": 0}, "turns=0"),
         ({"turns": 2.5}, "turns=2.5: .* a whole number from 1 up"),
         ({"alpha": -1.0}, "alpha=-1.0"),
         ({"of": "agentgym/TextCraft-v2", "rooms": [4]}, "rooms"),
-        ({"of": "agentgym/Connect4-v1", "seats": "all"}, "seats='all': .* player_0, player_1; choose one seat, such as 'player_0'"),
-        ({"of": "agentgym/Debate-v1", "seats": ["debater_0", "debater_1"]}, "cannot tell apart debater_0, debater_1"),
+        ({"of": "agentgym/Connect4-v1", "seats": "all"}, "seats='all': .* player_0, player_1; use one seat, such as 'player_0'"),
+        ({"of": "agentgym/Debate-v1", "seats": ["debater_0", "debater_1"]}, "cannot distinguish debater_0, debater_1"),
     ],
 )
 def test_what_cannot_be_is_refused(keywords, message):

@@ -1,4 +1,4 @@
-"""``agentgym/Connect4-v1``: Connect Four from positions that one move of the seat whose turn it is wins with perfect play."""
+"""``agentgym/Connect4-v1``: Connect Four from positions with exactly one winning move."""
 
 import json
 import random
@@ -20,7 +20,7 @@ _DROP = re.compile(r"drop\s+([1-9])", re.IGNORECASE)
 
 
 def greedy(game: "Connect4", seat: str, rng: random.Random) -> str:
-    """Wins at once if it can, else prevents the other's win at once, else drops at random."""
+    """Wins at once if possible, else blocks an immediate win, else drops at random."""
     board, stones = game.board, game.stones
     theirs = Stones(stones.mine ^ stones.mask, stones.mask)
     columns = board.winning(stones) or board.winning(theirs) or board.legal(stones.mask)
@@ -28,15 +28,15 @@ def greedy(game: "Connect4", seat: str, rng: random.Random) -> str:
 
 
 class Connect4(TextGame):
-    """Connect Four: two drop stones into columns in turns; who has four in a row wins.
+    """Connect Four: two players drop stones into columns in turns; four in a row win.
 
     Args:
-        columns: of the board.
-        rows: of the board.
-        connect: stones in a row that win.
+        columns: Columns of the board.
+        rows: Rows of the board.
+        connect: Stones in a row that win.
 
     Raises:
-        ArgumentError: there are no positions for such a board.
+        ArgumentError: ``positions.json`` has no positions for this board.
     """
 
     instructions = (
@@ -53,24 +53,25 @@ class Connect4(TextGame):
         self.board = Board(columns=columns, rows=rows, connect=connect)
         if str(self.board) not in _positions():
             known = ", ".join(_positions())
-            raise ArgumentError(
-                f"there are no positions for a board of {self.board} (columns x rows - connect); there are for {known}"
-            )
+            raise ArgumentError(f"there are no positions for the board {self.board} (columns x rows - connect); use one of {known}")
         self._solver = Solver(self.board)
 
     def make_tasks(self) -> TaskSet:
-        """Returns the positions of this board; the difficulty is the number of moves to the win of X or O, which the id names."""
+        """Returns one task per position of this board.
+
+        The difficulty is the number of moves that the winner needs. The id names both.
+        """
         return TaskSet(
             Task(id=f"win{difficulty}-{_mark(moves)}-{moves}", split=split, difficulty=difficulty, data={"moves": moves})
             for split, difficulty, moves in _positions()[str(self.board)]
         )
 
     def default_seat(self, task: Task) -> str:
-        """Returns the seat whose turn it is: it can force a win."""
+        """Returns the seat that moves first: it can force a win."""
         return self.seats[len(task.data["moves"]) % 2]
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
-        """Sets the stones up."""
+        """Sets up the position, and describes it to both seats."""
         self._solver.forget()
         self.stones = EMPTY
         for move in task.data["moves"]:
@@ -83,36 +84,36 @@ class Connect4(TextGame):
         }
 
     def goal(self, seat: str) -> str:
-        """Returns the same for both."""
+        """Returns the goal, which is the same for both seats."""
         return f"get {self.board.connect} stones in a row"
 
     def acting(self) -> tuple[str, ...]:
-        """Returns who is to move."""
+        """Returns the seat to move."""
         return (self.seats[self.stones.mask.bit_count() % 2],)
 
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
-        """Drops a stone, or explains to who said it why not."""
+        """Drops a stone, or explains to the acting seat why the action is invalid."""
         ((seat, action),) = said.items()
         found = _DROP.fullmatch(command(action))
         column = int(found[1]) - 1 if found else -1
         if column not in self.board.legal(self.stones.mask):
-            room = ", ".join(self.actions(seat))
-            text = f"Not an action: {echo(action)}\nPossible are: {room}."
+            listed = ", ".join(self.actions(seat))
+            text = f"Not an action: {echo(action)}\nPossible are: {listed}."
             return {s: Outcome(text if s == seat else "", 0.0, invalid=s == seat) for s in self.seats}
         won = column in self.board.winning(self.stones)
         self.stones = self.board.drop(self.stones, column)
         return self._after(seat, column, won)
 
     def actions(self, seat: str) -> list[str]:
-        """Returns the columns with room."""
+        """Returns one action per column that is not full."""
         return [_drop(column) for column in self.board.legal(self.stones.mask)]
 
     def oracle(self, seat: str) -> str:
-        """Returns a perfect move: the soonest win, or else a draw, or else the latest loss."""
+        """Returns a perfect move: the soonest win, else a draw, else the latest loss."""
         return _drop(self._solver.best(self.stones))
 
     def _after(self, seat: str, column: int, won: bool) -> Mapping[str, Outcome]:
-        """Tells who is next, or both when it is over, what was dropped."""
+        """Returns the outcomes of a drop: for the next seat, or for both when the game is over."""
         done = won or not self.board.legal(self.stones.mask)
         end = f" {seat} wins." if won else " A draw." if done else " It is your turn."
         text = f"{seat} drops into column {column + 1}.{end}\n{self._picture()}"
@@ -129,13 +130,13 @@ class Connect4(TextGame):
 
 @cache
 def _positions() -> dict[str, list[tuple[str, int, str]]]:
-    """Returns split, difficulty and moves of each position, by board."""
+    """Returns the split, the difficulty and the moves of each position, by board."""
     text = (files(__package__) / "positions.json").read_text(encoding="utf-8")
     return {name: [tuple(row) for row in rows] for name, rows in json.loads(text).items()}
 
 
 def _mark(moves: str) -> str:
-    """Returns the mark of the seat whose turn it is after so many moves."""
+    """Returns the mark of the seat to move after these moves."""
     return MARKS[len(moves) % 2]
 
 

@@ -1,8 +1,9 @@
-"""Makes the positions of ``positions.json`` anew: ``python -m agentgym_envs.envs.connect4.make`` (some minutes).
+"""Makes ``positions.json``: ``python -m agentgym_envs.envs.connect4.make`` (some minutes).
 
-A position comes from random legal moves of both, none of which wins. It is kept if exactly one move of the player whose turn it is
-wins with perfect play, and if the solver finds this out quickly. In half of the positions it is the turn of player_0, and each
-column is about equally often the one that wins: no column is a good guess.
+A position comes from random legal moves of both players, none of which wins.
+It is kept under two conditions: exactly one move wins with perfect play, and the solver finds it
+within a limit of visited positions. player_0 moves first in half of the positions. Each column is
+about equally often the winning one, which makes every fixed column a bad guess.
 """
 
 import itertools
@@ -16,16 +17,20 @@ from agentgym_envs.envs.connect4.solver import Solver
 from agentgym_envs.tasks import split_of
 
 FILE = Path(__file__).with_name("positions.json")
-NODES = 1000  # of the solver for a position and its moves, from an empty memory: some 40 ms
+NODES = 1000  # limit of the solver for a position and its moves, from an empty table: about 40 ms
 
 
 class Wanted(NamedTuple):
-    """The positions of a board: stones at the start, moves to the win, positions of each difficulty, player and column, tries."""
+    """The positions to make for a board."""
 
     stones: range
+    """Stones at the start."""
     difficulties: range
+    """Moves to the win."""
     each: int
+    """Positions per combination of difficulty, player and winning column."""
     tries: int
+    """Largest number of random positions to try."""
 
 
 WANTED = {
@@ -36,11 +41,15 @@ WANTED = {
 
 
 class TooHard(Exception):
-    """The solver looks at more than ``NODES`` positions."""
+    """The solver needs more than ``NODES`` positions."""
 
 
 class HurriedSolver(Solver):
-    """Gives up early."""
+    """A solver that gives up after ``NODES`` positions.
+
+    Raises:
+        TooHard: The limit is reached.
+    """
 
     def _search(self, mine: int, mask: int, theirs: int, alpha: int, beta: int) -> int:
         if self.nodes >= NODES:
@@ -49,7 +58,10 @@ class HurriedSolver(Solver):
 
 
 def scatter(board: Board, count: int, rng: random.Random) -> tuple[str, Stones] | None:
-    """Returns so many random moves, as digits from 1, and the position after them; None if all others win."""
+    """Returns ``count`` random moves that do not win, and the position after them.
+
+    The moves are digits, with 1 for the leftmost column. Returns None if every legal move wins.
+    """
     moves, stones = "", EMPTY
     for _ in range(count):
         quiet = [column for column in board.legal(stones.mask) if column not in board.winning(stones)]
@@ -61,15 +73,15 @@ def scatter(board: Board, count: int, rng: random.Random) -> tuple[str, Stones] 
 
 
 def look(board: Board, stones: Stones) -> str:
-    """Returns what a position shares with its mirror image: the smaller of both pictures."""
+    """Returns the same text for a position and its mirror image: the smaller of both pictures."""
     lines = [line[2:-2] for line in board.draw(stones.mine, stones.mask).splitlines()[:-1]]
     return min("\n".join(lines), "\n".join(line[::-1] for line in lines))
 
 
 def only_win(board: Board, stones: Stones) -> tuple[int, int] | None:
-    """Returns the number of moves to the win and the column of the only move that wins.
+    """Returns the number of moves to the win and the column of the only winning move.
 
-    None stands for a position in which no move or several moves win, or which takes the solver too long.
+    Returns None if no move or several moves win, or if the solver reaches its limit.
     """
     solver = HurriedSolver(board)
     try:
@@ -81,7 +93,7 @@ def only_win(board: Board, stones: Stones) -> tuple[int, int] | None:
 
 
 def winning_moves(solver: Solver, stones: Stones) -> list[int]:
-    """Returns the columns after which the player who drops there wins with perfect play, at once or later."""
+    """Returns the columns that win with perfect play, at once or later."""
     board = solver.board
     now = board.winning(stones)
     after = {column: board.drop(stones, column) for column in board.legal(stones.mask) if column not in now}
@@ -89,7 +101,7 @@ def winning_moves(solver: Solver, stones: Stones) -> list[int]:
 
 
 def positions(name: str) -> list[tuple[str, int, str]]:
-    """Returns the split, the difficulty and the moves of each position of a board, the easier ones first."""
+    """Returns the split, difficulty and moves of each position of a board, easiest first."""
     board, wanted, rng = Board.of(name), WANTED[name], random.Random(name)
     seen, found = set[str](), list[tuple[str, int, str]]()
     counts = dict.fromkeys(itertools.product(wanted.difficulties, range(2), range(board.columns)), 0)
@@ -107,12 +119,13 @@ def positions(name: str) -> list[tuple[str, int, str]]:
             found.append((split_of(f"{name}\n{shape}", held_out=5), win[0], moves))
         if min(counts.values()) == wanted.each:
             break
-    hard = [row for row in found if row[0] == "train" or row[1] > 1]  # a win at once can be guessed: it is for learning alone
-    return sorted(hard, key=lambda row: (row[1], row[2]))
+    # A guess can find an immediate win: such positions are for training only.
+    kept = [row for row in found if row[0] == "train" or row[1] > 1]
+    return sorted(kept, key=lambda row: (row[1], row[2]))
 
 
 def main() -> None:
-    """Writes the file."""
+    """Writes ``positions.json``."""
     rows = {name: positions(name) for name in WANTED}
     boards = [f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, found)) + "\n]" for name, found in rows.items()]
     FILE.write_text("{\n" + ",\n".join(boards) + "\n}\n", encoding="utf-8")

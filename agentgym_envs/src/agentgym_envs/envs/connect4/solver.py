@@ -1,19 +1,23 @@
-"""Perfect play: alpha-beta with a transposition table, after Pascal Pons, "Solving Connect 4"."""
+"""Perfect play: alpha-beta search with a transposition table.
+
+The algorithm is that of Pascal Pons, "Solving Connect 4" (http://blog.gamesolver.org, 2015).
+"""
 
 from agentgym_envs.envs.connect4.board import Board, Stones
 
 
 class Solver:
-    """Knows how each position ends when both play their best: who wins wins soon, who loses loses late.
+    """Computes the value of positions under perfect play of both players.
 
-    The value of a position for who is to move is positive for a win, 0 for a draw, negative for a loss; it is larger by one for
-    each stone of the winner's that is left over.
+    The value is from the view of the player to move: positive for a win, 0 for a draw, negative for
+    a loss. Its size is 1 plus the number of stones that the winner has left at the end.
+    Perfect play therefore wins as soon as possible and loses as late as possible.
 
     Args:
-        board: played on.
+        board: The board of all positions.
 
     Attributes:
-        nodes: positions looked at so far.
+        nodes: Positions visited so far.
     """
 
     def __init__(self, board: Board):
@@ -21,10 +25,10 @@ class Solver:
         middle = (board.columns - 1) / 2
         self._order = sorted(range(board.columns), key=lambda column: (abs(column - middle), column))
         self._columns = [board.column(column) for column in self._order]
-        self._most: dict[int, int] = {}  # the value of a position, of whoever is to move, is at most this
+        self._bounds: dict[int, int] = {}  # transposition table: upper bounds of values
 
     def value(self, stones: Stones) -> int:
-        """Returns the value of a position in which neither side has won."""
+        """Returns the value of a position without a completed line."""
         left = self.board.cells - stones.mask.bit_count()
         if self.board.winning(stones):
             return (left + 1) // 2
@@ -36,7 +40,7 @@ class Solver:
         return low
 
     def best(self, stones: Stones) -> int:
-        """Returns the column of a best move: the one nearest to the middle, of two such the left one."""
+        """Returns the column of a best move: the one nearest to the middle, the left one of two."""
         if now := self.board.winning(stones):
             return min(now, key=self._order.index)
         legal, value = self.board.legal(stones.mask), self.value(stones)
@@ -44,29 +48,30 @@ class Solver:
         return next(column for column in moves if self._at_most(self.board.drop(stones, column), -value))
 
     def moves_to_win(self, stones: Stones) -> int:
-        """Returns with which of its own moves the one who is to move wins; 0 if the other can prevent it."""
+        """Returns the number of moves until the player to move wins; 0 without a forced win."""
         value = self.value(stones)
         left = self.board.cells - stones.mask.bit_count()
         return (left + 1) // 2 - value + 1 if value > 0 else 0
 
     def forget(self) -> None:
-        """Gives the memory back."""
-        self._most.clear()
+        """Clears the transposition table."""
+        self._bounds.clear()
 
     def _at_most(self, stones: Stones, value: int) -> bool:
-        """Says whether the value of a position is at most this."""
+        """Returns whether the value of a position is at most ``value``."""
         if self.board.winning(stones):
             return (self.board.cells - stones.mask.bit_count() + 1) // 2 <= value
         return self._search(*stones, self._threats(stones), value, value + 1) <= value
 
     def _threats(self, stones: Stones) -> int:
-        """Returns the cells in which the one who is not to move could win."""
+        """Returns the cells that complete a line of the player who is not to move."""
         return self.board.wins(stones.mine ^ stones.mask, stones.mask)
 
     def _search(self, mine: int, mask: int, theirs: int, alpha: int, beta: int) -> int:
-        """Returns the value, or a bound of it beyond ``alpha`` or ``beta``; who is to move cannot win at once.
+        """Returns the value, or a bound of it outside the window from ``alpha`` to ``beta``.
 
-        ``theirs`` are the cells in which the other could win.
+        The player to move must have no immediate win.
+        ``theirs`` are the cells that complete a line of the other player.
         """
         self.nodes += 1
         left = self.board.cells - mask.bit_count()
@@ -79,7 +84,7 @@ class Solver:
         if alpha >= beta:
             return alpha
         key = mine + mask  # no other position has the same sum
-        beta = min(beta, self._most.get(key, (left - 1) // 2))
+        beta = min(beta, self._bounds.get(key, (left - 1) // 2))
         if alpha >= beta:
             return beta
         for move, wins in self._ordered(mine, mask, moves):
@@ -87,11 +92,11 @@ class Solver:
             if value >= beta:
                 return value
             alpha = max(alpha, value)
-        self._most[key] = alpha
+        self._bounds[key] = alpha
         return alpha
 
     def _safe(self, mask: int, theirs: int) -> int:
-        """Returns the cells that can be dropped into without losing to the other's next stone."""
+        """Returns the playable cells after which the other player cannot win at once."""
         possible = self.board.open(mask)
         if forced := possible & theirs:
             if forced & (forced - 1):
@@ -100,7 +105,10 @@ class Solver:
         return possible & ~(theirs >> 1)
 
     def _ordered(self, mine: int, mask: int, moves: int) -> list[tuple[int, int]]:
-        """Returns moves with the cells to win in that they leave: the most such cells first, then the middle."""
+        """Returns the moves, each with the winning cells that it creates.
+
+        Moves with the most winning cells come first, then moves near the middle.
+        """
         single = [move for column in self._columns if (move := moves & column)]
         pairs = [(move, self.board.wins(mine | move, mask | move)) for move in single]
         return sorted(pairs, key=lambda pair: -pair[1].bit_count())

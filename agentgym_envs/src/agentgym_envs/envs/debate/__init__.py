@@ -1,1 +1,1 @@
-"""Debate: several answer one question together."""
+"""Debate: several agents answer one question together."""

@@ -1,4 +1,7 @@
-"""Debate: all write at once, hear each other, and write again; the answers of the last round are votes."""
+"""Debate: all seats write at once, read each other, and write again.
+
+The answers of the last round are votes.
+"""
 
 import random
 from collections.abc import Mapping
@@ -15,14 +18,16 @@ from agentgym_envs.multi.game import Player, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
 MOST_DEBATERS, MOST_ROUNDS, MOST_STRANGERS = 8, 10, 5
-VISIBLE = 2000  # characters of a message that the others see
+VISIBLE = 2000  # characters of a message that other seats see
 
 
 def listener(game: "Debate", seat: str, rng: random.Random) -> str:
-    """Tells its passages, and in the last round votes on the answer that most others gave in the round before.
+    """Writes its passages in each round, and in the last round votes.
 
-    It agrees if that answer is right and it knows all that leads to it, from its passages and from messages as others see them.
-    Else it votes for a wrong answer, the same in every seat. It never answers by itself: another debater has to know the answer.
+    It considers the answer that most other seats gave in the previous round. It votes for this
+    answer if the answer is right and the listener knows every fact behind it. Facts count from its
+    passages, and from messages as other seats see them. Otherwise it votes for a wrong answer, the
+    same one in every seat. It never answers first: another debater has to find the answer.
     """
     own = [p.text for p in game.hands[seat]]
     if len(game.said) < game.rounds - 1:
@@ -39,19 +44,19 @@ class Debate(TextGame):
     """Several debaters, one question, a majority vote.
 
     Args:
-        debaters: seats, from 1 to 8.
-        rounds: in which all speak at once, from 1 to 10; the last is the vote.
-        shared: every debater sees all passages that are needed, and no other.
-        strangers: other questions of the kind whose passages are dealt too, from 0 to 5.
+        debaters: Number of seats, from 1 to 8.
+        rounds: Number of rounds, from 1 to 10. All seats write in each round. The last is the vote.
+        shared: Every debater sees all needed passages and no others.
+        strangers: Number of distractor questions whose passages are dealt too, from 0 to 5.
 
     Raises:
-        ArgumentError: a number that cannot be.
+        ArgumentError: A number is outside its range.
 
     Attributes:
-        problem: of the task.
-        choices: the right answer and nine wrong ones.
-        hands: the passages that each seat sees.
-        said: each round's messages by seat.
+        problem: The problem of the task.
+        choices: The right answer and nine wrong ones, in random order.
+        hands: The passages that each seat sees.
+        said: The messages of each round, by seat.
     """
 
     instructions = (
@@ -74,11 +79,11 @@ class Debate(TextGame):
         self.rounds, self.shared, self.strangers = rounds, shared, strangers
 
     def make_tasks(self) -> TaskSet:
-        """Returns arithmetic and the questions of several hops."""
+        """Returns the arithmetic tasks and the multi-hop questions."""
         return tasks()
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
-        """Deals the passages and asks the question."""
+        """Deals the passages and returns each seat's first observation."""
         self.problem: Problem = task.data["problem"]
         self.said: list[dict[str, str]] = []
         self.hands, likely = self._dealt(rng)
@@ -86,78 +91,87 @@ class Debate(TextGame):
         return {seat: self._opening(seat) for seat in self.seats}
 
     def goal(self, seat: str) -> str:
-        """Returns the question."""
+        """Returns the goal with the question."""
         return f"agree on the right answer: {self.problem.text}"
 
     def acting(self) -> tuple[str, ...]:
-        """Returns all."""
+        """Returns all seats."""
         return self.seats
 
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
-        """Takes the messages of a round; those of the last are votes."""
+        """Takes the messages of a round. The messages of the last round are votes."""
         self.said.append({seat: said[seat].encode("utf-8", "replace").decode().strip() for seat in self.seats})
         if len(self.said) < self.rounds:
-            return {seat: Outcome(f"{self._heard(seat)}{self._asked()}", 0.0) for seat in self.seats}
+            return {seat: Outcome(f"{self._heard(seat)}{self._round_line()}", 0.0) for seat in self.seats}
         answers = {seat: read_answer(text) for seat, text in self.said[-1].items()}
         voted = majority(answers)
         right = voted == canonical(self.problem.answer)
-        result = f"{_counted(answers)}\nThe answer of all is {'right' if right else 'wrong'}."
+        result = f"{_votes_line(answers)}\nThe answer of all is {'right' if right else 'wrong'}."
         return {
             seat: Outcome(f"{self._heard(seat)}{result}", float(right), True, right, answers[seat] is None) for seat in self.seats
         }
 
     def actions(self, seat: str) -> list[str]:
-        """Returns the seat's passages as a message, if it has any, and ten plausible answers, the right one among them."""
+        """Returns the seat's passages as one message, if it has any, and ten plausible answers.
+
+        One of the answers is right.
+        """
         passages = "\n".join(p.text for p in self.hands[seat])
         return [*([passages] if passages else []), *(f"answer: {choice}" for choice in self.choices)]
 
     def oracle(self, seat: str) -> str:
-        """Returns the right answer, with all that leads to it."""
+        """Returns the right answer after its derivation."""
         return f"{self.problem.reason}\nanswer: {self.problem.answer}"
 
     def _dealt(self, rng: random.Random) -> tuple[dict[str, list[Passage]], list[str]]:
-        """Deals the passages of the question and of strangers in turn, beginning anywhere; no seat goes without a passage.
+        """Deals the passages of the question and of the distractors round-robin from a random seat.
+
+        Every seat gets at least one passage if the question has passages.
 
         Returns:
-            The hands, and the strangers' answers.
+            The passages of each seat, and the answers of the distractors.
         """
         passages, count = list(self.problem.passages), len(self.seats)
         if self.shared or not passages:
             return {seat: list(passages) for seat in self.seats}, []
-        others = strangers(self.problem, self.strangers + count, rng)
-        more = [p for other in others for p in other.passages]
+        distractors = strangers(self.problem, self.strangers + count, rng)
+        more = [p for distractor in distractors for p in distractor.passages]
         dealt = passages + more[: max(len(passages) * self.strangers, count - len(passages))]
         order = rng.sample(self.seats, count)
         hands = {seat: dealt[order.index(seat) :: count] for seat in self.seats}
-        return {seat: rng.sample(hand, len(hand)) for seat, hand in hands.items()}, [o.answer for o in others[: self.strangers]]
+        wrong = [distractor.answer for distractor in distractors[: self.strangers]]
+        return {seat: rng.sample(hand, len(hand)) for seat, hand in hands.items()}, wrong
 
     def _opening(self, seat: str) -> str:
         lines = [f"You are {seat}, one of {len(self.seats)}.", f"Question: {self.problem.text}"]
         lines += [f"You know: {p.text}" for p in self.hands[seat]]
-        return "\n".join([*lines, self._asked()])
+        return "\n".join([*lines, self._round_line()])
 
-    def _asked(self) -> str:
+    def _round_line(self) -> str:
         number = len(self.said) + 1
         last = ", the last: end with the line 'answer: X'" if number == self.rounds else ""
         return f"Round {number} of {self.rounds}{last}."
 
     def _heard(self, seat: str) -> str:
-        """Returns what the others have just written, set in, so that nobody can write in another's name."""
+        """Returns the last messages of the other seats.
+
+        The messages are indented: no message can imitate the header of another seat.
+        """
         return "".join(f"{other} writes:\n{indent(cut(text), '  ')}\n" for other, text in self.said[-1].items() if other != seat)
 
 
 def cut(text: str) -> str:
-    """Returns as much of a message as others see, its last line always."""
+    """Returns the part of a message that other seats see. The last line is always part of it."""
     lines = text.splitlines()
-    whole = "\n".join(lines)
-    return whole if len(whole) <= VISIBLE else f"{whole[:VISIBLE]} … (cut)\n{echo(lines[-1])}"
+    message = "\n".join(lines)
+    return message if len(message) <= VISIBLE else f"{message[:VISIBLE]} … (cut)\n{echo(lines[-1])}"
 
 
-def _counted(answers: Mapping[str, str | None]) -> str:
+def _votes_line(answers: Mapping[str, str | None]) -> str:
     return "Votes: " + ", ".join(f"{seat} {'none' if answer is None else echo(answer)}" for seat, answer in answers.items()) + "."
 
 
-def _check(name: str, number: object, least: int, most: int) -> None:
-    """Raises an ArgumentError for a number that cannot be."""
-    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
-        raise ArgumentError(f"{name} must be a whole number from {least} to {most}, not {number!r}")
+def _check(name: str, number: object, low: int, high: int) -> None:
+    """Raises an ArgumentError unless the number is whole and from ``low`` to ``high``."""
+    if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+        raise ArgumentError(f"{name} must be a whole number from {low} to {high}, not {number!r}")

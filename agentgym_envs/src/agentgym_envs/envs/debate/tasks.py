@@ -1,4 +1,7 @@
-"""Questions with one right answer: arithmetic, and questions of several hops whose passages can be split among debaters."""
+"""Questions with one right answer: arithmetic and multi-hop questions.
+
+The passages of a multi-hop question can be split among the debaters.
+"""
 
 import itertools
 import math
@@ -12,27 +15,28 @@ from agentgym_envs.envs.search.world import Passage, corpus, kind, questions
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
 OPERATIONS = range(2, 9)
-EACH = 400  # expressions of each length: about as many as there are questions of several hops
-LARGEST = 20  # operand
-CHOICES = 10  # listed answers
-STEPS = (1, 2, 5, 10)  # between the listed results of arithmetic
+EACH = 400  # expressions per length: in sum about as many as there are multi-hop questions
+LARGEST = 20  # largest operand
+CHOICES = 10  # number of listed answers
+STEPS = (1, 2, 5, 10)  # possible distances between the listed results of arithmetic
 
 Terms = list[tuple[int, list[int]]]
-"""A sum: signs, and the factors of each product."""
+"""A sum: the sign and the factors of each product."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A question to debate.
+    """A question and its solution.
 
     Attributes:
-        id: of its task.
-        text: the question.
-        answer: the right one.
-        reason: why.
-        facts: what must be known to answer, in its order: words that say it if they stand in one text; none for arithmetic.
-        passages: where the facts stand; none for arithmetic.
-        kind: questions of one kind have answers of one kind.
+        id: The id of its task.
+        text: The question.
+        answer: The right answer.
+        reason: The derivation of the answer.
+        facts: The facts behind the answer, in order. A fact is a tuple of words; a text that has
+            all of them states the fact. Empty for arithmetic.
+        passages: The passages that state the facts. Empty for arithmetic.
+        kind: Questions of one kind have answers of one kind. Empty for arithmetic.
     """
 
     id: str
@@ -46,22 +50,25 @@ class Problem:
 
 @cache
 def tasks() -> TaskSet:
-    """Returns all tasks; the difficulty is the number of operations, or of hops."""
+    """Returns all tasks. The difficulty is the number of operations, or of hops."""
     return TaskSet([*_arithmetic_tasks(), *_hop_tasks()])
 
 
 def choices(problem: Problem, likely: list[str], rng: random.Random) -> list[str]:
-    """Returns the right answer among nine wrong ones; ``likely`` are wrong answers that stand in dealt passages."""
+    """Returns the right answer and nine wrong ones, in random order.
+
+    ``likely`` are wrong answers from dealt passages; they come into the list first.
+    """
     if not problem.passages:
         return _results(int(problem.answer), rng)
     taken = {normalise(answer) for answer in (problem.answer, *likely)}
-    others = [answer for key, answer in _answers()[problem.kind].items() if key not in taken]
-    wrong = [*likely, *rng.sample(others, CHOICES)][: CHOICES - 1]
+    unlikely = [answer for key, answer in _answers()[problem.kind].items() if key not in taken]
+    wrong = [*likely, *rng.sample(unlikely, CHOICES)][: CHOICES - 1]
     return rng.sample([problem.answer, *wrong], CHOICES)
 
 
 def _results(right: int, rng: random.Random) -> list[str]:
-    """Returns results at equal distances; the place of the right one is random, so that the list does not show it."""
+    """Returns results at equal distances. The rank of the right one is random."""
     step = rng.choice([step for step in STEPS if step * (CHOICES - 1) <= right] or STEPS[:1])
     below = rng.randint(0, min(CHOICES - 1, right // step))
     results = [str(right + step * (n - below)) for n in range(CHOICES)]
@@ -69,9 +76,10 @@ def _results(right: int, rng: random.Random) -> list[str]:
 
 
 def strangers(problem: Problem, count: int, rng: random.Random) -> list[Problem]:
-    """Returns other questions of the kind, whose passages and answers have nothing in common with each other and the question.
+    """Returns distractors: other questions of the same kind.
 
-    Without reading the question nobody can tell which of their passages are needed.
+    They share no answers, passages or facts with the question or with each other.
+    Only the question tells which of the dealt passages are needed.
     """
     chosen = [problem]
     for other in rng.sample(_hops()[problem.kind], len(_hops()[problem.kind])):
@@ -83,19 +91,30 @@ def strangers(problem: Problem, count: int, rng: random.Random) -> list[Problem]
 
 
 def _related(one: Problem, other: Problem) -> bool:
-    """Says whether two questions share an answer or a passage, or a passage of one states a fact of the other."""
+    """Returns whether two questions have an answer or a passage in common.
+
+    Also returns True if a passage of one question states a fact of the other.
+    """
     if normalise(one.answer) == normalise(other.answer) or set(one.passages) & set(other.passages):
         return True
-    return any(_says(p, fact) for a, b in ((one, other), (other, one)) for p in a.passages for fact in b.facts)
+    return any(_states(p, fact) for a, b in ((one, other), (other, one)) for p in a.passages for fact in b.facts)
 
 
 def value(terms: Terms) -> int:
-    """Returns what a sum comes to."""
+    """Returns the value of a sum.
+
+    >>> value([(1, [7]), (1, [3, 12]), (-1, [5])])
+    38
+    """
     return sum(sign * math.prod(factors) for sign, factors in terms)
 
 
 def written(terms: Terms) -> str:
-    """Writes a sum: ``7 + 3 × 12 − 5``."""
+    """Returns a sum as text.
+
+    >>> written([(1, [7]), (1, [3, 12]), (-1, [5])])
+    '7 + 3 × 12 − 5'
+    """
     text = " ".join(f"{'+' if sign > 0 else '−'} {' × '.join(map(str, factors))}" for sign, factors in terms)
     return text.removeprefix("+ ")
 
@@ -114,7 +133,10 @@ def _arithmetic_tasks() -> Iterator[Task]:
 
 
 def _terms(operations: int, rng: random.Random) -> Terms:
-    """Returns a sum that is not negative, with so many operations, products among them."""
+    """Returns a random sum with this number of operations, at least one of them a product.
+
+    Its value is not negative.
+    """
     while True:
         terms: Terms = [(1, [rng.randint(2, LARGEST)])]
         for _ in range(operations):
@@ -133,7 +155,7 @@ def _steps(terms: Terms) -> str:
 
 
 def _hop_tasks() -> Iterator[Task]:
-    """Yields the tasks of several hops, in the splits that they have in Search."""
+    """Yields the multi-hop tasks, in the same splits as in Search."""
     for problems in _hops().values():
         for p in problems:
             yield Task(id=p.id, split=split_of(p.id), difficulty=len(p.passages), data={"problem": p})
@@ -141,14 +163,18 @@ def _hop_tasks() -> Iterator[Task]:
 
 @cache
 def _hops() -> dict[str, list[Problem]]:
-    """Returns Search's questions of several hops whose passages each say what no other does, by kind."""
+    """Returns the multi-hop questions of Search, by kind.
+
+    It leaves out a question unless exactly one of its passages states each of its facts.
+    """
     by_id = {p.id: p for p in corpus()}
     found: dict[str, list[Problem]] = {}
     for question in questions():
         passages = tuple(by_id[i] for i in question.gold)
         leads = [*(p.title for p in passages[1:]), question.answers[0]]
         facts = tuple(_fact(p, lead) for p, lead in zip(passages, leads, strict=True))
-        if len(passages) > 1 and all(_says(p, fact) == (p is q) for q, fact in zip(passages, facts, strict=True) for p in passages):
+        pairs = list(zip(passages, facts, strict=True))
+        if len(passages) > 1 and all(_states(p, fact) == (p is q) for q, fact in pairs for p in passages):
             reason = " ".join(p.text for p in passages)
             problem = Problem(question.id, question.text, question.answers[0], reason, facts, passages, kind(question))
             found.setdefault(problem.kind, []).append(problem)
@@ -156,15 +182,18 @@ def _hops() -> dict[str, list[Problem]]:
 
 
 def _fact(passage: Passage, lead: str) -> tuple[str, ...]:
-    """Returns the words that say where a passage leads: that a city is in a country does not say that it is the capital."""
+    """Returns the words that state the fact of a passage.
+
+    The word "capital" is one of them for capitals: a city in a country need not be its capital.
+    """
     return (passage.title, *(["capital"] if f"capital is {lead}" in passage.text else []), lead)
 
 
-def _says(passage: Passage, fact: tuple[str, ...]) -> bool:
+def _states(passage: Passage, fact: tuple[str, ...]) -> bool:
     return all(word in passage.text for word in fact)
 
 
 @cache
 def _answers() -> dict[str, dict[str, str]]:
-    """Returns the answers that questions of each kind have, by their normalised form."""
+    """Returns the answers to the questions of each kind, by their normalised form."""
     return {name: {normalise(p.answer): p.answer for p in problems} for name, problems in _hops().items()}

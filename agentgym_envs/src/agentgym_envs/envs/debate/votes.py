@@ -1,4 +1,4 @@
-"""Reads the answer in a message, compares answers, and counts votes."""
+"""Reads the answer of a message, compares answers, and counts votes."""
 
 import re
 from collections import Counter
@@ -11,7 +11,11 @@ _COMMA = re.compile(r"(?<=\d),(?=\d{3})")
 
 
 def read_answer(message: str) -> str | None:
-    """Returns what the last line of a message answers, ``answer: X``, or None."""
+    r"""Returns X if the last line of a message is ``answer: X``, else None.
+
+    >>> read_answer("It is in Asia.\nAnswer: 42")
+    '42'
+    """
     lines = message.strip().splitlines()
     match = _ANSWER.fullmatch(lines[-1]) if lines else None
     answer = match[1].strip(" \t*_`\"'") if match else ""
@@ -19,9 +23,13 @@ def read_answer(message: str) -> str | None:
 
 
 def canonical(answer: str) -> str:
-    """Returns what two answers share that are the same: the number that they are, or else SQuAD's normalised words.
+    """Returns a form that equal answers share: the number, else the words.
 
-    The words alone would not do: without their punctuation 1.5 and −15 are 15.
+    Words are normalised as in SQuAD. Numbers need another form, because without punctuation both
+    1.5 and −15 become 15.
+
+    >>> canonical("1,234.0"), canonical("The Nile!")
+    ('1234', 'nile')
     """
     try:
         return f"{float(answer.replace(',', '').replace('−', '-').rstrip('.')):.15g}"
@@ -30,16 +38,22 @@ def canonical(answer: str) -> str:
 
 
 def majority(answers: Mapping[str, str | None]) -> str | None:
-    """Returns the answer that most have given, of a tie the one whose first voter comes first; None if nobody has given any."""
+    """Returns the most frequent answer in canonical form, or None without any answer.
+
+    In a tie, the answer of the earliest voter wins.
+    """
     votes = Counter(canonical(answer) for answer in answers.values() if answer is not None)
-    return max(votes, key=votes.__getitem__) if votes else None  # both keep the order in which answers came
+    return max(votes, key=votes.__getitem__) if votes else None  # Counter and max keep the order
 
 
 def knows(facts: Iterable[Iterable[str]], texts: Iterable[str]) -> bool:
-    """Says whether for each fact there is a text in which all of its words stand; 1,234 is 1234."""
-    plain = [_COMMA.sub("", text.casefold()) for text in texts]
-    return all(any(all(_stands(word, text) for word in fact) for text in plain) for fact in facts)
+    """Returns whether each fact has a text that contains all of its words.
+
+    Commas in numbers are ignored: 1,234 equals 1234.
+    """
+    normalised = [_COMMA.sub("", text.casefold()) for text in texts]
+    return all(any(all(_contains(word, text) for word in fact) for text in normalised) for fact in facts)
 
 
-def _stands(word: str, text: str) -> bool:
+def _contains(word: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text) is not None

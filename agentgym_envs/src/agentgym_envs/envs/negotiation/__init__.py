@@ -1,1 +1,1 @@
-"""Negotiation: two divide items that are worth different things to them."""
+"""Negotiation: two sides divide items that have different values for each side."""

@@ -1,4 +1,7 @@
-"""Negotiation: two divide some things by turns of offers; neither knows the worth of a thing to the other."""
+"""Negotiation: two sides divide things by offers in turns.
+
+Neither side knows the values of the other.
+"""
 
 import random
 import re
@@ -12,7 +15,7 @@ from agentgym_envs.envs.negotiation.tasks import ITEMS, TOTAL, Bundle, Scenario,
 from agentgym_envs.multi.game import Player, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
-TURNS = 10  # of both together
+TURNS = 10  # turns of both sides together
 _PROPOSAL = re.compile(r"propose\s*:(.*)")
 _SOME = re.compile(rf"(\d{{1,2}})\s+({'|'.join(ITEMS)})s?")
 GRAMMAR = "Say 'propose: 2 books, 1 hat' with what you want to keep, 'propose: nothing', 'accept' or 'reject'."
@@ -22,9 +25,10 @@ class Negotiation(TextGame):
     """Two sides, six kinds of things, ten turns.
 
     Attributes:
-        scenario: of the task.
-        offer: what the side that acts now would get, if the other has made it an offer.
-        history: for each turn the seat and the bundle that it proposed to keep, None for a rejection.
+        scenario: The scenario of the task.
+        offer: The bundle that the open proposal leaves to the acting side; None without a proposal.
+        history: The seat of each turn and the bundle that it proposed to keep; None if it
+            rejected.
     """
 
     instructions = (
@@ -45,7 +49,7 @@ class Negotiation(TextGame):
 
     @property
     def turn(self) -> int:
-        """Returns the number of turns taken by both sides."""
+        """The number of turns that both sides have taken."""
         return len(self.history)
 
     def make_tasks(self) -> TaskSet:
@@ -53,45 +57,48 @@ class Negotiation(TextGame):
         return tasks()
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
-        """Tells each side what there is, and what it is worth to it."""
+        """Returns each side's first observation: the things and their values for this side."""
         self.scenario: Scenario = task.data["scenario"]
         self.history: list[tuple[str, Bundle | None]] = []
         self.offer: Bundle | None = None
         return {seat: self._opening(seat) for seat in self.seats}
 
     def goal(self, seat: str) -> str:
-        """Returns the same for both."""
+        """Returns the goal, which is the same for both sides."""
         return (
             "make a deal that is worth much to you, at least a fair share, and that could not be better for one of you "
             "without being worse for the other"
         )
 
     def acting(self) -> tuple[str, ...]:
-        """Returns whose turn it is; the first side begins."""
+        """Returns the seat to act; the first side begins."""
         return (self.seats[self.turn % 2],)
 
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
-        """Takes an offer or the answer to one."""
+        """Takes a proposal, or the response to one."""
         ((seat, action),) = said.items()
         words = command(action, 1000).lower()
-        if (wrong := self._wrong(words)) is not None:
-            return {s: Outcome(wrong, 0.0, invalid=True) if s == seat else Outcome("", 0.0) for s in self.seats}
+        if (error := self._error(words)) is not None:
+            return {s: Outcome(error, 0.0, invalid=True) if s == seat else Outcome("", 0.0) for s in self.seats}
         if words == "accept":
             return self._deal(seat)
         kept = self._kept(words)
         self.history.append((seat, kept))
         self.offer = None if kept is None else self.scenario.rest(kept)
-        texts = {s: _shown(s == seat, seat, kept, self.offer) for s in self.seats}
+        texts = {s: _description(s == seat, seat, kept, self.offer) for s in self.seats}
         if self.turn == TURNS:
             return {s: Outcome(f"{text}\nThe turns are over, and there is no deal.", 0.0, True) for s, text in texts.items()}
         return {s: Outcome(f"{text}\nTurn {self.turn + 1} of {TURNS} is {self.acting()[0]}'s.", 0.0) for s, text in texts.items()}
 
     def actions(self, seat: str) -> list[str]:
-        """Returns all proposals, and the answers to an offer if there is one."""
+        """Returns all proposals, and the responses to the open proposal if there is one."""
         return [*(["accept", "reject"] if self.offer is not None else []), *map(propose, self.scenario.divisions)]
 
     def oracle(self, seat: str) -> str:
-        """Proposes the Nash bargaining solution, and accepts an offer that succeeds; in the last turn it accepts any worth."""
+        """Returns the proposal of the Nash bargaining solution, or the acceptance of a good offer.
+
+        An offer is good if it leads to success. In the last turn any offer above 0 is good enough.
+        """
         if self.offer is not None:
             last = self.turn == TURNS - 1
             if self._good(seat, self._first(seat, self.offer)) or (last and self.worth(seat, self.offer) > 0):
@@ -99,24 +106,27 @@ class Negotiation(TextGame):
         return propose(self.nash_share(seat))
 
     def secrets(self, seat: str) -> tuple[str, ...]:
-        """Returns what things are worth to a seat."""
+        """Returns the sentence with a seat's values."""
         values = self.scenario.values[self.seats.index(seat)]
         return (", ".join(f"a {item} {value}" for item, value in zip(ITEMS, values, strict=True)),)
 
     def nash_share(self, seat: str) -> Bundle:
-        """Returns what a seat gets in the Nash bargaining solution."""
+        """Returns the bundle of a seat in the Nash bargaining solution."""
         return self._first(seat, self.scenario.nash)
 
     def worth(self, seat: str, bundle: Bundle) -> int:
-        """Returns what a seat's bundle is worth to it."""
+        """Returns the value of a bundle for a seat."""
         return sumproduct(bundle, self.scenario.values[self.seats.index(seat)])
 
     def _first(self, seat: str, bundle: Bundle) -> Bundle:
-        """Returns what the first side gets of a division in which a seat gets this; and the other way round."""
+        """Converts between the bundle of a seat and the bundle of the first side in one division.
+
+        The function is its inverse.
+        """
         return bundle if seat == self.seats[0] else self.scenario.rest(bundle)
 
     def _good(self, seat: str, first: Bundle) -> bool:
-        """Says whether a division wastes nothing and is worth at least its Nash share to a seat."""
+        """Returns whether a division is Pareto-optimal and gives a seat at least its Nash value."""
         enough = self.worth(seat, self._first(seat, first)) >= self.worth(seat, self.nash_share(seat))
         return enough and self.scenario.is_pareto(first)
 
@@ -124,8 +134,8 @@ class Negotiation(TextGame):
         there, goal = f"You are {seat}. On the table: {written(self.scenario.counts)}.", self.goal(seat).capitalize()
         return f"{there}\n{goal}.\nTo you is worth: {self.secrets(seat)[0]}.\nTurn 1 of {TURNS} is {self.seats[0]}'s."
 
-    def _wrong(self, words: str) -> str | None:
-        """Says what is wrong with an action, or returns None."""
+    def _error(self, words: str) -> str | None:
+        """Returns the error message of an invalid action, or None for a valid one."""
         if words in ("accept", "reject"):
             return f"There is no proposal to {words}. {GRAMMAR}" if self.offer is None else None
         match = _PROPOSAL.fullmatch(words)
@@ -155,7 +165,7 @@ class Negotiation(TextGame):
 
 
 def _read(text: str) -> Bundle | None:
-    """Reads a bundle; None if it is none, or names an item twice."""
+    """Returns the bundle that a text lists; None for other text and for an item named twice."""
     if text.strip() == "nothing":
         return (0,) * len(ITEMS)
     found = [_SOME.fullmatch(part.strip()) for part in re.split(r",|\band\b", text)]
@@ -163,8 +173,11 @@ def _read(text: str) -> Bundle | None:
     return tuple(named.get(item, 0) for item in ITEMS) if len(named) == len(found) else None
 
 
-def _shown(own: bool, seat: str, kept: Bundle | None, rest: Bundle | None) -> str:
-    """Returns what a side sees of an offer or a rejection."""
+def _description(own: bool, seat: str, kept: Bundle | None, rest: Bundle | None) -> str:
+    """Returns the text in which a side sees a proposal or a rejection.
+
+    ``own`` is True for the side that acted.
+    """
     if kept is None or rest is None:
         return "You reject." if own else f"{seat} rejects."
     if own:

@@ -1,4 +1,4 @@
-"""Scripted players of Negotiation. Both know what things are worth to the other side; the player opposite does not."""
+"""Scripted players of Negotiation. Both know the values of both sides; their opponent does not."""
 
 import random
 from typing import Protocol
@@ -6,9 +6,12 @@ from typing import Protocol
 from agentgym_envs.envs.negotiation.tasks import TOTAL, Bundle, Scenario, written
 
 CONCEDES_IN = 3
-"""Turns in which a conceder's level falls from everything to its Nash share; a greedy proposal costs one turn more."""
+"""Turns in which a conceder's level falls from everything to its Nash share.
+
+A greedy proposal of the other side adds one turn.
+"""
 PATIENCE = 2
-"""Greedy proposals after which a conceder still bargains."""
+"""Number of greedy proposals that a conceder tolerates."""
 
 
 class Bargaining(Protocol):
@@ -32,7 +35,7 @@ def propose(bundle: Bundle) -> str:
 
 
 def fair(game: Bargaining, seat: str, rng: random.Random) -> str:
-    """Accepts an offer that is worth at least its Nash share to it, and else proposes that share."""
+    """Accepts an offer with at least the value of its Nash share, else proposes that share."""
     share = game.nash_share(seat)
     if game.offer is not None and game.worth(seat, game.offer) >= game.worth(seat, share):
         return "accept"
@@ -40,9 +43,10 @@ def fair(game: Bargaining, seat: str, rng: random.Random) -> str:
 
 
 def conceder(game: Bargaining, seat: str, rng: random.Random) -> str:
-    """Asks for less from turn to turn, always for more than its Nash share, which it would accept in the end.
+    """Asks for less from turn to turn.
 
-    The other side has to find the good deal and propose it: an offer of the conceder never holds the other side's Nash share.
+    Its proposals always leave the other side less than that side's Nash share.
+    In the end it accepts its Nash share. The other side has to find the good deal and propose it.
     """
     level = _level(game, seat, rng)
     if game.offer is not None and game.worth(seat, game.offer) >= level:
@@ -51,14 +55,17 @@ def conceder(game: Bargaining, seat: str, rng: random.Random) -> str:
 
 
 def greedy_proposals(game: Bargaining, seat: str) -> int:
-    """Returns the number of proposals that left a seat less than half of its Nash share's worth."""
+    """Returns the number of proposals that left a seat less than half its Nash value."""
     share = game.worth(seat, game.nash_share(seat))
     kept = [bundle for speaker, bundle in game.history if speaker != seat and bundle is not None]
     return sum(2 * game.worth(seat, game.scenario.rest(bundle)) < share for bundle in kept)
 
 
 def _level(game: Bargaining, seat: str, rng: random.Random) -> float:
-    """Returns the worth from which a conceder accepts: it falls by uneven steps; after too much greed no deal is worth it."""
+    """Returns the value from which a conceder accepts an offer.
+
+    The level falls by random steps. After too many greedy proposals it is above every offer.
+    """
     greedy = greedy_proposals(game, seat)
     turn = sum(speaker == seat for speaker, _ in game.history) - greedy
     share = game.worth(seat, game.nash_share(seat))
@@ -70,12 +77,15 @@ def _level(game: Bargaining, seat: str, rng: random.Random) -> float:
 
 
 def _demand(game: Bargaining, seat: str, level: float, rng: random.Random) -> Bundle:
-    """Returns the least that is worth the level and leaves the other side less than its Nash share; of several any."""
+    """Returns the smallest demand that reaches the level, a random one of several.
+
+    It leaves the other side less than that side's Nash share.
+    """
     if level > TOTAL:
         return game.scenario.counts
     (other,) = (s for s in game.seats if s != seat)
-    most = game.worth(other, game.nash_share(other))
-    modest = [b for b in game.scenario.divisions if game.worth(other, game.scenario.rest(b)) < most]
-    asked = [(worth, b) for b in modest if (worth := game.worth(seat, b)) >= level]
-    least = min(worth for worth, _ in asked)
-    return rng.choice([b for worth, b in asked if worth == least])
+    limit = game.worth(other, game.nash_share(other))
+    bundles = [b for b in game.scenario.divisions if game.worth(other, game.scenario.rest(b)) < limit]
+    asked = [(worth, b) for b in bundles if (worth := game.worth(seat, b)) >= level]
+    cheapest = min(worth for worth, _ in asked)
+    return rng.choice([b for worth, b in asked if worth == cheapest])

@@ -1,4 +1,7 @@
-"""Things to divide, the worth of each to either side, and the good divisions, found by counting all out."""
+"""The scenarios: things to divide, their values for each side, and the good divisions.
+
+All divisions are enumerated to find the good ones.
+"""
 
 import random
 from collections.abc import Iterator
@@ -8,27 +11,31 @@ from itertools import product
 
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
-ITEMS = ("book", "hat", "ball", "pen", "cup", "key")  # with three kinds every sixth guess at a division was the Nash solution
-TOTAL = 10  # what everything is worth to each side
-THINGS = (6, 7, 8)  # in all
-EACH = 2000  # scenarios with so many things
+# Six kinds: with three kinds every sixth guess at a division was the Nash solution.
+ITEMS = ("book", "hat", "ball", "pen", "cup", "key")
+TOTAL = 10  # value of all things together, for each side
+THINGS = (6, 7, 8)  # numbers of things in a scenario
+EACH = 2000  # scenarios per number of things
 
 Bundle = tuple[int, ...]
-"""How many of each item."""
+"""The count of each item, in the order of ``ITEMS``."""
 
 
 def sumproduct(one: Bundle, other: Bundle) -> int:
-    """Returns what a bundle is worth at given values."""
+    """Returns the sum of the products: the value of a bundle at the given values per item."""
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What two have to divide.
+    """The things to divide and their values.
+
+    >>> Scenario((1, 2), ((4, 3), (10, 0))).nash
+    (0, 2)
 
     Attributes:
-        counts: how many there are of each item.
-        values: what one of each is worth, to the first side and to the second.
+        counts: The count of each item.
+        values: The value of one of each item, for the first side and for the second.
     """
 
     counts: Bundle
@@ -36,28 +43,29 @@ class Scenario:
 
     @cached_property
     def divisions(self) -> tuple[Bundle, ...]:
-        """All that the first side may get."""
+        """All bundles that the first side can get."""
         return tuple(product(*(range(count + 1) for count in self.counts)))
 
     def rest(self, bundle: Bundle) -> Bundle:
-        """Returns what one side gets if the other gets this."""
+        """Returns the bundle that is left for one side if the other gets ``bundle``."""
         return tuple(count - taken for count, taken in zip(self.counts, bundle, strict=True))
 
     def worths(self, first: Bundle) -> tuple[int, int]:
-        """Returns what a division is worth to both sides; ``first`` is what the first one gets."""
+        """Returns the values of a division for both sides; ``first`` is the first side's bundle."""
         return sumproduct(first, self.values[0]), sumproduct(self.rest(first), self.values[1])
 
     def is_pareto(self, first: Bundle) -> bool:
-        """Says whether no other division is better for one side and as good for the other."""
+        """Returns whether every division that is better for one side is worse for the other."""
         mine, theirs = self.worths(first)
-        others = map(self.worths, self.divisions)
-        return not any(a >= mine and b >= theirs and (a, b) != (mine, theirs) for a, b in others)
+        worths = map(self.worths, self.divisions)
+        return not any(a >= mine and b >= theirs and (a, b) != (mine, theirs) for a, b in worths)
 
     @cached_property
     def nash(self) -> Bundle:
-        """The first side's worth in the division with the largest product of worths (Nash, 1950).
+        """The first side's bundle in the Nash bargaining solution (Nash, 1950).
 
-        Of several, the most even one; of those, the one that comes first. No deal is worth nothing to either side.
+        The solution is the division with the largest product of both values. No deal has the value
+        0 for both sides. Of several divisions the most even one counts, then the first.
         """
         return max(self.divisions, key=lambda first: _fairness(*self.worths(first)))
 
@@ -67,14 +75,18 @@ def _fairness(mine: int, theirs: int) -> tuple[int, int]:
 
 
 def written(bundle: Bundle) -> str:
-    """Writes a bundle: ``2 books, 1 hat``."""
+    """Returns a bundle as text.
+
+    >>> written((2, 1, 0, 0, 0, 0))
+    '2 books, 1 hat'
+    """
     some = [f"{n} {item}{'' if n == 1 else 's'}" for n, item in zip(bundle, ITEMS, strict=True) if n]
     return ", ".join(some) or "nothing"
 
 
 @cache
 def tasks() -> TaskSet:
-    """Returns the tasks; the difficulty is the number of things."""
+    """Returns the tasks. The difficulty is the number of things."""
     made = {_kind(s): s for things in THINGS for s in _scenarios(things)}
     return TaskSet(
         Task(id=_name(s), split=split_of(kind), difficulty=sum(s.counts), data={"scenario": s}) for kind, s in made.items()
@@ -84,8 +96,9 @@ def tasks() -> TaskSet:
 def _scenarios(things: int) -> Iterator[Scenario]:
     """Yields random scenarios.
 
-    There is one of each item at least, everything is worth ``TOTAL`` to either side, and every item is worth something to one of
-    them. So there always is a division in which both get something.
+    Each has at least one of each item. All things together have the value ``TOTAL`` for each side.
+    Every item has a value above 0 for at least one side. Some division therefore gives both sides a
+    value above 0.
     """
     rng, seen = random.Random(f"negotiation {things}"), set[str]()
     every = [counts for counts in product(range(1, things - len(ITEMS) + 2), repeat=len(ITEMS)) if sum(counts) == things]
@@ -99,7 +112,7 @@ def _scenarios(things: int) -> Iterator[Scenario]:
 
 @cache
 def _values(counts: Bundle) -> list[Bundle]:
-    """Returns the values of one of each item at which all are worth ``TOTAL``."""
+    """Returns all values per item at which the counts have the value ``TOTAL`` together."""
     return [tuple(values) for values in _valued(counts, TOTAL)]
 
 
@@ -108,8 +121,8 @@ def _valued(counts: Bundle, worth: int) -> Iterator[list[int]]:
         yield from [[]] if worth == 0 else []
         return
     for value in range(worth // counts[0] + 1):
-        for others in _valued(counts[1:], worth - value * counts[0]):
-            yield [value, *others]
+        for rest in _valued(counts[1:], worth - value * counts[0]):
+            yield [value, *rest]
 
 
 def _name(s: Scenario) -> str:
@@ -117,6 +130,6 @@ def _name(s: Scenario) -> str:
 
 
 def _kind(s: Scenario) -> str:
-    """Returns what scenarios share that are the same but for the names of the items and the sides."""
+    """Returns the same text for scenarios that differ only in the names of items and sides."""
     first, second = s.values
     return str(min(sorted(zip(s.counts, *pair, strict=True)) for pair in ((first, second), (second, first))))

@@ -1,4 +1,4 @@
-"""``agentgym/TwentyQuestions-v1``: one seat finds the thing that the other knows, by questions that are answered with yes or no."""
+"""``agentgym/TwentyQuestions-v1``: one seat finds the thing of the other by yes/no questions."""
 
 import random
 import re
@@ -14,13 +14,16 @@ from agentgym_envs.multi.game import TextGame
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
 QUESTIONS = 20
-GUESSES = 3  # of the questions: a list of guesses is no way to find anything
+GUESSES = 3  # limit of guesses among the questions: listing names must not work
 ASKER, ANSWERER = "asker_0", "answerer_0"
 _GUESS = re.compile(r"guess\s+(.{1,60}?)\??", re.IGNORECASE)
 
 
 class TwentyQuestions(TextGame):
-    """The asker has twenty questions and guesses, and a false answer ends the game. Both win or lose together."""
+    """The asker has twenty questions and guesses to find a thing that the answerer knows.
+
+    A false answer ends the game. Both seats win or lose together.
+    """
 
     instructions = (
         f"Twenty Questions. {ANSWERER} knows a country or a chemical element, and {ASKER} has to find it with at most {QUESTIONS} "
@@ -50,11 +53,14 @@ class TwentyQuestions(TextGame):
         return self.topic.things[self._number]
 
     def make_tasks(self) -> TaskSet:
-        """Returns a task for each thing of each topic; the difficulty is the number of bits that tell the topic's things apart."""
+        """Returns one task per thing of each topic.
+
+        The difficulty is the number of bits that distinguish the things of the topic.
+        """
         return TaskSet(_tasks())
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
-        """Explains the attributes to the asker, and tells the answerer the thing and its facts."""
+        """Returns the attributes for the asker, and the thing and its facts for the answerer."""
         self._topic: str = task.data["topic"]
         self._number: int = task.data["number"]
         self._left, self._asked = QUESTIONS, list[tuple[Question, bool]]()
@@ -68,7 +74,7 @@ class TwentyQuestions(TextGame):
         }
 
     def goal(self, seat: str) -> str:
-        """Returns the asker's, or the answerer's."""
+        """Returns the goal of the asker or of the answerer."""
         find = f"find the {self.topic.name} with at most {QUESTIONS} questions and guesses"
         return find if seat == ASKER else f"answer truly, so that {ASKER} can {find}"
 
@@ -91,11 +97,14 @@ class TwentyQuestions(TextGame):
         return self._tell("", f"{ASKER}: {self._open}\nAnswer yes or no.")
 
     def actions(self, seat: str) -> list[str]:
-        """Returns questions and all guesses, or both answers."""
+        """Returns the offered questions and all guesses; both answers while a question is open."""
         return ["yes", "no"] if self._open is not None else list(_listed(self.topic.name))
 
     def oracle(self, seat: str) -> str:
-        """Returns the truth, or the question that halves best the things that are left, or the guess if one thing is left."""
+        """Returns the true answer, or the next question, or the guess if one thing is left.
+
+        The question is the offered one that splits the remaining things most evenly.
+        """
         if self._open is not None:
             return self._truth(self._open)
         left = self._candidates()
@@ -119,7 +128,7 @@ class TwentyQuestions(TextGame):
         return "yes" if question.holds(self.thing) else "no"
 
     def _candidates(self) -> list[Thing]:
-        """Returns the things that all answers allow and that were not guessed."""
+        """Returns the things that fit all answers and were not guessed."""
         asked, wrong = self._asked, self._wrong
         return [t for t in self.topic.things if t not in wrong and all(q.holds(t) == yes for q, yes in asked)]
 
@@ -137,7 +146,7 @@ class TwentyQuestions(TextGame):
     def _guess(self, name: str) -> Mapping[str, Outcome]:
         thing = self.topic.find(name)
         if thing is None:
-            return self._refuse(ASKER, f"There is no {self.topic.name} of that name: {echo(name)}{self._meant(name)}")
+            return self._refuse(ASKER, f"There is no {self.topic.name} of that name: {echo(name)}{self._suggestions(name)}")
         if thing is self.thing:
             text = f"{ASKER} guesses {thing.name}: right."
             return {seat: Outcome(text, 1.0, done=True, success=True) for seat in self.seats}
@@ -145,13 +154,13 @@ class TwentyQuestions(TextGame):
         text, left = f"No, it is not {thing.name}.", GUESSES - len(self._wrong)
         return self._count(f"{text} Guesses left: {left}.") if left else self._lose(f"{text} That was the last guess.")
 
-    def _meant(self, name: str) -> str:
-        """Returns a line with names that may have been meant."""
+    def _suggestions(self, name: str) -> str:
+        """Returns a line that suggests similar names, or an empty text."""
         near = similar(name, self.topic.words("name"))
         return f"\nDid you mean {' or '.join(near)}?" if near else ""
 
     def _count(self, text: str) -> Mapping[str, Outcome]:
-        """Takes one of the questions away, and ends the game with the last."""
+        """Counts a question or guess, and ends the game after the last one."""
         self._left -= 1
         if self._left == 0:
             return self._lose(f"{text} That was the last question.")
@@ -169,7 +178,7 @@ class TwentyQuestions(TextGame):
 
 @cache
 def _listed(topic: str) -> tuple[str, ...]:
-    """Returns questions about a topic, and all guesses."""
+    """Returns the offered questions about a topic, and all guesses."""
     things = topics()[topic].things
     return (*map(str, topics()[topic].offered(things)), *(f"guess {thing.name}" for thing in things))
 

@@ -1,4 +1,4 @@
-"""Reads questions, and explains values that nothing has."""
+"""Parses questions, and explains values that no thing has."""
 
 import re
 
@@ -6,7 +6,7 @@ from agentgym_envs.core import command, echo
 from agentgym_envs.envs.twenty_questions import words
 from agentgym_envs.envs.twenty_questions.things import Question, Topic
 
-FEW = 8  # so many words of an attribute are all listed
+FEW = 8  # an error message lists all words of an attribute up to this number
 _QUESTION = re.compile(r"ask (?:the )?([a-z ]{1,30}?) (?:is )?(above|begins with|is) (.{1,60})", re.IGNORECASE)
 _NUMBER = re.compile(r"([0-9]{1,3}(?:[, '][0-9]{3})+|[0-9]{1,12})(\.[0-9]{1,6})? ?(?:(thousand|million|k)\b)? ?(.*)", re.IGNORECASE)
 _SCALES = {"": 1, "k": 10**3, "thousand": 10**3, "million": 10**6}
@@ -14,18 +14,19 @@ _LETTERS = re.compile(r"(?:(?:the )?letters? )?[\"'“‘]?(.*?)[\"'”’]?", r
 
 
 class Misread(ValueError):
-    """Words that are not a question about the topic; the text says why and how to ask."""
+    """The text is not a question about the topic; the message explains why and how to ask."""
 
 
 def read(topic: Topic, action: str) -> Question:
-    """Reads a question.
+    """Parses a question.
 
     Args:
-        topic: that it is about.
-        action: any words.
+        topic: The topic of the question.
+        action: Any text.
 
     Raises:
-        Misread: the words are not a question, the attribute does not exist, or nothing has such a value.
+        Misread: The text is not a question, or the attribute does not exist, or no thing has the
+            value.
     """
     found = _QUESTION.fullmatch(command(action).rstrip("? "))
     if not found:
@@ -42,7 +43,11 @@ def read(topic: Topic, action: str) -> Question:
 
 
 def _number(topic: Topic, attribute: str, relation: str, value: str) -> str:
-    """Returns a number in the attribute's unit, as digits."""
+    """Returns a number in the attribute's unit, as digits.
+
+    Raises:
+        Misread: No thing has this value.
+    """
     low, high = topic.range(attribute) or (0, 0)
     number = None if relation == "begins with" else _whole(value, topic.attributes[attribute].units)
     if number is not None and (0 if relation == "above" else low) <= number <= high - (relation == "above"):
@@ -60,13 +65,17 @@ def _whole(text: str, units: tuple[str, ...]) -> int | None:
         return None
     digits, decimals, scale = re.sub("[, ']", "", found[1]), (found[2] or ".")[1:], _SCALES[found[3] or ""]
     if decimals and scale == 1:
-        return None  # 5.000 is five thousand to some and five to others
+        return None  # 5.000 is ambiguous: five thousand or five
     whole, rest = divmod(int(digits + decimals) * scale, 10 ** len(decimals))
     return None if rest else whole
 
 
 def _word(topic: Topic, attribute: str, value: str) -> str:
-    """Returns a word as the facts write it; a plural is read as its singular."""
+    """Returns a word as the facts spell it. A plural is read as its singular.
+
+    Raises:
+        Misread: No thing has this word.
+    """
     known = topic.words(attribute)
     wanted = words.key(value)
     if found := known.get(wanted) or known.get(wanted.removesuffix("s")):
@@ -75,7 +84,11 @@ def _word(topic: Topic, attribute: str, value: str) -> str:
 
 
 def _letters(topic: Topic, attribute: str, value: str) -> str:
-    """Returns letters that a word of the attribute begins with."""
+    """Returns the first letters of a question, with a capital.
+
+    Raises:
+        Misread: No word of the attribute begins with them.
+    """
     found = _LETTERS.fullmatch(value)
     letters = found[1] if found else value
     begin = words.folded(letters)
@@ -85,7 +98,7 @@ def _letters(topic: Topic, attribute: str, value: str) -> str:
 
 
 def _possible(topic: Topic, attribute: str, value: str) -> str:
-    """Returns all words of an attribute, or those that may have been meant, or its meaning."""
+    """Returns a hint: all words of the attribute, or similar words, or its meaning."""
     known = list(dict.fromkeys(topic.words(attribute).values()))
     if len(known) <= FEW:
         return f"Possible are {', '.join(known)}."

@@ -1,4 +1,7 @@
-"""Things that can be asked for: countries and chemical elements, from the facts of agentgym/Search (GeoNames, mendeleev)."""
+"""The things to find: countries and chemical elements.
+
+The facts are those of ``agentgym/Search`` (GeoNames, mendeleev).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,24 +12,24 @@ from agentgym_envs.envs.search.world import facts
 from agentgym_envs.envs.twenty_questions import words
 
 Value = str | int | tuple[str, ...] | None
-"""Of an attribute: a word, a number, several words, or unknown."""
-COMMON = 5  # a word is offered as a question if so many things have it
+"""The value of an attribute: a word, a number, several words, or None if it is unknown."""
+COMMON = 5  # number of things that share a word from which it is offered as a question
 
 
 class Thing(NamedTuple):
-    """Something to be found."""
+    """A thing to find."""
 
     name: str
     facts: Mapping[str, Value]
 
     def words(self, attribute: str) -> tuple[str, ...]:
-        """Returns the words of an attribute: none if it is unknown."""
+        """Returns the words of an attribute. The tuple is empty if the value is unknown."""
         known = self.facts[attribute]
         return known if isinstance(known, tuple) else () if known is None else (str(known),)
 
 
 class Question(NamedTuple):
-    """A question that can be answered with yes or no; its value is written as in the facts."""
+    """A yes/no question. Its value is spelled as in the facts."""
 
     attribute: str
     relation: str
@@ -36,7 +39,7 @@ class Question(NamedTuple):
         return f"ask {self.attribute} {self.relation} {self.value}"
 
     def holds(self, thing: Thing) -> bool:
-        """Says whether yes is right; nothing holds of an unknown value."""
+        """Returns whether the true answer is yes. For an unknown value it is no."""
         if self.relation == "above":
             known = thing.facts[self.attribute]
             return isinstance(known, int) and known > int(self.value)
@@ -50,41 +53,45 @@ class Attribute(NamedTuple):
     """An attribute of all things of a topic.
 
     Attributes:
-        meaning: shown to the asker.
-        others: other names of its words.
-        units: ways to write its unit.
-        single: each thing has a word of its own, so that first letters are offered as questions.
+        meaning: The explanation for the asker.
+        synonyms: The words of the attribute by their other names.
+        units: The spellings of its unit.
+        single: Each thing has a different word. The offered questions are then about first letters.
     """
 
     meaning: str
-    others: Mapping[str, str] = {}
+    synonyms: Mapping[str, str] = {}
     units: tuple[str, ...] = ()
     single: bool = False
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A kind of things, all with the same attributes."""
+    """A kind of things with the same attributes."""
 
     name: str
     attributes: Mapping[str, Attribute]
     things: Sequence[Thing]
 
     def find(self, name: str) -> Thing | None:
-        """Returns the thing of a name, however it is spelt."""
+        """Returns the thing with this name, in any known spelling; None for other names."""
         found = self.words("name").get(words.key(name))
         return next((thing for thing in self.things if thing.name == found), None)
 
     def words(self, attribute: str) -> Mapping[str, str]:
-        """Returns all words of an attribute by their keys, other names included."""
+        """Returns all words of an attribute by their keys, synonyms included."""
         return _words(self.name, attribute)
 
     def range(self, attribute: str) -> tuple[int, int] | None:
-        """Returns the smallest and the largest number of an attribute, or None if its values are words."""
+        """Returns the smallest and the largest number of an attribute; None for words."""
         return _range(self.name, attribute)
 
     def offered(self, things: Sequence[Thing]) -> list[Question]:
-        """Returns questions about all attributes: common words, first letters, quarters of each number among some things."""
+        """Returns questions about all attributes, in the order of the attributes.
+
+        They ask for common words, for first letters, and for the quartiles of each number among
+        ``things``.
+        """
         return [question for attribute in self.attributes for question in self._offered(attribute, things)]
 
     def _offered(self, attribute: str, things: Sequence[Thing]) -> list[Question]:
@@ -97,19 +104,26 @@ class Topic:
 
 @lru_cache(maxsize=4096)  # the games about a topic share their first questions
 def best_question(topic: str, left: tuple[str, ...]) -> Question | None:
-    """Returns the offered question whose answer halves best the things that are left, or None if none tells them apart."""
+    """Returns the offered question that splits the remaining things most evenly.
+
+    Returns None if no offered question splits them.
+
+    Args:
+        topic: The name of the topic.
+        left: The names of the remaining things.
+    """
     things = [thing for thing in topics()[topic].things if thing.name in left]
-    halves = {q: abs(2 * sum(q.holds(thing) for thing in things) - len(things)) for q in topics()[topic].offered(things)}
-    best = min(halves, key=lambda question: halves[question])
-    return best if halves[best] < len(things) else None
+    imbalance = {q: abs(2 * sum(q.holds(thing) for thing in things) - len(things)) for q in topics()[topic].offered(things)}
+    best = min(imbalance, key=lambda question: imbalance[question])
+    return best if imbalance[best] < len(things) else None
 
 
 @cache
 def _words(topic: str, attribute: str) -> Mapping[str, str]:
-    """Returns the words of an attribute by their keys. Any country can be named as a neighbour."""
+    """Returns the words of an attribute by their keys. Every country is a valid neighbour."""
     known = topics()[topic]
     source = "name" if attribute == "neighbour" else attribute
-    return words.index((word for thing in known.things for word in thing.words(source)), known.attributes[attribute].others)
+    return words.index((word for thing in known.things for word in thing.words(source)), known.attributes[attribute].synonyms)
 
 
 @cache
@@ -120,7 +134,10 @@ def _range(topic: str, attribute: str) -> tuple[int, int] | None:
 
 @cache
 def _common(topic: str, attribute: str) -> list[tuple[str, str]]:
-    """Returns the words that several things have, or the first letters where each thing has a word of its own."""
+    """Returns relations and values that at least ``COMMON`` things share.
+
+    The values are words, or first letters where each thing has a different word.
+    """
     found: dict[tuple[str, str], int] = {}
     for thing in topics()[topic].things:
         for word in thing.words(attribute):
@@ -139,19 +156,14 @@ def topics() -> dict[str, Topic]:
 
 
 def _country(row: Any) -> Thing:
-    """Returns a country; its name is written without an article, as nobody would look for it under T."""
-    name, neighbours = _plain(row.name), tuple(map(_plain, row.neighbours))
-    attributes = {
-        "name": name,
-        "continent": row.continent,
-        "capital": row.capital.strip(),
-        "currency": row.currency,
-        "area": row.area,
-    }
-    return Thing(name, {**attributes, "neighbour": neighbours, "neighbours": len(neighbours)})
+    """Returns a country from its row of facts."""
+    name, neighbours = _without_article(row.name), tuple(map(_without_article, row.neighbours))
+    single = {"name": name, "continent": row.continent, "capital": row.capital.strip(), "currency": row.currency, "area": row.area}
+    return Thing(name, {**single, "neighbour": neighbours, "neighbours": len(neighbours)})
 
 
-def _plain(name: str) -> str:
+def _without_article(name: str) -> str:
+    """Returns a name without "The ": the first letter of The Gambia is G."""
     return name.removeprefix("The ")
 
 

@@ -1,11 +1,11 @@
-"""How names are compared: without accents, case and punctuation, and with other names that people use."""
+"""Comparison of names: without accents, case and punctuation, and with synonyms."""
 
 import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-_SIGNS = re.compile(r"['’`.\"]")  # within a word
+_SIGNS = re.compile(r"['’`.\"]")  # punctuation within a word
 _WORD = re.compile(r"[a-z0-9]+")
 
 COUNTRIES = {
@@ -42,24 +42,37 @@ ATTRIBUTES = {"neighbor": "neighbour", "neighbors": "neighbours", "atomic number
 
 
 def folded(text: str) -> str:
-    """Returns a text in lower case and without accents."""
+    """Returns a text in lower case and without accents.
+
+    >>> folded("Côte d'Ivoire")
+    "cote d'ivoire"
+    """
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).casefold()
 
 
 def key(name: str) -> str:
-    """Returns the same text for all spellings of a name: ``the U.S. & St. Helena`` gives ``us and st helena``."""
+    """Returns the same text for all spellings of a name.
+
+    >>> key("the U.S. & Saint Helena")
+    'us and st helena'
+    """
     found = _WORD.findall(_SIGNS.sub("", folded(name).replace("&", " and ")))
     parts = found[1:] if found[:1] == ["the"] else found
     return " ".join("st" if part == "saint" else part for part in parts)
 
 
-def index(names: Iterable[str], others: Mapping[str, str]) -> dict[str, str]:
-    """Returns the names by their keys, and by those of their other names."""
+def index(names: Iterable[str], synonyms: Mapping[str, str]) -> dict[str, str]:
+    """Returns the names by their keys, and by the keys of their synonyms.
+
+    Args:
+        names: The names.
+        synonyms: Names by their synonyms.
+    """
     known = {key(name): name for name in names}
-    return {key(other): name for other, name in others.items()} | known
+    return {key(synonym): name for synonym, name in synonyms.items()} | known
 
 
 def similar(name: str, known: Mapping[str, str]) -> list[str]:
-    """Returns up to three names of an :func:`index` that a name may have been meant to be."""
+    """Returns up to three names of an :func:`index` that are similar to a name."""
     near = difflib.get_close_matches(key(name)[:60], known, n=3, cutoff=0.75)
     return list(dict.fromkeys(known[found] for found in near))

@@ -1,1 +1,1 @@
-"""Two attempts at a task of another environment, in one episode."""
+"""Two attempts at a task of another environment in one episode."""

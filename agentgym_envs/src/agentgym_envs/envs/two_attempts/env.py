@@ -1,7 +1,8 @@
-"""Two attempts at the same task in one episode: an agent that learns here learns to correct itself.
+"""Two attempts at the same task in one episode: an environment to learn self-correction.
 
-After SCoRe (Kumar et al., 2024, arXiv 2409.12917): the reward is r₂ + α(r₂ − r₁), so that an agent gains by a better second attempt
-and loses by a worse one. It is not told how the first one was judged, beyond what that environment itself says.
+The reward is that of SCoRe (Kumar et al., 2024, arXiv 2409.12917): r₂ + α(r₂ − r₁).
+A better second attempt raises it, and a worse one lowers it. The agent does not see the score of
+the first attempt, unless the environment itself shows it.
 """
 
 import random
@@ -20,21 +21,24 @@ AGAIN = "The first attempt is over. Second attempt at the same task, from its be
 class TwoAttemptsEnv(TextEnv):
     """Another environment, twice.
 
-    ``info["score"]`` and ``["success"]`` are the second attempt's; ``["attempt"]`` is 1 or 2, ``["first_score"]`` what the first
-    has come to. With ``alpha`` above 0 the rewards add up to the score plus ``alpha`` times what the second attempt gained.
+    ``info["score"]`` and ``info["success"]`` are those of the second attempt.
+    ``info["attempt"]`` is 1 or 2. ``info["first_score"]`` is the score of the first attempt so far.
+    With ``alpha`` above 0 the rewards add up to the score plus ``alpha`` times the gain of the
+    second attempt over the first.
 
     Args:
-        of: the environment's id; it keeps the contract of :class:`TextEnv`.
-        alpha: weight of the gain.
-        turns: of an attempt; None: the registered limit of ``of``.
-        split: see :class:`TextEnv`.
-        tasks: likewise.
-        admissible: likewise.
-        render_mode: likewise.
-        **kwargs: for the constructor of ``of``.
+        of: The id of the environment, which must be a :class:`TextEnv`.
+        alpha: The weight of the gain, 0 or more.
+        turns: The limit of turns per attempt; None means the registered limit of ``of``.
+        split: See :class:`TextEnv`.
+        tasks: See :class:`TextEnv`.
+        admissible: See :class:`TextEnv`.
+        render_mode: See :class:`TextEnv`.
+        **kwargs: Keywords for the constructor of ``of``.
 
     Raises:
-        ArgumentError: ``of`` keeps another contract, has no limit or several seats, or a value cannot be.
+        ArgumentError: ``of`` is not a :class:`TextEnv`, has no limit or several seats, or a value
+            is out of range.
     """
 
     def __init__(
@@ -52,24 +56,24 @@ class TwoAttemptsEnv(TextEnv):
         self._inner: Any = registry.make(of, split=split, tasks=tasks, max_episode_steps=-1, **kwargs).unwrapped
         limit = turns if turns is not None else registry.spec(of).max_episode_steps
         if not isinstance(self._inner, TextEnv) or isinstance(self._inner, TwoAttemptsEnv):
-            raise ArgumentError(f"of={of!r}: two attempts are made at an environment that is a TextEnv, and not at attempts")
+            raise ArgumentError(f"of={of!r}: must be a TextEnv and not TwoAttempts")
         seats: tuple[str, ...] = getattr(self._inner, "seats", ())
         if len(seats) > 1:
             raise ArgumentError(
-                f"seats={kwargs['seats']!r}: two attempts are one stream without names, and cannot tell apart {', '.join(seats)}; "
-                f"choose one seat, such as {seats[0]!r}"
+                f"seats={kwargs['seats']!r}: the observations of two attempts do not name a seat, so they cannot distinguish "
+                f"{', '.join(seats)}; use one seat, such as {seats[0]!r}"
             )
         if type(limit) is not int or limit < 1:
-            raise ArgumentError(f"turns={limit!r}: an attempt at {of} needs a limit, a whole number from 1 up")
+            raise ArgumentError(f"turns={limit!r}: an attempt at {of} needs a limit; use a whole number from 1 up")
         if alpha < 0:
-            raise ArgumentError(f"alpha={alpha}: the gain of the second attempt cannot be punished; take 0 or more")
+            raise ArgumentError(f"alpha={alpha}: the weight of the gain must not be negative; use 0 or more")
         self._alpha, self._limit = alpha, limit
         self.instructions = f"{self._inner.instructions}\n\n{RULES}"  # type: ignore[misc]
         self.tools = dict(self._inner.tools)  # type: ignore[misc]
         super().__init__(split=split, tasks=tasks, admissible=admissible, render_mode=render_mode)
 
     def make_tasks(self) -> TaskSet:
-        """Returns those of the other environment."""
+        """Returns the tasks of the other environment."""
         tasks: TaskSet = self._inner.task_set
         return tasks
 
@@ -81,7 +85,7 @@ class TwoAttemptsEnv(TextEnv):
         return observation, info["goal"]
 
     def act(self, action: str) -> Outcome:
-        """Acts in the attempt, and starts the second when the first is over."""
+        """Acts in the current attempt, and starts the second attempt at the end of the first."""
         observation, _, done, _, info = self._inner.step(action)
         self._taken += 1
         over = done or self._taken == self._limit
@@ -89,33 +93,34 @@ class TwoAttemptsEnv(TextEnv):
         success = info["success"] and self._attempt == 2
         if self._attempt == 1:
             self._first = info["score"]
-        extra = {"attempt": self._attempt, "first_score": self._first}
+        progress = {"attempt": self._attempt, "first_score": self._first}
         if over and self._attempt == 1:
             again, _ = self._inner.reset(**self._start)
             self._attempt, self._taken, over = 2, 0, False
             observation = f"{observation}\n\n{AGAIN}\n{again}"
-        return Outcome(observation, score, over, success, info["invalid"], extra)
+        return Outcome(observation, score, over, success, info["invalid"], progress)
 
     def refuse(self, text: str) -> Outcome:
-        """Takes one of the attempt's turns too."""
+        """Handles a malformed response; it uses up a turn of the attempt."""
         return self.act(InvalidResponse(text))
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Applies an action; the gain of the second attempt is in the reward of the last."""
+        """Applies an action. The last reward includes the weighted gain of the second attempt."""
         observation, reward, terminated, truncated, info = super().step(action)
         gain = self._alpha * (info["score"] - self._first) if terminated else 0.0
         return observation, reward + gain, terminated, truncated, info
 
     def _info(self, outcome: Outcome) -> dict[str, Any]:
-        return {"attempt": self._attempt, "first_score": self._first, **super()._info(outcome)}  # an outcome tells of its own
+        # An outcome of `act` has these two values for its action; they replace the current ones.
+        return {"attempt": self._attempt, "first_score": self._first, **super()._info(outcome)}
 
     def actions(self) -> list[str]:
-        """Returns those of the attempt."""
+        """Returns the admissible actions of the current attempt."""
         listed: list[str] = self._inner.actions()
         return listed
 
     def oracle(self) -> Iterator[str]:
-        """Yields actions that solve the task in both attempts, from here."""
+        """Yields actions that solve the task in all remaining attempts, from the current state."""
         while not self._over:
             attempt = self._attempt
             for action in self._inner.oracle():
