@@ -111,9 +111,8 @@ def test_a_curriculum_whose_methods_are_missing_or_raise(install, tmp_path, code
 
 
 def test_the_object_that_is_built_needs_all_methods(install):
-    install(
-        "class Half:\n    def horizon(self, step): return 5\n@dataclass\nclass Acme(CurriculumPlugin):\n    def build(self): return Half()"
-    )
+    half = "class Half:\n    def horizon(self, step): return 5\n"
+    install(f"{half}@dataclass\nclass Acme(CurriculumPlugin):\n    def build(self): return Half()")
     with pytest.raises(
         BrokenPlugin, match="Half lacks build, difficulties, observe, state_dict, load_state_dict of Curriculum: inherit"
     ):
@@ -173,7 +172,9 @@ def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
 
 def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(install, tmp_path, monkeypatch, capfd):
     install(
-        "@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5\n    def observe(self, metrics): metrics['gone']"
+        "@dataclass\nclass Acme(Curriculum):\n"
+        "    def horizon(self, step): return 5\n"
+        "    def observe(self, metrics): metrics['gone']"
     )
     made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
     monkeypatch.setattr("agentgym_train.run.work.work", lambda folder, console: made.observe({}))

@@ -155,7 +155,8 @@ def verify(made: object, base: type, who: str) -> None:
     """
     if missing := [name for name, member in _members(base) if not _fits(made, name, member)]:
         raise BrokenPlugin(
-            f"{who}: {type(made).__name__} lacks {', '.join(missing)} of {base.__name__}: inherit from agentgym_train.{base.__name__}"
+            f"{who}: {type(made).__name__} lacks {', '.join(missing)} of {base.__name__}: "
+            f"inherit from agentgym_train.{base.__name__}"
         )
 
 
