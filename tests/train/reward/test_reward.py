@@ -189,7 +189,7 @@ def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
         ("model.max_context=2000", "is more than the 512 positions"),
         ("model.last_layers=3", "model.last_layers=3 is more than the 2 layers"),
         ("engine.minibatches=2", "engine.minibatches=2: a step is one update here; set comparisons.pairs"),
-        ("engine.zero={context=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
+        ("engine.zero={stage=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
         ("comparisons.files=['/no/where']", "/no/where holds no comparisons"),
         ("comparisons.files=[]", "'comparisons.files'"),
         ("comparisons.held_out=1.0", "'comparisons.held_out': input should be less than 1, not 1.0"),
