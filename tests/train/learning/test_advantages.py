@@ -3,10 +3,9 @@
 import statistics
 
 import numpy as np
-import processes
 import pytest
 import torch
-import torch.distributed as dist
+import whitening
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,17 +60,11 @@ def test_whitening_is_numpys():
     assert not whitened(value * 1e-8, action, Distributed()).any(), "rounding around 0 is no spread"
 
 
-def whiten_a_share(rank, value, action, out):
-    if dist.is_initialized():  # by another test, before this process was forked
-        dist.destroy_process_group()
-    dist.init_process_group("gloo")
-    torch.save(whitened(value[rank::2], action[rank::2], Distributed()), f"{out}/{rank}.pt")
-
-
 @pytest.mark.slow
-def test_whitening_is_over_all_processes(tmp_path):
+def test_whitening_is_over_all_processes(warm, tmp_path):
     value, action = torch.randn(6, 7) + torch.arange(6.0)[:, None], torch.rand(6, 7) < 0.5
-    assert processes.fork(2, whiten_a_share, value, action, tmp_path) == 0
+    torch.save((value, action), tmp_path / "input.pt")
+    warm.play(whitening.__file__, tmp_path, tmp_path / "input.pt", tmp_path)
     alone = whitened(value, action, Distributed())
     for rank in range(2):
         torch.testing.assert_close(torch.load(tmp_path / f"{rank}.pt"), alone[rank::2])
