@@ -254,3 +254,41 @@ def test_texts_have_no_doubled_article_and_no_gap():
         assert not wrong.search(text), text
         assert not text[0].islower(), text
         assert text[-1] in ".?”m", text
+
+
+BOUNDED = [
+    ("number", "6", ["thirty-six", "six hundred", "6k", "6 million", "6%", "6 dozen", "over 6", "under 6", "more than 6", "6+", "not six", "6 is wrong"]),
+    ("number", "36", ["6", "thirty", "thirty-six hundred"]),
+    ("money", "22", ["€22", "22 cents", "$22k", "$22 million", "-$22", "22 pounds"]),
+    ("date", "2023-04-19", ["not Apr 19, 2023", "before Apr 19, 2023", "about Apr 19, 2023", "Apr 19, 2023 is wrong"]),
+    ("time", "18:00", ["not 18:00", "before 18:00", "about 18:00"]),
+    ("month", "2025-08", ["not August 2025", "before August 2025"]),
+    ("duration", "59", ["not 59 min", "59 seconds", "59 km", "59 days", "over 59 min"]),
+    ("codes", "KE-7972 CY-5529", ["KE-7972 and CY-5529 are not in the order"]),
+]  # fmt: skip
+FAIR = [
+    ("number", "36", ["thirty-six", "36", "thirty six orders"]),
+    ("number", "600", ["six hundred", "600"]),
+    ("number", "3", ["Three, one of them cancelled"]),
+    ("money", "22", ["twenty-two dollars", "$22", "22 USD"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "said"), [(k, v, s) for k, v, texts in BOUNDED for s in texts])
+def test_a_bound_a_denial_or_another_unit_is_no_answer(kind, value, said):
+    assert not accepts({"kind": kind, "value": value}, said, "What is it?")
+
+
+@pytest.mark.parametrize(("kind", "value", "said"), [(k, v, s) for k, v, texts in FAIR for s in texts])
+def test_number_words_are_numbers(kind, value, said):
+    assert accepts({"kind": kind, "value": value}, said, "What is it?")
+
+
+def test_a_unit_that_contradicts_the_question_is_wrong():
+    spec, asked = {"kind": "number", "value": "50"}, "What is the speed limit, in km/h?"
+    assert [accepts(spec, said, asked) for said in ("50", "50 km/h", "50 mph", "50 m/s")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("said", ["Esme Ibarra is not the customer", "Esme Ibarra did not place it"])
+def test_a_denial_behind_a_name_counts(said):
+    assert not accepts({"kind": "name", "value": "Esme Ibarra", "among": ["Esme Ibarra", "Amir Winslow"]}, said, "Who placed it?")

@@ -5,6 +5,7 @@ import json
 import socket
 import stat
 import threading
+import time
 
 import pytest
 from pages import ORIGIN, PagesEnv
@@ -145,6 +146,21 @@ def test_logins_are_written_and_used(servers, urls, tmp_path, monkeypatch):
 
 
 @pytest.mark.browser
+@pytest.mark.browser
+def test_a_site_that_does_not_answer_is_named_at_once_and_the_others_are_signed_in_at(servers, urls, tmp_path, monkeypatch):
+    config = tmp_path / "test.raw.json"
+    config.write_text(json.dumps([task(0, "shopping_state.json"), task(1, "gitlab_state.json")]))
+    monkeypatch.setattr("agentgym_envs.envs.web.webarena.command.ACCOUNTS", {**login.ACCOUNTS, **accounts(servers)})
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        monkeypatch.setenv("SHOPPING", f"http://127.0.0.1:{free.getsockname()[1]}")
+    began = time.monotonic()
+    ran = CliRunner().invoke(app, ["webarena", "login", "--config", str(config), "--folder", str(tmp_path)])
+    assert ran.exit_code == 2
+    assert "does not answer (Connection refused)" in ran.output
+    assert "gitlab_state.json: signed in" in ran.output
+    assert time.monotonic() - began < login.SECONDS / 2
+
+
 def test_a_wrong_password_is_said(servers, urls, tmp_path, monkeypatch):
     monkeypatch.setattr(login, "SECONDS", 3)
     wrong = {"shopping": Account("nobody", "wrong", "/login")}

@@ -10,6 +10,8 @@ pytestmark = pytest.mark.timeout(120)
 
 # A form of HTML, and the lines that show it when the whole page is shown.
 FORMS = [
+    ("<section aria-label='ab c'><p>a</p><p>bc</p></section>", "region 'ab c'|>'a'|>'bc'"),
+    ("<section aria-label='1 2'><p>12</p></section>", "region '1 2'|>'12'"),
     ("<section aria-label='10 tips for 2026'>1 <b>0</b><p>20</p></section>", "region '10 tips for 2026'|>'1 '|>'0'|>'20'"),
     (
         "<section aria-label='A short guide to printer drivers'>to <a href=/>go</a></section>",

@@ -141,11 +141,12 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
 
 
 def _says_all(node: Node, by_id: Mapping[str, Node]) -> bool:
-    """Says whether an element's name is what stands within it, all of it and in its order, blanks aside.
+    """Returns whether an element's name consists of the texts in the element, all of them and in their order.
 
-    A name that says more or less may come from elsewhere, and a text that occurs in it by chance would be lost to the reader.
+    The name may have a blank between two texts. A name with more or less than these texts may come from elsewhere, and a text
+    that occurs in it by chance would be lost to the reader.
     """
-    rest = "".join(_name(node).split())
+    rest = " ".join(_name(node).split())
     if not rest:
         return False
     below = [by_id[i] for i in reversed(node.get("childIds", ())) if i in by_id]
@@ -155,10 +156,10 @@ def _says_all(node: Node, by_id: Mapping[str, Node]) -> bool:
         if parts and inner["role"]["value"] != "StaticText":
             below += parts
         elif inner["role"]["value"] != "ListMarker":
-            text = "".join(_name(inner).split())
+            text = " ".join(_name(inner).split())
             if not rest.startswith(text):
                 return False
-            rest = rest[len(text) :]
+            rest = rest[len(text) :].lstrip()
     return not rest
 
 

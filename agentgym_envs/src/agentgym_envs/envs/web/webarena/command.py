@@ -7,7 +7,7 @@ import typer
 
 from agentgym_envs.envs.web.webarena.config import read_tasks, site_urls
 from agentgym_envs.envs.web.webarena.login import ACCOUNTS, Account, sites_of, write_logins
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised
 
 Config = Annotated[
     str | None, typer.Option(help="The tasks: test.raw.json, a folder, or libwebarena; the variable WEBARENA_CONFIG without it.")
@@ -28,13 +28,21 @@ def login(config: Config = None, folder: Folder = Path(), account: Users = None,
     urls, accounts = site_urls(), {**ACCOUNTS, **dict(_account(text) for text in account or ())}
     states = sorted({task["storage_state"] for task in read_tasks(config) if task.get("storage_state")})
     ready = [state for state in states if all(site.upper() in urls for site in sites_of(state))]
+    failed: list[str] = []
     for state in states:
         if state in ready:
-            (file,) = write_logins(folder, [state], urls, accounts, browser)
+            try:
+                (file,) = write_logins(folder, [state], urls, accounts, browser)
+            except EnvFailure as error:  # the other sites are signed in at
+                failed.append(str(error))
+                typer.echo(f"{folder / state}: {error}")
+                continue
             typer.echo(f"{file}: signed in")
         else:
             missing = [site.upper() for site in sites_of(state) if site.upper() not in urls]
             typer.echo(f"{folder / state}: left out, {' and '.join(missing)} not set")
+    if failed:
+        raise EnvRaised(f"{len(failed)} of {len(ready)} login files were not written; the first reason: {failed[0]}")
     if not ready:
         raise ArgumentError("no login file was written: set the addresses of the sites, such as SHOPPING=http://shop.example:7770")
 

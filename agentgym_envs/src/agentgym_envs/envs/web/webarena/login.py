@@ -107,6 +107,16 @@ def address(site: str, urls: Mapping[str, str]) -> str:
     return urls[site.upper()]
 
 
+def _open(session: Any, url: str) -> None:
+    """Opens a site once: a server that does not answer is named at once, without the time limit of the form."""
+    from agentgym_envs.envs.web.connection import Refused
+
+    try:
+        session.open(url)
+    except Refused as error:
+        raise EnvRaised(f"no login at {url}: {error}") from error
+
+
 def _write(file: Path, sites: Sequence[str], urls: Mapping[str, str], accounts: Mapping[str, Account], browser: str | None) -> Path:
     """Signs in at all sites of a file in one context, and writes it for its owner alone."""
     from agentgym_envs.envs.web.chromium import Setting, process
@@ -118,6 +128,7 @@ def _write(file: Path, sites: Sequence[str], urls: Mapping[str, str], accounts: 
     try:
         with session.deadline(SECONDS * len(sites)):
             for site, url in zip(sites, places, strict=True):
+                _open(session, url)
                 log_in(session.page, url, accounts[site])
             state = session.context.storage_state()
     finally:
