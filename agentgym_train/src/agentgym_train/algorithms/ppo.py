@@ -50,6 +50,7 @@ class PPO(PolicyGradient):
         weight_BT = batch.action_BT.float() if self.per == "token" else turn_weights(batch)
         step_BT = weight_BT > 0
         raw_BT = gae(self.rewards(batch), value_BT, batch.turn_BT, step_BT, gamma=self.gamma, lam=self.lam)
+        # The critic's target is the λ-return, which is A + V. It is taken before whitening, which changes the unit.
         return_BT = (raw_BT + value_BT).where(step_BT, 0.0)
         advantage_BT = forward_fill(raw_BT, step_BT).where(batch.action_BT, 0.0)
         if self.normalise:
@@ -70,7 +71,9 @@ class PPO(PolicyGradient):
 def turn_weights(batch: Batch) -> Tensor:
     """Returns, on the first action token of each turn, how many the turn has; 0 elsewhere. float32, shape (B, T)."""
     turns = int(batch.turn_BT.max()) + 1 if batch.turn_BT.numel() else 1
+    # Padding has turn 0 but no action token, so it adds nothing to the count of the first turn.
     count_BN = torch.zeros(len(batch.turn_BT), turns).scatter_add(1, batch.turn_BT, batch.action_BT.float())
+    # The first action token of a turn has a left neighbour that is not an action token of the same turn.
     goes_on_BT = torch.zeros_like(batch.action_BT)
     goes_on_BT[:, 1:] = batch.action_BT[:, :-1] & (batch.turn_BT[:, 1:] == batch.turn_BT[:, :-1])
     return count_BN.gather(1, batch.turn_BT).where(batch.action_BT & ~goes_on_BT, 0.0)
@@ -78,5 +81,6 @@ def turn_weights(batch: Batch) -> Tensor:
 
 def forward_fill(stream_BT: Tensor, step_BT: Tensor) -> Tensor:
     """Returns a stream in which every token has the number of the latest step."""
+    # The column of the latest step is the running maximum of the steps' columns.
     at_BT = torch.arange(stream_BT.shape[1]).where(step_BT, 0).cummax(1).values
     return stream_BT.gather(1, at_BT)

@@ -42,6 +42,8 @@ class RaggedCache:
         for row, ids in new.items():
             lines[self._place[row]], starts[self._place[row]] = ids, self.known[row]
             self.known[row] += len(ids)
+        # Padding is on the left, so that the last column of the logits is every row's newest token. Its positions are below the
+        # line's start, by which it is told apart; they are clamped for the model, and its keys and values are not kept.
         width, device, start_N1 = max(map(len, lines)), self._model.device, torch.tensor(starts)[:, None]
         id_NL = torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in lines], device=device)
         position_NL = start_N1 + torch.tensor([range(len(ids) - width, len(ids)) for ids in lines])
@@ -121,29 +123,35 @@ class ColumnCache(Cache):
 
     def move(self, lines: Sequence[int], to: Sequence[int], *, columns: int) -> None:
         """Moves lines to others of the same, as far as their columns are in use."""
-        for held in self._held.values():
-            used, line_M, to_M = held[:, :, :columns], torch.tensor(lines, device=held.device), torch.tensor(to, device=held.device)
-            used.index_copy_(0, to_M, used.index_select(0, line_M))
+        for held_BHCD in self._held.values():
+            used_BHSD = held_BHCD[:, :, :columns]
+            line_M, to_M = (torch.tensor(numbers, device=held_BHCD.device) for numbers in (lines, to))
+            # index_select copies first, so that lines may change places with one another.
+            used_BHSD.index_copy_(0, to_M, used_BHSD.index_select(0, line_M))
 
     def keep(self, lines: Sequence[int]) -> None:
         """Cuts out all other lines."""
         self.lines = len(lines)
-        self._held = {name: held[list(lines)] for name, held in self._held.items()}
+        self._held = {name: held_BHCD[list(lines)] for name, held_BHCD in self._held.items()}
 
     def _write(self, name: tuple[int, str], new_NHLD: Tensor) -> Tensor:
-        target, held = self.target, self._held.get(name)
-        if held is None or held.shape[2] < target.columns:
-            held = self._held[name] = self._widened(held, new_NHLD)
-        held[target.line_K, :, target.column_K] = new_NHLD[target.line_K, :, target.slot_K]
-        return held[: len(new_NHLD), :, : target.columns]
+        target, held_BHCD = self.target, self._held.get(name)
+        if held_BHCD is None or held_BHCD.shape[2] < target.columns:
+            held_BHCD = self._held[name] = self._widened(held_BHCD, new_NHLD)
+        # One scatter for all rows: token k moves from its slot in the call to its column in the cache.
+        held_BHCD[target.line_K, :, target.column_K] = new_NHLD[target.line_K, :, target.slot_K]
+        # Slices are views: the model attends to the cache in place, and nothing is copied for a call.
+        return held_BHCD[: len(new_NHLD), :, : target.columns]
 
-    def _widened(self, held: Tensor | None, like: Tensor) -> Tensor:
-        """Returns twice the room, or what is needed if that is more."""
-        have = 0 if held is None else held.shape[2]
-        room = like.new_zeros((self.lines, like.shape[1], max(2 * have, self.target.columns), like.shape[3]))
-        if held is not None:
-            room[:, :, :have] = held
-        return room
+    def _widened(self, held_BHCD: Tensor | None, like_NHLD: Tensor) -> Tensor:
+        """Returns twice the room, or as much as the call needs if that is more."""
+        have = 0 if held_BHCD is None else held_BHCD.shape[2]
+        # Doubling copies each number a constant number of times on average, however long an episode grows.
+        columns = max(2 * have, self.target.columns)
+        room_BHCD = like_NHLD.new_zeros((self.lines, like_NHLD.shape[1], columns, like_NHLD.shape[3]))
+        if held_BHCD is not None:
+            room_BHCD[:, :, :have] = held_BHCD
+        return room_BHCD
 
 
 def _mask(position_NL: Tensor, columns: int, dtype: torch.dtype) -> Tensor:

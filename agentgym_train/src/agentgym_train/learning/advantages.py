@@ -18,10 +18,11 @@ def group_centred(return_B: Tensor, group_B: Tensor, *, normalise: bool = True, 
     Returns:
         float, shape (B,); exactly 0 where all returns of a group are equal.
     """
-    groups, member_B = torch.unique(group_B, return_inverse=True)
+    groups, member_B = torch.unique(group_B, return_inverse=True)  # group numbers may have gaps
     count_G = torch.zeros(len(groups)).index_add(0, member_B, torch.ones_like(return_B))
     mean_G = torch.zeros(len(groups)).index_add(0, member_B, return_B) / count_G
     centred_B = return_B - mean_G[member_B]
+    # Bessel's correction, as torch.std has it; a group of one has the deviation 0, and its advantage is 0 below.
     variance_G = torch.zeros(len(groups)).index_add(0, member_B, centred_B**2) / (count_G - 1).clamp(min=1)
     # Rounding of the mean must not look like a signal: a group of equal returns gives exactly zero.
     low_G = torch.full((len(groups),), torch.inf).scatter_reduce(0, member_B, return_B, "amin")
@@ -39,6 +40,7 @@ def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
     """
     _, member_B, count_G = torch.unique(group_B, return_inverse=True, return_counts=True)
     count_B = count_G[member_B]
+    # R − mean of the others = (R − mean of all) · n / (n − 1), which keeps the exact zeros of group_centred.
     centred_B: Tensor = group_centred(return_B, group_B, normalise=False) * count_B / (count_B - 1).clamp(min=1)
     return centred_B
 
@@ -53,6 +55,7 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
     """
     out_BT, following_B = torch.zeros_like(reward_BT), torch.zeros(len(reward_BT))
     for t in reversed(range(reward_BT.shape[1])):
+        # Padding has turn 0: the difference would be negative there, and so would the exponent.
         between_B = (turn_BT[:, t + 1] - turn_BT[:, t]).clamp(min=0) if t + 1 < reward_BT.shape[1] else torch.zeros(1)
         following_B = reward_BT[:, t] + gamma**between_B * following_B
         out_BT[:, t] = following_B
@@ -62,8 +65,8 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
 def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *, gamma: float, lam: float) -> Tensor:
     """Generalized advantage estimation (Schulman et al., 2016) over the steps of each trajectory.
 
-    Only steps are states. Rewards between two steps belong to the earlier step. Nothing is
-    bootstrapped after the last step, also in a truncated episode.
+    Only steps are states. Rewards between two steps belong to the earlier step. Nothing is bootstrapped after the last step,
+    also in a truncated episode.
 
     Args:
         reward_BT: float.
@@ -76,15 +79,21 @@ def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *
     Returns:
         float, shape (B, T); 0 where there is no step.
     """
-    out_BT = torch.zeros_like(reward_BT)
-    reward_B, ahead_B, turn_B = torch.zeros(len(reward_BT)), torch.zeros(len(reward_BT)), turn_BT.amax(1, keepdim=True)[:, 0]
+    advantage_BT = torch.zeros_like(reward_BT)
+    # Carried from right to left, for each trajectory, since the step that follows:
+    reward_B = torch.zeros(len(reward_BT))  # rewards that no step has taken yet
+    next_B = torch.zeros(len(reward_BT))  # the λ-return at the following step: V + λ·A; 0 behind the last step
+    next_turn_B = turn_BT.amax(1, keepdim=True)[:, 0]  # its turn; behind the last step the exponent must not be negative
     for t in reversed(range(reward_BT.shape[1])):
         step_B, reward_B = step_BT[:, t], reward_B + reward_BT[:, t]
-        here_B = reward_B + gamma ** (turn_B - turn_BT[:, t]) * ahead_B - value_BT[:, t]
-        out_BT[:, t] = here_B.where(step_B, 0.0)
-        ahead_B = (value_BT[:, t] + lam * here_B).where(step_B, ahead_B)
-        reward_B, turn_B = reward_B.where(~step_B, 0.0), turn_BT[:, t].where(step_B, turn_B)
-    return out_BT
+        # A = r + γ^turns · (V' + λ·A') − V. With λ = 1 the values between cancel, and only the return is left.
+        here_B = reward_B + gamma ** (next_turn_B - turn_BT[:, t]) * next_B - value_BT[:, t]
+        advantage_BT[:, t] = here_B.where(step_B, 0.0)
+        # A token that is no step passes everything on to the step before it, its reward included.
+        next_B = (value_BT[:, t] + lam * here_B).where(step_B, next_B)
+        next_turn_B = turn_BT[:, t].where(step_B, next_turn_B)
+        reward_B = reward_B.where(~step_B, 0.0)
+    return advantage_BT
 
 
 def whitened(value_BT: Tensor, action_BT: Tensor, distributed: Distributed, *, eps: float = 1e-8) -> Tensor:
@@ -92,7 +101,9 @@ def whitened(value_BT: Tensor, action_BT: Tensor, distributed: Distributed, *, e
     count, total, square = distributed.sum(
         int(action_BT.sum()), float(value_BT[action_BT].sum()), float((value_BT[action_BT].double() ** 2).sum())
     )
+    # Sums travel between processes, not values. Squares are summed in float64, as the difference of two large sums loses digits.
     mean = total / max(count, 1)
     variance = max(square / max(count, 1) - mean**2, 0.0)
+    # A variance that is rounding of the mean counts as none: an infinite spread gives exact zeros.
     spread = variance**0.5 if variance > 1e-12 * max(1.0, mean**2) else torch.inf
     return ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0)
