@@ -257,7 +257,8 @@ def test_texts_have_no_doubled_article_and_no_gap():
 
 
 BOUNDED = [
-    ("number", "6", ["thirty-six", "six hundred", "6k", "6 million", "6%", "6 dozen", "over 6", "under 6", "more than 6", "6+", "not six", "6 is wrong"]),
+    ("number", "6", ["thirty-six", "six hundred", "6k", "6 million", "6%", "6 dozen", "over 6"]),
+    ("number", "6", ["under 6", "more than 6", "6+", "not six", "6 is wrong"]),
     ("number", "36", ["6", "thirty", "thirty-six hundred"]),
     ("money", "22", ["€22", "22 cents", "$22k", "$22 million", "-$22", "22 pounds"]),
     ("date", "2023-04-19", ["not Apr 19, 2023", "before Apr 19, 2023", "about Apr 19, 2023", "Apr 19, 2023 is wrong"]),

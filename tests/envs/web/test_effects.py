@@ -152,3 +152,12 @@ def test_a_download_gets_a_name_within_the_folder(tmp_path, name, kept):
     found.downloaded("1", "completed", 1)
     assert [file.name for file in found.files] == [kept]
     assert found.files[0].parent == tmp_path
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "data:text/html,hello"])
+def test_a_link_that_the_browser_refuses_has_a_line(make, url):
+    env = make({"/": f"<title>home</title><a href='{url}'>go</a>"})
+    env.reset(seed=1)
+    text, *_, info = click(env, "go")
+    assert notes(text) == [f"BLOCKED: {url} cannot be opened by a page"]
+    assert (info["blocked"], env.session.tab.title) == ({url.partition(":")[0] + ":": 1}, "home")

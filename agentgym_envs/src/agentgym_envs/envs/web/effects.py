@@ -1,6 +1,7 @@
 """Effects of an episode beside its pages: dialogs, downloads, and requests that were stopped."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,10 @@ INSIDE = frozenset(
     ("http", "https", "ws", "wss", "about", "data", "blob", "javascript", "filesystem", "chrome-error", "chrome", "devtools")
 )
 """Schemes that the browser handles itself. Other schemes would start a program of the host."""
+
+
+FORBIDDEN = re.compile(r"Not allowed to (?:load local resource|navigate top frame to data URL): (\S+)")
+"""Chromium's words for addresses that no page may open, such as those of files."""
 
 
 class Note(NamedTuple):
@@ -72,6 +77,13 @@ class Effects:
             self.refused.add((f"{scheme}:", url))
             self.notes.append(Note("BLOCKED", f"{url[:200]} would start a program outside of the browser"))
         return False
+
+    def logged(self, text: str) -> None:
+        """Notes a link that the browser itself refuses to open for a page; its log is the only sign."""
+        found = FORBIDDEN.match(text)
+        if found is not None and (attempt := (f"{found[1].partition(':')[0]}:", found[1])) not in self.refused:
+            self.refused.add(attempt)
+            self.notes.append(Note("BLOCKED", f"{found[1][:200]} cannot be opened by a page"))
 
     def dialog(self, kind: str, message: str) -> None:
         """Notes a dialog."""

@@ -182,6 +182,8 @@ class Session:
                 self._announced.append((time.monotonic() + RUMOUR, params["url"]))
         elif event == "Network.requestWillBeSent" and params.get("type") == "Document":
             self.effects.asked(params["request"]["url"])
+        elif event == "Log.entryAdded":
+            self.effects.logged(params["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and params["type"] == "warning":
             said = str(params["args"][0].get("value", "")) if params["args"] else ""
             if said.startswith("Service Worker registration blocked"):

@@ -40,7 +40,7 @@ class Tab:
         self._requests: dict[str, float] = {}  # when each began
         self._leaving: dict[str, float] = {}  # frames that are about to show something else, and until when that is believed
         self._numbers: tuple[int, dict[int, int]] = (0, {})
-        for domain in ("Page", "Network", "Runtime", "Inspector"):
+        for domain in ("Page", "Network", "Runtime", "Inspector", "Log"):
             self.post(f"{domain}.enable")
 
     def send(self, method: str, **params: Any) -> int:
