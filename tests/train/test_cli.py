@@ -85,8 +85,8 @@ def test_a_value_that_cannot_be_is_named_before_any_work(tmp_path, key, value):
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["scratch.heads=3"], "hidden=32 is no even multiple of heads=3"),
-        (["scratch.heads=32"], "hidden=32 is no even multiple of heads=32"),
+        (["scratch.heads=3"], "hidden=32 must be an even multiple of heads=3"),
+        (["scratch.heads=32"], "hidden=32 must be an even multiple of heads=32"),
         (["rollout.max_new_tokens=256"], "rollout.max_new_tokens=256 must be below model.max_context=256"),
         (["curriculum.rounds=[4, 1.5]"], "'curriculum.rounds.1': input should be a valid integer, not 1.5"),
     ],

@@ -168,7 +168,7 @@ def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
         whole = source.starts(step)
         second = Distributed()
         second.rank, second.size = 1, 2
-        alone, source._numbers = source._numbers, replace(source._stage, distributed=second).mine
+        alone, source._numbers = source._numbers, replace(source._context, distributed=second).mine
         assert source.starts(step) == whole[2:4] + whole[6:8], "a second process plays the same tasks in its groups"
         source._numbers = alone
     source.close()

@@ -157,7 +157,7 @@ def refused(message, *arguments):
     ("arguments", "message"),
     [
         (["eval", "agentgym-lr", "--agent", "random"], "unknown suite or environment 'agentgym-lr'. Did you mean 'agentgym-rl'"),
-        (["eval", MAZE], "Name a model with --model, or an agent with --agent"),
+        (["eval", MAZE], "no agent: pass --model or --agent"),
         (["eval", MAZE, "--agent", "react"], "acts through a model: name one with --model"),
         (["eval", MAZE, "--agent", "random", "--model", "x"], "leave --model out"),
         (["eval", MAZE, "--agent", "no.such:agent"], "cannot be imported"),

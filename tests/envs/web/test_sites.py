@@ -77,7 +77,7 @@ def contents(package):
     return {name: (package / f"envs/web/sites/tasks/{name}.json").read_bytes() for name in ORIGINS}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_documented_command_makes_the_files(package):
     file = package / "agentgym_envs/envs/web/sites/tasks/shop.json"
     file.write_text("[]")
