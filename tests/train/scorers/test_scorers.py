@@ -294,5 +294,5 @@ def test_a_scorer_that_builds_none_is_named(monkeypatch):
     config = replace(context().config, scorer=[{"name": "penalty", "turn": 1.0}], **sections)
     monkeypatch.setattr("agentgym_train.scorers.penalty.Penalty.build", lambda self, context: object())
     env = TrainingEnv(config, context().training, tiny.tokenizer(tiny.CHATML), range(8))
-    with pytest.raises(BrokenPlugin, match="penalty of agentgym-train: object lacks .*score of Scorer"):
+    with pytest.raises(BrokenPlugin, match=r"penalty of agentgym-train: object lacks .*score of Scorer"):
         env.open(Distributed(), None)
