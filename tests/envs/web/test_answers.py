@@ -271,6 +271,8 @@ FAIR = [
     ("number", "36", ["thirty-six", "36", "thirty six orders"]),
     ("number", "600", ["six hundred", "600"]),
     ("number", "3", ["Three, one of them cancelled"]),
+    ("number", "6", ["6 comments under the post", "There are 6 above the fold", "6, more than the other one"]),
+    ("date", "2023-04-19", ["On Apr 19, 2023, and it wasn't changed before that day's end", "Apr 19, 2023 after the sale"]),
     ("money", "22", ["twenty-two dollars", "$22", "22 USD"]),
 ]
 

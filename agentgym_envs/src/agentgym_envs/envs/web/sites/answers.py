@@ -29,7 +29,8 @@ HEDGE = re.compile(
 )
 ROUGH = re.compile(
     r"~|\b(?:about|around|approximately|approx|roughly|circa|almost|nearly|at least|at most|up to)\b|[<>≤≥]"
-    r"|\b(?:over|under|above|below|beyond|before|after|until|since|past|(?:more|less|fewer|greater|later|earlier|longer) than)(?= \W?(?:\d|[a-z]+\b))"
+    r"|\b(?:over|under|above|below|beyond|before|after|until|since|past|(?:more|less|fewer|greater|later|earlier|longer) than)"
+    rf"(?= \W?(?:\d|(?:{'|'.join(MONTHS)})))"  # "6 comments under the post" is no bound
 )
 DENIED = re.compile(
     r"^['\w]*,? (?:is|was|are|were|does|did|do|has|have|had|can|could|would|will)(?: not\b|n't)|^\W* (?:is|are|was|were) (?:wrong|false|incorrect)\b"
@@ -41,6 +42,13 @@ CLAUSE = re.compile(r"[,;:.()]\s|\bbut\b|-\s")
 NUMBER = re.compile(r"(?<![\w.])(?:(?<![a-z0-9])-)?\d+(?:[.,]\d+)*")
 IDENTIFIER = re.compile(r"[a-z]+-?\d[\w-]*|\d+(?:\.\d+){2,}")
 RANGE = re.compile(r"\d\s*(?:-|to|and)\s*\$?\d")
+SCALED = r" ?(?:k|%|percent|dozen|thousand|million|billion|cents?|¢)(?![a-z])|\+"
+"""Words behind a number that change its value."""
+UNITS = (
+    r" ?(?:km/h|kph|kmh|kilomet\w+ (?:per|an) hour)\b", r" ?(?:mph|miles (?:per|an) hour)\b", r" ?m/s\b", r" ?(?:km|kilomet\w+)\b",
+    r" ?(?:mi|miles?)\b", r" ?(?:m|met(?:er|re)s?)\b(?!in)", r" ?(?:min|minutes?|mins)\b", r" ?(?:h|hours?|hrs?)\b", r" ?(?:s|sec|seconds?)\b",
+    r" ?(?:d|days?)\b", r" ?(?:g|gram\w*)\b", r" ?(?:kg|kilo(?:gram)?\w*)\b", r" ?(?:cm|centimet\w+)\b", r" ?(?:weeks?)\b", r" ?(?:euros?|pounds?)\b",
+)  # fmt: skip
 EXAMPLE = re.compile(r"\banswer (?:like|as)\b.*$")  # at the end of a task's text
 OPPOSITES = (
     "heavier lighter", "cheaper dearer", "farther nearer", "farther closer", "longer shorter", "more less", "more fewer", "larger smaller",
@@ -185,15 +193,6 @@ def _clear(value: str, text: str, intent: str) -> bool:
     return not denied and not scaled and not _vague(text, intent)
 
 
-SCALED = r" ?(?:k|%|percent|dozen|thousand|million|billion|cents?|¢)(?![a-z])|\+"
-"""Words behind a number that change its value."""
-UNITS = (
-    r" ?(?:km/h|kph|kmh|kilomet\w+ (?:per|an) hour)\b", r" ?(?:mph|miles (?:per|an) hour)\b", r" ?m/s\b", r" ?(?:km|kilomet\w+)\b",
-    r" ?(?:mi|miles?)\b", r" ?(?:m|met(?:er|re)s?)\b(?!in)", r" ?(?:min|minutes?|mins)\b", r" ?(?:h|hours?|hrs?)\b", r" ?(?:s|sec|seconds?)\b",
-    r" ?(?:d|days?)\b", r" ?(?:g|gram\w*)\b", r" ?(?:kg|kilo(?:gram)?\w*)\b", r" ?(?:cm|centimet\w+)\b", r" ?(?:weeks?)\b", r" ?(?:euros?|pounds?)\b",
-)  # fmt: skip
-
-
 def _unit(text: str, place: int) -> str | None:
     """Returns the pattern of the unit of measure behind a number; None without one."""
     return next((unit for unit in UNITS if re.match(unit, text[place:])), None)
@@ -237,10 +236,9 @@ def _days(text: str) -> Iterator[date]:
 
 def _meant(text: str, intent: str) -> bool:
     """Says whether an answer's date or time is meant: it is neither denied nor bounded."""
-    first = re.search(r"\d", text)
-    denied = ASIDE.search(text[: first.start()] if first else text) or re.search(
-        r" (?:is|are|was) (?:not|wrong|false)\b|n't\b", text
-    )
+    digits = list(re.finditer(r"\d", text))
+    before, behind = (text[: digits[0].start()], text[digits[-1].end() :]) if digits else (text, "")
+    denied = ASIDE.search(before) or re.match(r"\W*(?:[a-z.]+ )?(?:is|are|was|were)(?: not| wrong| false|n't)\b", behind)
     return not denied and not any(found[0].strip() not in intent for found in ROUGH.finditer(text))
 
 
