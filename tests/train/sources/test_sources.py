@@ -22,7 +22,7 @@ from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext
+from agentgym_train.protocols import RunContext, SourcePlugin
 from agentgym_train.rollout import tasks
 from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources.dataset import DatasetSource
@@ -299,7 +299,7 @@ def test_groups_of_the_right_size_are_taken(tmp_path, algorithm, source, size):
 
 
 def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
-    monkeypatch.delattr(RejectionSampling, "group_sizes")
+    monkeypatch.setattr(RejectionSampling, "group_sizes", SourcePlugin.group_sizes)
     check_group_size(sized(tmp_path, "dpo", {"name": "rejection_sampling"}, 8))
     with pytest.raises(ConfigError, match="source 'mixture' gives groups of 1:"):
         check_group_size(sized(tmp_path, "dpo", mixture({"name": "rejection_sampling"}, RECORDED), 8))

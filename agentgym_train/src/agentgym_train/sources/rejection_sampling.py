@@ -2,32 +2,18 @@
 
 from dataclasses import dataclass, replace
 
-from agentgym_envs.pool import Description
-from agentgym_train.config import Config
 from agentgym_train.config.constraints import Share
 from agentgym_train.data.types import Group
-from agentgym_train.protocols import RunContext, SourcePlugin
-from agentgym_train.sources.rollout import RolloutSource, check_agent
+from agentgym_train.protocols import RunContext
+from agentgym_train.sources.rollout import Rollout, RolloutSource
 
 
 @dataclass(frozen=True, kw_only=True)
-class RejectionSampling(SourcePlugin):
-    """Rollouts of which episodes with a lower score are dropped."""
+class RejectionSampling(Rollout):
+    """Rollouts; episodes with a score below ``score`` are not learned from."""
 
     score: Share = 1.0
     """Minimum score of an episode to learn from, from 0 to 1."""
-
-    def check(self, config: Config, training: Description) -> None:
-        """Refuses an environment with several agents.
-
-        Raises:
-            ConfigError: it has.
-        """
-        check_agent(config, training)
-
-    def group_sizes(self, config: Config) -> set[int]:
-        """Returns ``env.group_size`` alone: before any is dropped."""
-        return {config.env.group_size}
 
     def build(self, context: RunContext) -> "RejectionSamplingSource":
         """Starts the environments."""
