@@ -1,7 +1,8 @@
 """Checks what a release needs and no test can know before: ``python .ci/check_release.py [TAG]``.
 
-Without a tag it checks that the version stands everywhere. With a tag it also checks that the tag names this version, that the
-repository's address is set, and that the changelog has a section for the version.
+Without a tag it checks that the version stands everywhere. With a tag it also checks that the tag
+names this version, that the repository's address is set, and that the changelog has a section for
+the version.
 """
 
 import re
@@ -10,7 +11,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 UNSET = "https://example.org/agentgym"  # stands for the repository's address until it is known
-ADDRESSED = ("agentgym_envs/pyproject.toml", "agentgym_train/pyproject.toml", "CITATION.cff", ".github/ISSUE_TEMPLATE/config.yml")
+ADDRESSED = (
+    "agentgym_envs/pyproject.toml",
+    "agentgym_train/pyproject.toml",
+    "CITATION.cff",
+    ".github/ISSUE_TEMPLATE/config.yml",
+)
 
 
 def versions(root: Path) -> dict[str, str]:
@@ -27,7 +33,11 @@ def faults(root: Path, tag: str | None = None) -> list[str]:
     """Returns one line for each fault."""
     named = versions(root)
     version = next(iter(named.values()))
-    found = [f"{name} names version {other}, not {version}" for name, other in named.items() if other != version]
+    found = [
+        f"{name} names version {other}, not {version}"
+        for name, other in named.items()
+        if other != version
+    ]
     series = ".".join(version.split(".")[:2])
     if f'"agentgym-envs>={series},' not in (root / "agentgym_train/pyproject.toml").read_text():
         found.append(f"agentgym_train/pyproject.toml does not need agentgym-envs>={series}")
@@ -36,8 +46,16 @@ def faults(root: Path, tag: str | None = None) -> list[str]:
 
 def _tag_faults(root: Path, tag: str, version: str) -> list[str]:
     found = [f"the tag {tag} is not v{version}"] if tag != f"v{version}" else []
-    found += [f"{name} has no address of the repository" for name in ADDRESSED if UNSET in (root / name).read_text()]
-    if not re.search(rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", (root / "CHANGELOG.md").read_text(), re.M):
+    found += [
+        f"{name} has no address of the repository"
+        for name in ADDRESSED
+        if UNSET in (root / name).read_text()
+    ]
+    if not re.search(
+        rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$",
+        (root / "CHANGELOG.md").read_text(),
+        re.M,
+    ):
         found.append(f"CHANGELOG.md has no section '## {version} (YEAR-MONTH-DAY)'")
     return found
 

@@ -1,7 +1,7 @@
 """Installs the packages of a tox environment: torch with pip, the other packages with uv.
 
-uv is several times faster, but it ignores pip's settings, which may name a build of torch without CUDA. pip installs everything
-where uv is missing or fails, and where torch is not wanted.
+uv is several times faster, but it ignores pip's settings, which may name a build of torch without
+CUDA. pip installs everything where uv is missing or fails, and where torch is not wanted.
 """
 
 import os
@@ -21,7 +21,10 @@ def main(packages: list[str]) -> int:
     if status := subprocess.call([*PIP, *torch]):
         return status
     constraints = {"UV_CONSTRAINT": os.environ["PIP_CONSTRAINT"]}
-    if subprocess.call([*PIP, "--quiet", "uv"]) == 0 and subprocess.call([*UV, *others], env=os.environ | constraints) == 0:
+    if (
+        subprocess.call([*PIP, "--quiet", "uv"]) == 0
+        and subprocess.call([*UV, *others], env=os.environ | constraints) == 0
+    ):
         return 0
     return subprocess.call([*PIP, *others])
 

@@ -94,7 +94,9 @@ EXPERIMENTS = {
 def main(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPERIMENTS)}.")],
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, starting at 0.")] = 3,
-    work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path("runs/before_after"),
+    work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path(
+        "runs/before_after"
+    ),
 ) -> None:
     experiment, config = EXPERIMENTS[name], HERE / "configs" / f"{name}.toml"
     rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work / name)]
@@ -118,7 +120,9 @@ def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dic
                 result = folder / f"{when} {test}.json"
                 if not result.exists():
                     write_whole(result, json.dumps(tested(folder, model, kwargs, test)))
-                rows.append({"seed": seed, "model": when, "test": test, **json.loads(result.read_text())})
+                rows.append(
+                    {"seed": seed, "model": when, "test": test, **json.loads(result.read_text())}
+                )
     return rows + over_both(rows)
 
 
@@ -132,7 +136,12 @@ def over_both(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             **{name: fmean(row[name] for row in pair) for name in ("success", "score", "turns")},
-            **{"seed": pair[0]["seed"], "model": model, "test": test, "episodes": sum(row["episodes"] for row in pair)},
+            **{
+                "seed": pair[0]["seed"],
+                "model": model,
+                "test": test,
+                "episodes": sum(row["episodes"] for row in pair),
+            },
         }
         for (model, test), pair in pairs.items()
     ]
@@ -140,7 +149,9 @@ def over_both(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[str, float]:
     """Plays a test; returns means over episodes, and the success of first attempts or answers."""
-    config = configuration.load(folder / "config.toml", [f"eval.kwargs.{name}={value}" for name, value in kwargs.items()])
+    config = configuration.load(
+        folder / "config.toml", [f"eval.kwargs.{name}={value}" for name, value in kwargs.items()]
+    )
     held_out = config.env.kwargs | config.eval.kwargs
     described = pool.describe(config.env.id, **held_out)
     played = runs.play(config, described, model, key)
@@ -148,7 +159,9 @@ def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[
     if alpha := held_out.get("alpha"):
         row["first"] = fmean(t.score - (t.total_reward - t.score) / alpha for t in played)
     if "Debate" in config.env.id:
-        row["first"] = fmean(canonical(read_answer(t.turns[0].action) or "") == answer(t.task_id) for t in played)
+        row["first"] = fmean(
+            canonical(read_answer(t.turns[0].action) or "") == answer(t.task_id) for t in played
+        )
     agents = len(described.several) or 1  # each agent has a trajectory of the same episode
     return row | {"turns": fmean(len(t.turns) for t in played), "episodes": len(played) // agents}
 
@@ -164,7 +177,10 @@ def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> st
     for row in rows:
         groups.setdefault((row["test"], row["model"]), []).append(row)
     keys = [key for key in ("first", "success", "score", "turns") if key in rows[0]]
-    means = [[*names, *(spread([row[key] for row in group]) for key in keys)] for names, group in groups.items()]
+    means = [
+        [*names, *(spread([row[key] for row in group]) for key in keys)]
+        for names, group in groups.items()
+    ]
     seeds = [[*names, *(interval(row) for row in group)] for names, group in groups.items()]
     count = len(next(iter(groups.values())))
     return f"""# {experiment.title}

@@ -85,7 +85,9 @@ class Comparison(NamedTuple):
 def load(name: str) -> Comparison:
     """Reads a comparison."""
     raw = tomllib.loads((HERE / "compare" / f"{name}.toml").read_text())
-    return Comparison(raw, raw.pop("methods"), raw.pop("title"), raw.pop("test_horizon"), raw.pop("points", 8))
+    return Comparison(
+        raw, raw.pop("methods"), raw.pop("title"), raw.pop("test_horizon"), raw.pop("points", 8)
+    )
 
 
 @app.command()
@@ -106,9 +108,26 @@ def start(name: str, seed: int, work: Path) -> None:
 def teach(name: str, work: Path) -> None:
     """Plays the oracle's demonstrations for the methods that learn from files."""
     env = load(name).shared["env"]
-    options = ["--agent", "oracle", "--split", "train", "--episodes", "400", "--out", str(work / f"teacher-{name}")]
-    keywords = [part for key, value in env["kwargs"].items() if key != "split" for part in ("--set", f"{key}={value}")]
-    subprocess.run([sys.executable, "-m", "agentgym_envs.cli", "eval", env["id"], *options, *keywords], check=True)
+    options = [
+        "--agent",
+        "oracle",
+        "--split",
+        "train",
+        "--episodes",
+        "400",
+        "--out",
+        str(work / f"teacher-{name}"),
+    ]
+    keywords = [
+        part
+        for key, value in env["kwargs"].items()
+        if key != "split"
+        for part in ("--set", f"{key}={value}")
+    ]
+    subprocess.run(
+        [sys.executable, "-m", "agentgym_envs.cli", "eval", env["id"], *options, *keywords],
+        check=True,
+    )
 
 
 @app.command()
@@ -129,7 +148,9 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, envs=envs)
     model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
     curve: list[dict[str, Any]] = []
-    first = work / f"start-{name}-{seed}.json"  # all methods share the start: one evaluation is enough
+    first = (
+        work / f"start-{name}-{seed}.json"
+    )  # all methods share the start: one evaluation is enough
     last: list[Any] = []  # episodes of the latest evaluation
     rows: list[dict[str, Any]] = []  # metrics of the steps since the latest evaluation
     seen = [0]
@@ -137,11 +158,15 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     def play(horizon: int) -> list[Any]:
         longer = replace(config, eval=replace(config.eval, horizon=horizon))
         key = f"benchmark {len(curve)}"
-        return evaluate.evaluate(longer, trainer.generator, tokenizer, held_out, key=key).trajectories
+        return evaluate.evaluate(
+            longer, trainer.generator, tokenizer, held_out, key=key
+        ).trajectories
 
     def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
-        if groups and "value" not in trainer.algorithm.required_streams:  # else not a policy gradient alone
+        if (
+            groups and "value" not in trainer.algorithm.required_streams
+        ):  # else not a policy gradient alone
             means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
         if curve or not first.exists():
@@ -151,7 +176,9 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
             now = json.loads(first.read_text())
         if not curve:
             write_whole(first, json.dumps(now))
-        curve.append({"tokens": seen[0], "step": step, "horizon": horizon, **now, "training": means})
+        curve.append(
+            {"tokens": seen[0], "step": step, "horizon": horizon, **now, "training": means}
+        )
 
     def on_step(row: dict[str, Any], groups: list[Group]) -> None:
         seen[0] += int(row["tokens"])
@@ -166,8 +193,13 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
         same = comparison.test_horizon == evaluate.horizon(config)
-        turns = [len(t.turns) if t.success else None for t in (last if same else play(comparison.test_horizon))]
-        write_whole(out, json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns}))
+        turns = [
+            len(t.turns) if t.success else None
+            for t in (last if same else play(comparison.test_horizon))
+        ]
+        write_whole(
+            out, json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns})
+        )
     trainer.close()
 
 
@@ -185,15 +217,26 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
     """
     limit, algorithm = trainer.config.engine.micro_batch_tokens, trainer.algorithm
     batch = streams.fill(
-        pack(groups), algorithm.required_streams, trainer.producers, distributed=trainer.distributed, max_tokens=limit
+        pack(groups),
+        algorithm.required_streams,
+        trainer.producers,
+        distributed=trainer.distributed,
+        max_tokens=limit,
     )
     batch = algorithm.compute_advantages(batch, groups, trainer.distributed)
-    model.load_state_dict(dict(trainer.engine.weights()), strict=False)  # the unembedding can be tied to the embedding
+    model.load_state_dict(
+        dict(trainer.engine.weights()), strict=False
+    )  # the unembedding can be tied to the embedding
     learning = [p for p in model.parameters() if p.requires_grad]
     parts = []
     for number in batch.group_B.unique().tolist():
         own = batch.take((batch.group_B == number).nonzero()[:, 0].tolist())
-        forward = token_logps(model, own, trainer.config.rollout.temperature, bonus="entropy" in algorithm.required_streams)
+        forward = token_logps(
+            model,
+            own,
+            trainer.config.rollout.temperature,
+            bonus="entropy" in algorithm.required_streams,
+        )
         gradients = torch.autograd.grad(algorithm.loss(forward, own)[0], learning)
         parts.append(torch.cat([gradient.flatten() for gradient in gradients]))
     part_GP = torch.stack(parts)
@@ -202,31 +245,53 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
 
 @app.command()
 def run(
-    name: str, tokens: int = 2_500_000, seeds: int = 3, jobs: int = 2, work: Annotated[Path | None, typer.Option()] = None
+    name: str,
+    tokens: int = 2_500_000,
+    seeds: int = 3,
+    jobs: int = 2,
+    work: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Runs all methods and seeds; writes the table and the pictures."""
     _, methods, title, *_ = load(name)
     work = work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
-    plan = [(m, s, work / f"{name}-{number}-{s}.json") for s in range(seeds) for number, m in enumerate(methods)]
+    plan = [
+        (m, s, work / f"{name}-{number}-{s}.json")
+        for s in range(seeds)
+        for number, m in enumerate(methods)
+    ]
     started = time.monotonic()
 
     def call(*command: object) -> None:
         environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-        subprocess.run([sys.executable, __file__, *map(str, command)], check=True, env=environ, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, __file__, *map(str, command)],
+            check=True,
+            env=environ,
+            stdout=subprocess.DEVNULL,
+        )
 
     def launch(out: Path, *command: object) -> None:
         if not out.exists():
             call(*command)
 
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work), range(seeds)))
+        list(
+            pool.map(
+                lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work),
+                range(seeds),
+            )
+        )
         if any("folders" in sections.get("source", {}) for sections in methods.values()):
             call("teach", name, work)
         list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
     print(f"{(time.monotonic() - started) / 60:.0f} minutes")
-    command = f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
-    compare_report.write(HERE / "results" / name, title, command, [json.loads(p.read_text()) for *_, p in plan])
+    command = (
+        f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
+    )
+    compare_report.write(
+        HERE / "results" / name, title, command, [json.loads(p.read_text()) for *_, p in plan]
+    )
 
 
 if __name__ == "__main__":

@@ -35,19 +35,38 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
     """
     base.parent.mkdir(exist_ok=True)
     base.with_suffix(".json").write_text(json.dumps(runs, indent=1) + "\n")
-    methods = {m: [r["curve"] for r in runs if r["method"] == m] for m in dict.fromkeys(r["method"] for r in runs)}
+    methods = {
+        m: [r["curve"] for r in runs if r["method"] == m]
+        for m in dict.fromkeys(r["method"] for r in runs)
+    }
     seeds = len(runs) // len(methods)
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    for axes, key, unit, label in ((left, "tokens", 1e6, "training tokens (millions)"), (right, "step", 1, "training steps")):
+    for axes, key, unit, label in (
+        (left, "tokens", 1e6, "training tokens (millions)"),
+        (right, "step", 1, "training steps"),
+    ):
         _lines(axes, methods, lambda p, key=key, unit=unit: p[key] / unit, lambda p: p["success"])
         axes.set(xlabel=label, ylim=(0, 1.02))
     left.set_ylabel("held-out success at the full horizon")
     left.legend(fontsize=8)
     figure.suptitle(f"{title}: mean of {seeds} seeds, band from lowest to highest", fontsize=11)
     figure.savefig(base.with_suffix(".png"), dpi=120)
-    why = _why(base.with_name(f"{base.name}-why.png"), methods, runs) if len(runs[0]["curve"]) > 2 else []
-    lines = [f"# {title}", "", f"`{command}`", "", *_table(methods), "", f"![curves]({base.name}.png)", *why]
+    why = (
+        _why(base.with_name(f"{base.name}-why.png"), methods, runs)
+        if len(runs[0]["curve"]) > 2
+        else []
+    )
+    lines = [
+        f"# {title}",
+        "",
+        f"`{command}`",
+        "",
+        *_table(methods),
+        "",
+        f"![curves]({base.name}.png)",
+        *why,
+    ]
     base.with_suffix(".md").write_text("\n".join(lines) + "\n")
 
 
@@ -55,15 +74,26 @@ def _table(methods: dict[str, list[Curve]]) -> list[str]:
     single = any(len(curves) == 1 for curves in methods.values())
     spread = "95 % interval over tasks" if single else "mean ± sd"
     rows = [
-        f"| method | before | at half | best | at the end ({spread}) | seeds at the end | steps | invalid at the end |",
+        (
+            f"| method | before | at half | best | at the end ({spread}) | seeds at the end | steps"
+            " | invalid at the end |"
+        ),
         "|---|---|---|---|---|---|---|---|",
     ]
     for method, curves in methods.items():
         end = [c[-1]["success"] for c in curves]
         before = fmean(c[0]["success"] for c in curves)
-        half = f"{fmean(c[len(c) // 2]['success'] for c in curves):.3f}" if len(curves[0]) > 2 else "–"
-        ended = f"{fmean(end):.3f} " + (f"({_interval(curves[0][-1])})" if single else f"± {stdev(end):.3f}")
-        best, steps, invalid = fmean(max(p["success"] for p in c) for c in curves), _last(curves, "step"), _last(curves, "invalid")
+        half = (
+            f"{fmean(c[len(c) // 2]['success'] for c in curves):.3f}" if len(curves[0]) > 2 else "–"
+        )
+        ended = f"{fmean(end):.3f} " + (
+            f"({_interval(curves[0][-1])})" if single else f"± {stdev(end):.3f}"
+        )
+        best, steps, invalid = (
+            fmean(max(p["success"] for p in c) for c in curves),
+            _last(curves, "step"),
+            _last(curves, "invalid"),
+        )
         rows.append(
             f"| {method} | {before:.3f} | {half} | {best:.3f} | {ended} "
             f"| {', '.join(f'{e:.3f}' for e in end)} | {steps:.0f} | {invalid:.1%} |"
@@ -100,16 +130,27 @@ def _within(turns: Sequence[int | None], longest: int) -> Curve:
 
     A policy does not know the limit, so one long test gives the success for all shorter limits.
     """
-    return [{"turns": limit, "success": fmean(t is not None and t <= limit for t in turns)} for limit in range(1, longest + 1)]
+    return [
+        {"turns": limit, "success": fmean(t is not None and t <= limit for t in turns)}
+        for limit in range(1, longest + 1)
+    ]
 
 
-def _lines(axes: Any, methods: dict[str, list[Curve]], x: Callable[[Any], float], y: Callable[[Any], float]) -> None:
+def _lines(
+    axes: Any, methods: dict[str, list[Curve]], x: Callable[[Any], float], y: Callable[[Any], float]
+) -> None:
     """Draws one line per method: the mean over seeds, with a band from lowest to highest."""
     for method, curves in methods.items():
         points = list(zip(*curves, strict=False))  # cut to the shortest curve
         at, values = [fmean(map(x, p)) for p in points], [list(map(y, p)) for p in points]
         (line,) = axes.plot(at, [fmean(v) for v in values], "o-", markersize=3, label=method)
-        axes.fill_between(at, [min(v) for v in values], [max(v) for v in values], alpha=0.15, color=line.get_color())
+        axes.fill_between(
+            at,
+            [min(v) for v in values],
+            [max(v) for v in values],
+            alpha=0.15,
+            color=line.get_color(),
+        )
 
 
 def _last(curves: Sequence[Curve], key: str) -> float:

@@ -51,10 +51,17 @@ def methods(debaters: int, rounds: int) -> list[Method]:
     ]
 
 
-def play(method: Method, model: str, task_ids: Sequence[str], folder: Path, concurrency: int) -> tuple[list[Row], int]:
+def play(
+    method: Method, model: str, task_ids: Sequence[str], folder: Path, concurrency: int
+) -> tuple[list[Row], int]:
     """Plays the tasks that the folder lacks; returns the games and the number of missing ones."""
-    settings = Settings(target=DEBATE, split="test", agent="debate", model=model, format=None, kwargs=method.kwargs)
-    contests = [Contest(i, tasks().get(i).difficulty, (MODEL + model,) * method.kwargs["debaters"]) for i in task_ids]
+    settings = Settings(
+        target=DEBATE, split="test", agent="debate", model=model, format=None, kwargs=method.kwargs
+    )
+    contests = [
+        Contest(i, tasks().get(i).difficulty, (MODEL + model,) * method.kwargs["debaters"])
+        for i in task_ids
+    ]
     record = Record(folder, settings)
     try:
         held = Tournament(DEBATE, method.kwargs, tasks(), settings.key, record, concurrency)
@@ -70,7 +77,9 @@ def cell(rows: Sequence[Row], missing: int) -> str:
         return f"none, {missing} missing"
     low, high = wilson(sum(row["success"] for row in rows), len(rows))
     share, calls = fmean(row["success"] for row in rows), fmean(len(row["turns"]) for row in rows)
-    return f"{share:.2f} ({low:.2f}–{high:.2f}), {calls:g} calls" + (f", {missing} missing" if missing else "")
+    return f"{share:.2f} ({low:.2f}–{high:.2f}), {calls:g} calls" + (
+        f", {missing} missing" if missing else ""
+    )
 
 
 def main(
@@ -83,8 +92,17 @@ def main(
     result: Path = Path(__file__).parent / "results" / "debate.md",
 ) -> None:
     """Plays ``--episodes`` tasks of each kind by each method and writes the table."""
-    command = f"`python benchmarks/debate.py {model} --debaters {debaters} --rounds {rounds} --episodes {episodes}`"
-    lines = ["# Debate, self-consistency and a single agent", "", command, "", f"| method | passages seen | {' | '.join(KINDS)} |"]
+    command = (
+        f"`python benchmarks/debate.py {model} --debaters {debaters} --rounds {rounds} --episodes"
+        f" {episodes}`"
+    )
+    lines = [
+        "# Debate, self-consistency and a single agent",
+        "",
+        command,
+        "",
+        f"| method | passages seen | {' | '.join(KINDS)} |",
+    ]
     lines.append("|---" * (2 + len(KINDS)) + "|")
     for method in methods(debaters, rounds):
         cells = []

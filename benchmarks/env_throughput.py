@@ -46,7 +46,9 @@ class HeavyTail(gymnasium.Env[str, str]):
     def __init__(self) -> None:
         self.observation_space = self.action_space = agentgym_envs.spaces.Unicode()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Seeds the latency."""
         self._rng = random.Random(seed)
         return "", {}
@@ -68,7 +70,10 @@ def ratio(name: str, ours: Play, theirs: Play) -> str:
         pairs.append((n / seconds, m / their_seconds))
     ratios = sorted(a / b for a, b in pairs)
     a, b = (statistics.median(side) for side in zip(*pairs, strict=True))
-    return f"| {name} | {a:,.0f} | {b:,.0f} | {statistics.median(ratios):.2f}× ({ratios[0]:.2f}–{ratios[-1]:.2f}) |"
+    return (
+        f"| {name} | {a:,.0f} | {b:,.0f} | {statistics.median(ratios):.2f}×"
+        f" ({ratios[0]:.2f}–{ratios[-1]:.2f}) |"
+    )
 
 
 def timed(count: int, do: Callable[[], object]) -> tuple[int, float]:
@@ -124,22 +129,41 @@ def textworld_rows() -> list[str]:
 
     path = str(game_file(GameOptions("tw-coin_collector", (("level", 5),), 1)))
     single = {c: [c] * 30 for c in ("look", "inventory", "examine me", "go east", "frobnicate")}
-    mixed = {"all five in turn": [command for column in zip(*single.values(), strict=True) for command in column]}
+    mixed = {
+        "all five in turn": [
+            command for column in zip(*single.values(), strict=True) for command in column
+        ]
+    }
     forget = lambda: setattr(play, "TABLE", play.Table(play.TURNS))  # noqa: E731
     rows = []
-    for label, infos, walks in (("", {}, single | mixed), (", listing the actions", {"admissible_commands": True}, mixed)):
+    for label, infos, walks in (
+        ("", {}, single | mixed),
+        (", listing the actions", {"admissible_commands": True}, mixed),
+    ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            request = textworld.EnvInfos(feedback=True, score=True, max_score=True, won=True, objective=True, **infos)
+            request = textworld.EnvInfos(
+                feedback=True, score=True, max_score=True, won=True, objective=True, **infos
+            )
             theirs = textworld.start(path, request)
         ours = world("agentgym/TextWorld-v0", games=[path], admissible=bool(infos))
         for name, commands in walks.items():
             upstream = walk(theirs, commands)
-            rows.append(ratio(f"TextWorld, steps/s, {name}{label}, first time", walk(ours, commands, forget), upstream))
-            rows.append(ratio(f"TextWorld, steps/s, {name}{label}, cached", walk(ours, commands), upstream))
+            rows.append(
+                ratio(
+                    f"TextWorld, steps/s, {name}{label}, first time",
+                    walk(ours, commands, forget),
+                    upstream,
+                )
+            )
+            rows.append(
+                ratio(f"TextWorld, steps/s, {name}{label}, cached", walk(ours, commands), upstream)
+            )
         if not infos:
             reset = lambda env=theirs: timed(20, env.reset)  # noqa: E731
-            rows.append(ratio("TextWorld, resets/s", lambda env=ours: timed(2000, env.reset), reset))
+            rows.append(
+                ratio("TextWorld, resets/s", lambda env=ours: timed(2000, env.reset), reset)
+            )
         theirs.close()
         ours.close()
     return rows
@@ -180,7 +204,10 @@ def scienceworld_rows() -> list[str]:
 
     play_theirs()
     their_memory = megabytes() - before
-    plain, listing = world("agentgym/ScienceWorld-v2"), world("agentgym/ScienceWorld-v2", admissible=True)
+    plain, listing = (
+        world("agentgym/ScienceWorld-v2"),
+        world("agentgym/ScienceWorld-v2", admissible=True),
+    )
     before = megabytes()
     start = time.perf_counter()
     plain.reset(options={"task_id": "boil-0"})
@@ -188,7 +215,11 @@ def scienceworld_rows() -> list[str]:
     player(plain)()
     our_memory = megabytes() - before
     rows = [
-        ratio("ScienceWorld, steps/s without admissible actions (upstream always lists them)", player(plain), play_theirs),
+        ratio(
+            "ScienceWorld, steps/s without admissible actions (upstream always lists them)",
+            player(plain),
+            play_theirs,
+        ),
         ratio("ScienceWorld, steps/s with", player(listing), play_theirs),
         ratio(
             "ScienceWorld, resets/s",
@@ -201,9 +232,18 @@ def scienceworld_rows() -> list[str]:
                 stepper(plain, "boil-0", [action], 10),
                 lambda action=action: timed(10, lambda: theirs.step(action)),
             )
-            for action in ("look around", "inventory", "examine orange", "open door to kitchen", "wait1")
+            for action in (
+                "look around",
+                "inventory",
+                "examine orange",
+                "open door to kitchen",
+                "wait1",
+            )
         ],
-        f"| ScienceWorld, start in s (ours with the first reset) | {our_start:.2f} | {their_start:.2f} | |",
+        (
+            f"| ScienceWorld, start in s (ours with the first reset) | {our_start:.2f} |"
+            f" {their_start:.2f} | |"
+        ),
         f"| ScienceWorld, resident memory of one in MB | {our_memory:.0f} | {their_memory:.0f} | |",
     ]
     plain.close()
@@ -222,7 +262,9 @@ NOTES = (
 BABYAI = ("BossLevel-1", "GoToLocalS8N7-1", "GoToSeqS5R2-2", "KeyCorridorS6R3-1")
 
 
-def babyai_game(ours: Any, task_id: str, *, macros: bool, turns: int = 100) -> tuple[list[str], list[int]]:
+def babyai_game(
+    ours: Any, task_id: str, *, macros: bool, turns: int = 100
+) -> tuple[list[str], list[int]]:
     """Plays at random; returns the actions and the low-level moves of minigrid behind them."""
     from agentgym_envs.envs.babyai.moves import steps
 
@@ -231,14 +273,19 @@ def babyai_game(ours: Any, task_id: str, *, macros: bool, turns: int = 100) -> t
     over = False
     while not over and len(words) < turns:
         plans = {action: steps(ours._view, move) for action, move in ours._moves.items()}
-        action = rng.choice([a for a, plan in plans.items() if (len(plan) > 1 if macros else len(plan) == 1)] or ["turn left"])
+        action = rng.choice(
+            [a for a, plan in plans.items() if (len(plan) > 1 if macros else len(plan) == 1)]
+            or ["turn left"]
+        )
         words.append(action)
         low += [int(ours._level.actions[step]) for step in plans[action]]
         over = ours.step(action)[2]
     return words, low
 
 
-def babyai_play(reset: Callable[[], object], step: Callable[[Any], object], actions: Sequence[Any], moves: int) -> Play:
+def babyai_play(
+    reset: Callable[[], object], step: Callable[[Any], object], actions: Sequence[Any], moves: int
+) -> Play:
     """Returns a round of a recorded game, counted in minigrid's moves; the reset is not counted."""
 
     def play() -> tuple[int, float]:
@@ -274,8 +321,16 @@ def babyai_rows() -> list[str]:
             words, low = babyai_game(ours, task_id, macros=macros)
             play = babyai_play(begin, ours.step, words, len(low))
             play_theirs = babyai_play(begin_theirs, theirs.step, low, len(low))
-            rows.append(ratio(f"BabyAI {task_id}, {kind}, moves/s", repeated(play), repeated(play_theirs)))
-        rows.append(ratio(f"BabyAI {task_id}, resets/s", partial(timed, 10, begin), partial(timed, 10, begin_theirs)))
+            rows.append(
+                ratio(f"BabyAI {task_id}, {kind}, moves/s", repeated(play), repeated(play_theirs))
+            )
+        rows.append(
+            ratio(
+                f"BabyAI {task_id}, resets/s",
+                partial(timed, 10, begin),
+                partial(timed, 10, begin_theirs),
+            )
+        )
     return rows
 
 
@@ -289,7 +344,9 @@ def repeated(play: Play, times: int = 10) -> Play:
     return plays
 
 
-def pool_steps(env_id: str, num_envs: int, workers: int, seconds: float, action: str, **kwargs: Any) -> float:
+def pool_steps(
+    env_id: str, num_envs: int, workers: int, seconds: float, action: str, **kwargs: Any
+) -> float:
     """Returns the steps/s of a pool; each environment is stepped as soon as it is ready."""
     with EnvPool(env_id, num_envs, workers=workers, **kwargs) as pool:
         for i in range(num_envs):
@@ -314,7 +371,9 @@ def lock_steps(env_id: str, num_envs: int, seconds: float, action: str, **kwargs
 
     It runs one process per environment and waits for the slowest one.
     """
-    envs = AsyncVectorEnv([lambda: gymnasium.make(env_id, **kwargs)] * num_envs, shared_memory=False)
+    envs = AsyncVectorEnv(
+        [lambda: gymnasium.make(env_id, **kwargs)] * num_envs, shared_memory=False
+    )
     envs.reset(seed=0)
     actions = (action,) * num_envs
     count, start = 0, time.perf_counter()
@@ -337,13 +396,16 @@ def pool_rows(seconds: float) -> list[str]:
         rows.append(
             pool_row(
                 f"EnvPool against AsyncVectorEnv, TextCraft, {n} environments, steps/s",
-                lambda n=n: pool_steps("agentgym/TextCraft-v2", n, min(n, 2), seconds, "inventory", **limit),
+                lambda n=n: pool_steps(
+                    "agentgym/TextCraft-v2", n, min(n, 2), seconds, "inventory", **limit
+                ),
                 lambda n=n: lock_steps("agentgym/TextCraft-v2", n, seconds, "inventory", **limit),
             )
         )
     rows.append(
         pool_row(
-            "EnvPool against AsyncVectorEnv, uneven steps, 16 environments, 16 processes on both sides, steps/s",
+            "EnvPool against AsyncVectorEnv, uneven steps, 16 environments, 16 processes on both"
+            " sides, steps/s",
             lambda: pool_steps("env_throughput:bench/HeavyTail-v0", 16, 16, seconds, ""),
             lambda: lock_steps("bench/HeavyTail-v0", 16, seconds, ""),
         )
@@ -364,13 +426,18 @@ def main(seconds: float = 2.0, only: Annotated[list[str] | None, typer.Option()]
         "babyai": babyai_rows,
         "pool": partial(pool_rows, seconds),
     }
-    command = " ".join(["python benchmarks/env_throughput.py", *(f"--only {name}" for name in only or [])])
+    command = " ".join(
+        ["python benchmarks/env_throughput.py", *(f"--only {name}" for name in only or [])]
+    )
     head = [
         "# Environments and their upstream packages",
         "",
         f"`{command}`",
         "",
-        f"Two CPU cores, nothing else running. Medians of {ROUNDS} alternating rounds; ratios with lowest and highest value.",
+        (
+            f"Two CPU cores, nothing else running. Medians of {ROUNDS} alternating rounds; ratios"
+            " with lowest and highest value."
+        ),
         *NOTES,
         "",
         "| measurement | ours | upstream | ratio |",

@@ -80,7 +80,9 @@ ONE = {"env.workers": 1}  # one environment process, because the machine can be 
 
 def main(
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, starting at 0.")] = 3,
-    work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path("runs/feedback"),
+    work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path(
+        "runs/feedback"
+    ),
 ) -> None:
     results = [one(seed, work / f"seed{seed}") for seed in range(seeds)]
     command = f"python benchmarks/feedback.py --seeds {seeds} --work {work}"
@@ -93,29 +95,54 @@ def one(seed: int, home: Path) -> dict[str, Any]:
     comparisons = home / "comparisons.jsonl"
     start = runs.train(HERE / "quickstart.toml", home / "start", {**START, **ONE, "run.seed": seed})
     if not comparisons.exists():
-        write_whole(comparisons, "".join(json.dumps(row) + "\n" for row in compared(home / "start")))
+        write_whole(
+            comparisons, "".join(json.dumps(row) + "\n" for row in compared(home / "start"))
+        )
     model = {"run.seed": seed, "model.path": home / "start" / "model"}
-    judge = runs.train(HERE / "configs" / "reward_model.toml", home / "judge", {**model, "comparisons.files": [str(comparisons)]})
-    policy, score = HERE / "configs" / "learned_reward.toml", {"scorer.0.path": home / "judge" / "model"}
+    judge = runs.train(
+        HERE / "configs" / "reward_model.toml",
+        home / "judge",
+        {**model, "comparisons.files": [str(comparisons)]},
+    )
+    policy, score = (
+        HERE / "configs" / "learned_reward.toml",
+        {"scorer.0.path": home / "judge" / "model"},
+    )
     learned = runs.train(policy, home / "learned", {**model, **score, **ONE})
     alone = runs.train(policy, home / "alone", {**model, "scorer": [], **ONE})
     only = runs.train(policy, home / "only", {**model, **score, **ONE, **REPLACE})
     choices = [row["choice"] for row in record.read(comparisons)[0]]
-    return {"choices": choices, "start": start, "judge": judge, "learned": learned, "alone": alone, "only": only}
+    return {
+        "choices": choices,
+        "start": start,
+        "judge": judge,
+        "learned": learned,
+        "alone": alone,
+        "only": only,
+    }
 
 
 def compared(run: Path) -> list[Row]:
     """Plays two episodes per maze with the policy of a run; returns the script's comparisons."""
-    config = configuration.load(run / "config.toml", [f"eval.episodes={MAZES}", "eval.kwargs={split='train'}", "eval.horizon=30"])
+    config = configuration.load(
+        run / "config.toml",
+        [f"eval.episodes={MAZES}", "eval.kwargs={split='train'}", "eval.horizon=30"],
+    )
     described = pool.describe(config.env.id, **config.env.kwargs)
     first, second = (played(config, run, described, take) for take in ("first", "second"))
     assert [row["task_id"] for row in first] == [row["task_id"] for row in second]
     pairs = [
-        dict(zip(SIDES, map(record.episode, ("first", "second"), pair), strict=True)) for pair in zip(first, second, strict=True)
+        dict(zip(SIDES, map(record.episode, ("first", "second"), pair), strict=True))
+        for pair in zip(first, second, strict=True)
     ]
     return [
         {
-            **{"row": "comparison", "env_id": config.env.id, "task_id": row["task_id"], "instructions": described.instructions},
+            **{
+                "row": "comparison",
+                "env_id": config.env.id,
+                "task_id": row["task_id"],
+                "instructions": described.instructions,
+            },
             **{**pair, "choice": preferred(**pair), "comment": "", "annotator": "script"},
         }
         for row, pair in zip(first, pairs, strict=True)
@@ -124,7 +151,9 @@ def compared(run: Path) -> list[Row]:
 
 def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
     """Plays one episode of each maze; ``take`` seeds the sampling noise."""
-    return episodes.rows(config, runs.play(config, described, run / "model", take), described, step=0)
+    return episodes.rows(
+        config, runs.play(config, described, run / "model", take), described, step=0
+    )
 
 
 def preferred(a: Row, b: Row) -> str:
@@ -139,7 +168,10 @@ def preferred(a: Row, b: Row) -> str:
 
 def text(command: str, results: list[dict[str, Any]]) -> str:
     """Returns the report."""
-    choices = [[seed, *(result["choices"].count(choice) for choice in CHOICES)] for seed, result in enumerate(results)]
+    choices = [
+        [seed, *(result["choices"].count(choice) for choice in CHOICES)]
+        for seed, result in enumerate(results)
+    ]
     judges = [
         [f"{seed}, {key}", row["pairs"], row["ties"], *(f"{row[name]:.3f}" for name in METRICS)]
         for seed, result in enumerate(results)
@@ -151,14 +183,29 @@ def text(command: str, results: list[dict[str, Any]]) -> str:
         for run, label in POLICIES.items()
     ]
     means = [
-        [f"mean, {label}", *(f"{fmean(result[run]['after'][name] for result in results):.3f}" for name in PLAYED)]
+        [
+            f"mean, {label}",
+            *(f"{fmean(result[run]['after'][name] for result in results):.3f}" for name in PLAYED),
+        ]
         for run, label in POLICIES.items()
     ]
     return REPORT.format(
         command=command,
         choices=runs.table(["seed", *CHOICES], choices),
-        judges=runs.table(["seed, when", "comparisons", "ties among them", "accuracy", "log loss", "calibration error"], judges),
-        policies=runs.table(["seed, policy", *PLAYED], policies + (means if len(results) > 1 else [])),
+        judges=runs.table(
+            [
+                "seed, when",
+                "comparisons",
+                "ties among them",
+                "accuracy",
+                "log loss",
+                "calibration error",
+            ],
+            judges,
+        ),
+        policies=runs.table(
+            ["seed, policy", *PLAYED], policies + (means if len(results) > 1 else [])
+        ),
     )
 
 

@@ -80,19 +80,33 @@ def main(repeats: int = 5) -> None:
     lines = [
         "# Generation with the cache kept across turns",
         "",
-        f"`python benchmarks/generation.py --repeats {repeats}` on {torch.get_num_threads()} threads, "
-        f"Python {platform.python_version()}, "
-        f"torch {torch.__version__.partition('+')[0]}: {weights / 1e6:.2f} M weights, {ROWS} episodes at a time, "
-        f"{OBSERVATION} tokens per observation and {ACTION} per action. "
-        f"Medians of {repeats} alternating runs; speed-up of the first method with lowest and highest value.",
+        (
+            f"`python benchmarks/generation.py --repeats {repeats}` on {torch.get_num_threads()}"
+            f" threads, Python {platform.python_version()}, torch"
+            f" {torch.__version__.partition('+')[0]}: {weights / 1e6:.2f} M weights, {ROWS}"
+            f" episodes at a time, {OBSERVATION} tokens per observation and {ACTION} per action."
+            f" Medians of {repeats} alternating runs; speed-up of the first method with lowest and"
+            " highest value."
+        ),
         "",
-        "| turns | one cache, tokens/s | padded, tokens/s | full history, tokens/s | over padded | over full history |",
+        (
+            "| turns | one cache, tokens/s | padded, tokens/s | full history, tokens/s | over"
+            " padded | over full history |"
+        ),
         "|---|---|---|---|---|---|",
     ]
     for turns in track((5, 10, 20, 40), description="turns"):
         runs = [[seconds(generator, method, turns) for method in methods] for _ in range(repeats)]
-        rates = [f"{ROWS * ACTION * turns / median(of_method):,.0f}" for of_method in zip(*runs, strict=True)]
-        cells = [str(turns), *rates, ratio([run[1] / run[0] for run in runs]), ratio([run[2] / run[0] for run in runs])]
+        rates = [
+            f"{ROWS * ACTION * turns / median(of_method):,.0f}"
+            for of_method in zip(*runs, strict=True)
+        ]
+        cells = [
+            str(turns),
+            *rates,
+            ratio([run[1] / run[0] for run in runs]),
+            ratio([run[2] / run[0] for run in runs]),
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     target = Path(__file__).parent / "results" / "generation.md"
     target.parent.mkdir(exist_ok=True)

@@ -4,11 +4,13 @@ import http.server
 import threading
 
 _ROWS = "".join(
-    f"<tr><td>{i}<td><a href=/o/{i}>Order {i:03}</a><td>{i * 7 % 50}.00<td><button>Cancel</button>" for i in range(1, 13)
+    f"<tr><td>{i}<td><a href=/o/{i}>Order {i:03}</a><td>{i * 7 % 50}.00<td><button>Cancel</button>"
+    for i in range(1, 13)
 )
 _ITEMS = "".join(f"<li><a href=/i/{i}>Item {i}</a> – {i * 3 % 7} left" for i in range(1, 200))
 _GRID = "".join(
-    f"<div role=row>{''.join(f'<div role=gridcell tabindex=-1>{r}{c}</div>' for c in 'abcd')}</div>" for r in range(1, 9)
+    f"<div role=row>{''.join(f'<div role=gridcell tabindex=-1>{r}{c}</div>' for c in 'abcd')}</div>"
+    for r in range(1, 9)
 )
 _SHADOW = """<shop-card></shop-card><shop-card name=Rug></shop-card><script>
 customElements.define('shop-card', class extends HTMLElement {

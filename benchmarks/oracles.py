@@ -36,25 +36,43 @@ HEAD = [
 ]
 
 
-def play_missing(env_id: str, split: str, ids: Sequence[str], workers: int, kept: Path) -> list[Episode]:
+def play_missing(
+    env_id: str, split: str, ids: Sequence[str], workers: int, kept: Path
+) -> list[Episode]:
     """Plays the tasks that the file lacks, in chunks; returns the episodes of all tasks."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.touch()
-    episodes = {e.task_id: e for e in (Episode(*json.loads(line)) for line in kept.read_text().splitlines())}
+    episodes = {
+        e.task_id: e for e in (Episode(*json.loads(line)) for line in kept.read_text().splitlines())
+    }
     missing = [i for i in ids if i not in episodes]
     chunks = [missing[n : n + CHUNK] for n in range(0, len(missing), CHUNK)]
     for chunk in track(chunks, description=f"{env_id} {split}"):
         world: Any = registry.make(env_id, split=split, tasks=chunk).unwrapped
         if hasattr(world, "prepare"):
             world.prepare(workers=workers, on_item=lambda: None)
-        played = play(env_id, "oracle", task_ids=chunk, workers=workers, timeout=600, horizon=-1, kwargs={"split": split})
+        played = play(
+            env_id,
+            "oracle",
+            task_ids=chunk,
+            workers=workers,
+            timeout=600,
+            horizon=-1,
+            kwargs={"split": split},
+        )
         with kept.open("a") as file:
             file.writelines(json.dumps(episode) + "\n" for episode in played)
         episodes.update({e.task_id: e for e in played})
     return [episodes[i] for i in ids]
 
 
-def main(env_id: str, sample: int = 0, per_difficulty: int = 0, workers: int = 2, work: Path = Path("runs/oracles")) -> None:
+def main(
+    env_id: str,
+    sample: int = 0,
+    per_difficulty: int = 0,
+    workers: int = 2,
+    work: Path = Path("runs/oracles"),
+) -> None:
     """Plays all tasks of all splits, or a sample that is spread evenly.
 
     Args:
@@ -75,13 +93,28 @@ def main(env_id: str, sample: int = 0, per_difficulty: int = 0, workers: int = 2
             for task_id in ids:
                 groups.setdefault(world.task_set.get(task_id).difficulty, []).append(task_id)
             ids = [i for group in groups.values() for i in spread(group, per_difficulty)]
-        played = play_missing(env_id, split, ids, workers, work / f"{env_id.partition('/')[2]}-{split}.jsonl")
+        played = play_missing(
+            env_id, split, ids, workers, work / f"{env_id.partition('/')[2]}-{split}.jsonl"
+        )
         counts.append(f"{sum(e.success for e in played)} / {len(played)}")
         steps += [e.turns for e in played if e.success]
         unsolved += [e.task_id for e in played if not e.success]
-    taken = f"{sample} spread evenly" if sample else f"up to {per_difficulty} a kind and split" if per_difficulty else "all"
-    row = f"| {env_id} | {taken} | {' | '.join(counts)} | {statistics.median(steps):g} | {max(steps)} |"
-    old = [line for line in RESULT.read_text().splitlines() if line.startswith("| agentgym/")] if RESULT.exists() else []
+    taken = (
+        f"{sample} spread evenly"
+        if sample
+        else f"up to {per_difficulty} a kind and split"
+        if per_difficulty
+        else "all"
+    )
+    row = (
+        f"| {env_id} | {taken} | {' | '.join(counts)} | {statistics.median(steps):g} |"
+        f" {max(steps)} |"
+    )
+    old = (
+        [line for line in RESULT.read_text().splitlines() if line.startswith("| agentgym/")]
+        if RESULT.exists()
+        else []
+    )
     rows = sorted([line for line in old if not line.startswith(f"| {env_id} ")] + [row])
     RESULT.write_text("\n".join([*HEAD, *rows]) + "\n")
     typer.echo(row + (f"\nunsolved: {', '.join(unsolved)}" if unsolved else ""))

@@ -52,7 +52,9 @@ def unpack(model: Path) -> None:
     policy = AutoModelForCausalLM.from_pretrained(
         folder, gguf_file=file, dtype="float32", quantization_config=GgufConfig(dequantize=True)
     )
-    policy.generation_config.do_sample = True  # otherwise the server decodes greedily at any temperature
+    policy.generation_config.do_sample = (
+        True  # otherwise the server decodes greedily at any temperature
+    )
     AutoTokenizer.from_pretrained(folder, gguf_file=file).save_pretrained(model)
     policy.save_pretrained(model)
 
@@ -63,7 +65,11 @@ def serve(model: Path) -> None:
     unpack(model)
     command = ["transformers", "serve", str(model), "--port", str(PORT), "--device", "cpu"]
     batched = ["--continuous-batching", "--attn-implementation", "sdpa"]
-    os.execvpe(Path(sys.executable).parent / "transformers", [*command, *batched], {**os.environ, "HF_HUB_OFFLINE": "1"})
+    os.execvpe(
+        Path(sys.executable).parent / "transformers",
+        [*command, *batched],
+        {**os.environ, "HF_HUB_OFFLINE": "1"},
+    )
 
 
 @app.command()
@@ -75,16 +81,35 @@ def play(model: Path, work: Path = Path("runs/real_model")) -> None:
             if agent == WITHOUT_SEARCH and "Search" in env_id:
                 continue
             folder = work / f"{env_id.partition('/')[2]}-{agent}"
-            lines.append(cell(env_id, agent, evaluated(env_id, options, agent, attempts, model, folder)))
+            lines.append(
+                cell(env_id, agent, evaluated(env_id, options, agent, attempts, model, folder))
+            )
             RESULT.write_text("\n".join([*HEAD, *lines]) + "\n")
 
 
-def evaluated(env_id: str, options: list[str], agent: str, attempts: int, model: Path, folder: Path) -> list[dict]:
+def evaluated(
+    env_id: str, options: list[str], agent: str, attempts: int, model: Path, folder: Path
+) -> list[dict]:
     """Runs ``agentgym eval``; returns the rows of its result file."""
     counts = {"horizon": HORIZON, "attempts": attempts, "max-tokens": MAX_TOKENS}
-    server = ["--model", str(model), "--base-url", f"http://localhost:{PORT}/v1"] if agent != "random" else []
+    server = (
+        ["--model", str(model), "--base-url", f"http://localhost:{PORT}/v1"]
+        if agent != "random"
+        else []
+    )
     limits = [f"--{name}={value}" for name, value in counts.items()]
-    command = ["agentgym", "eval", env_id, *options, *limits, "--agent", agent, *server, "--out", str(folder)]
+    command = [
+        "agentgym",
+        "eval",
+        env_id,
+        *options,
+        *limits,
+        "--agent",
+        agent,
+        *server,
+        "--out",
+        str(folder),
+    ]
     subprocess.run(command, check=True)
     return [json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines()]
 
@@ -99,18 +124,33 @@ def cell(env_id: str, agent: str, rows: list[dict]) -> str:
     faults = sum(row["row"] == "fault" for row in rows)
     success = f"{s.success:.2f} ({low:.2f}–{high:.2f})"
     tokens = s.prompt_tokens + s.completion_tokens
-    numbers = (f"{s.tasks}×{s.attempts}", success, f"{s.score:.2f}", f"{s.turns:.1f}", f"{s.invalid:.2f}", f"{tokens:.0f}", faults)
+    numbers = (
+        f"{s.tasks}×{s.attempts}",
+        success,
+        f"{s.score:.2f}",
+        f"{s.turns:.1f}",
+        f"{s.invalid:.2f}",
+        f"{tokens:.0f}",
+        faults,
+    )
     return f"| {env_id} | {agent} | {' | '.join(map(str, numbers))} |"
 
 
 HEAD = [
     "# A real model behind a real server",
     "",
-    "`python benchmarks/real_model.py serve runs/smollm2`, and at the same time "
-    "`python benchmarks/real_model.py play runs/smollm2`.",
-    f"SmolLM2-135M-Instruct behind `transformers serve`, {HORIZON} turns, at most {MAX_TOKENS} tokens per response, temperature 1.",
-    "The tasks are spread evenly over the test splits. `tokens` counts prompts and responses "
-    "per episode; `invalid` is a share of actions.",
+    (
+        "`python benchmarks/real_model.py serve runs/smollm2`, and at the same time "
+        "`python benchmarks/real_model.py play runs/smollm2`."
+    ),
+    (
+        f"SmolLM2-135M-Instruct behind `transformers serve`, {HORIZON} turns, at most {MAX_TOKENS}"
+        " tokens per response, temperature 1."
+    ),
+    (
+        "The tasks are spread evenly over the test splits. `tokens` counts prompts and responses "
+        "per episode; `invalid` is a share of actions."
+    ),
     "So few tasks show only that everything works together. They do not compare the agents.",
     "",
     "| environment | agent | tasks | success (95 %) | score | turns | invalid | tokens | faults |",

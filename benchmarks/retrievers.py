@@ -44,7 +44,11 @@ def tantivy(count: int, folder: Path) -> dict[str, float]:
     built = time.perf_counter() - start
     start = time.perf_counter()
     index = Index(path)
-    return {"build": built, "open": time.perf_counter() - start, **queries(lambda q: index.search(q, 3))}
+    return {
+        "build": built,
+        "open": time.perf_counter() - start,
+        **queries(lambda q: index.search(q, 3)),
+    }
 
 
 def bm25s(count: int, folder: Path) -> dict[str, float]:
@@ -89,17 +93,27 @@ def main(counts: str = "3518,100000", one: str = "", folder: str = "") -> None:
         return
     lines = ["# BM25 engines", "", "`python benchmarks/retrievers.py`", ""]
     lines += [
-        "| engine | passages | build s | open s | query ms, median | query ms, 95 % | resident MB | on disk MB |",
+        (
+            "| engine | passages | build s | open s | query ms, median | query ms, 95 % | resident"
+            " MB | on disk MB |"
+        ),
         "|---" * 8 + "|",
     ]
     for count in counts.split(","):
         for name in ("tantivy", "bm25s"):
             with tempfile.TemporaryDirectory() as place:
                 command = [sys.executable, __file__, "--one", f"{name}:{count}", "--folder", place]
-                row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+                row = json.loads(
+                    subprocess.run(
+                        command, check=True, capture_output=True, text=True
+                    ).stdout.splitlines()[-1]
+                )
                 disk = sum(f.stat().st_size for f in Path(place).rglob("*") if f.is_file()) / 1e6
             numbers = [f"{row[k]:.2f}" for k in ("build", "open", "median", "p95")]
-            lines.append(f"| {name} | {int(count):,} | {' | '.join(numbers)} | {row['memory']:.0f} | {disk:.1f} |")
+            lines.append(
+                f"| {name} | {int(count):,} | {' | '.join(numbers)} | {row['memory']:.0f} |"
+                f" {disk:.1f} |"
+            )
     RESULT.write_text("\n".join(lines) + "\n")
     typer.echo(RESULT.read_text())
 

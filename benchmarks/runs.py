@@ -22,7 +22,11 @@ CHUNK = 200  # episodes of one evaluation
 def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
     """Runs a configuration to its end unless its model exists; returns its ``evaluation.json``."""
     if not (folder / "model").exists():
-        sets = [part for key, value in (values | {"run.folder": folder}).items() for part in ("--set", f"{key}={value}")]
+        sets = [
+            part
+            for key, value in (values | {"run.folder": folder}).items()
+            for part in ("--set", f"{key}={value}")
+        ]
         command = [sys.executable, "-m", "agentgym_train.cli", "run", str(config), *sets]
         print(shlex.join(command), flush=True)
         subprocess.run(command, check=True)
@@ -41,10 +45,14 @@ def play(config: Config, described: pool.Description, model: Path, key: str) -> 
         key: seeds the sampling noise; evaluations with different keys have independent noise.
     """
     tokenizer = load_tokenizer(str(model))
-    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(model), device(), torch.float32)
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(
+        str(model), device(), torch.float32
+    )
     wanted, tasks = config.eval.episodes, len(described.task_ids or ()) or config.eval.episodes
     parts = [
-        evaluate.evaluate(config, generator, tokenizer, described, share=share, key=f"{key} {turn} {share.start}")
+        evaluate.evaluate(
+            config, generator, tokenizer, described, share=share, key=f"{key} {turn} {share.start}"
+        )
         for turn in range(-(-wanted // tasks))
         for share in (slice(n, n + CHUNK) for n in range(0, min(wanted, tasks), CHUNK))
     ]
@@ -53,4 +61,6 @@ def play(config: Config, described: pool.Description, model: Path, key: str) -> 
 
 def table(head: list[str], rows: list[list[Any]]) -> str:
     """Returns a Markdown table."""
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
+    return "\n".join(
+        f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows)
+    )

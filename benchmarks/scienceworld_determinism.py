@@ -80,20 +80,29 @@ def task_row(job: tuple[str, list[int], int]) -> tuple[str, int, int, int, int]:
 
 def main(variations: int = 5, steps: int = 100, workers: int = 2) -> None:
     """Measures every task and writes the table."""
-    jobs = [(row.name, [i * row.variations // variations for i in range(variations)], steps) for row in TABLE]
+    jobs = [
+        (row.name, [i * row.variations // variations for i in range(variations)], steps)
+        for row in TABLE
+    ]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         rows = list(pool.map(task_row, jobs))
     lines = [
         "# ScienceWorld: identical replays",
         "",
-        f"`python benchmarks/scienceworld_determinism.py --variations {variations} --steps {steps}`",
+        (
+            f"`python benchmarks/scienceworld_determinism.py --variations {variations} --steps"
+            f" {steps}`"
+        ),
         "",
         "The replays compare observations, rewards and infos byte by byte.",
         "The actions are random valid ones, except `focus on`.",
         "The valid actions were listed at every step of the recording and never in the replays.",
         "An episode ends early if an action decides it.",
         "",
-        "| task | episodes | steps | diverged in the used environment | diverged in a fresh environment |",
+        (
+            "| task | episodes | steps | diverged in the used environment | diverged in a fresh"
+            " environment |"
+        ),
         "|---|---|---|---|---|",
         *[f"| {' | '.join(map(str, row))} |" for row in rows],
         f"| all | {' | '.join(str(sum(row[i] for row in rows)) for i in range(1, 5))} |",  # type: ignore[misc]

@@ -39,7 +39,9 @@ GENERIC: dict[str, Policy] = {
 LISTED: dict[str, Policy] = {
     "first listed action": lambda observation, info, rng: info["admissible_actions"][0],
     "last listed action": lambda observation, info, rng: info["admissible_actions"][-1],
-    "uniform over listed actions": lambda observation, info, rng: rng.choice(info["admissible_actions"]),
+    "uniform over listed actions": lambda observation, info, rng: rng.choice(
+        info["admissible_actions"]
+    ),
 }
 
 
@@ -57,7 +59,9 @@ def policies_of(env_id: str, family: str) -> dict[str, Policy]:
     path = Path(__file__).parent / "shortcut_policies" / f"{family}.py"
     if not path.exists():
         return {}
-    policies: dict[str, dict[str, Policy]] = importlib.import_module(f"shortcut_policies.{family}").POLICIES
+    policies: dict[str, dict[str, Policy]] = importlib.import_module(
+        f"shortcut_policies.{family}"
+    ).POLICIES
     return policies.get(env_id, {})
 
 
@@ -96,7 +100,9 @@ def columns(env: Any, task_ids: list[str]) -> dict[str, list[str]]:
     for difficulty in sorted(by_difficulty):
         groups[before * COLUMNS // len(task_ids)].append(difficulty)
         before += len(by_difficulty[difficulty])
-    return {_range(group): [i for d in group for i in by_difficulty[d]] for group in groups if group}
+    return {
+        _range(group): [i for d in group for i in by_difficulty[d]] for group in groups if group
+    }
 
 
 def _range(difficulties: list[int]) -> str:
@@ -104,12 +110,17 @@ def _range(difficulties: list[int]) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def row(name: str, env: Any, policy: Policy | None, groups: dict[str, list[str]], plays: int) -> str:
+def row(
+    name: str, env: Any, policy: Policy | None, groups: dict[str, list[str]], plays: int
+) -> str:
     """Plays a policy; returns its table row.
 
     The row has the success over all tasks, the success in each group and the mean score.
     """
-    played = [[play(env, i, policy, seed) for seed in range(plays) for i in ids] for ids in groups.values()]
+    played = [
+        [play(env, i, policy, seed) for seed in range(plays) for i in ids]
+        for ids in groups.values()
+    ]
     everything = [episode for group in played for episode in group]
     shares = [sum(e.success for e in group) / len(group) for group in (everything, *played)]
     score = sum(e.score for e in everything) / len(everything)
@@ -125,12 +136,19 @@ def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> l
     ids = list(plain.unwrapped.task_ids)
     ids = spread(ids, tasks) if tasks else ids
     if hasattr(plain.unwrapped, "prepare"):
-        registry.make(env_id, split="test", tasks=ids).unwrapped.prepare(workers=2, on_item=lambda: None)
+        registry.make(env_id, split="test", tasks=ids).unwrapped.prepare(
+            workers=2, on_item=lambda: None
+        )
     groups = columns(plain, ids)
     try:
         rows = [row("oracle", plain, None, groups, 1)]
-        rows += [row(name, plain, policy, groups, 1) for name, policy in {**GENERIC, **policies}.items()]
-        rows += [row(name, listing, p, groups, plays if name.startswith("uniform") else 1) for name, p in LISTED.items()]
+        rows += [
+            row(name, plain, policy, groups, 1) for name, policy in {**GENERIC, **policies}.items()
+        ]
+        rows += [
+            row(name, listing, p, groups, plays if name.startswith("uniform") else 1)
+            for name, p in LISTED.items()
+        ]
     finally:
         plain.close()
         listing.close()
@@ -147,7 +165,10 @@ def replace(text: str, env_id: str, lines: list[str]) -> str:
     """
     mark = re.compile(rf"(<!-- shortcuts {re.escape(env_id)} -->\n).*?(\n<!-- end -->)", re.DOTALL)
     if not mark.search(text):
-        raise typer.BadParameter(f"the README has no marks for {env_id}; add '<!-- shortcuts {env_id} -->' and '<!-- end -->'")
+        raise typer.BadParameter(
+            f"the README has no marks for {env_id}; add '<!-- shortcuts {env_id} -->' and '<!-- end"
+            " -->'"
+        )
     return mark.sub(lambda found: found[1] + "\n".join(lines) + found[2], text)
 
 
@@ -163,12 +184,16 @@ def main(env_id: str, tasks: int = 0, plays: int = 3, write: bool = True) -> Non
     family, readme = family_of(env_id)
     policies = policies_of(env_id, family)
     command = (
-        f"python benchmarks/shortcuts.py {env_id}" + (f" --tasks {tasks}" if tasks else "") + (f" --plays {plays}" * (plays != 3))
+        f"python benchmarks/shortcuts.py {env_id}"
+        + (f" --tasks {tasks}" if tasks else "")
+        + (f" --plays {plays}" * (plays != 3))
     )
     lines = [f"`{command}`", "", *table(env_id, tasks, plays, policies)]
     typer.echo("\n".join(lines))
     if write:
-        readme.write_text(replace(readme.read_text(encoding="utf-8"), env_id, lines), encoding="utf-8")
+        readme.write_text(
+            replace(readme.read_text(encoding="utf-8"), env_id, lines), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

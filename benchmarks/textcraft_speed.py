@@ -35,15 +35,25 @@ def main(repeats: int = 7) -> None:
     env.reset(seed=0)
     world = {
         "reset(seed)": rates(lambda n: env.reset(seed=n), 3000, repeats),
-        "reset(task)": rates(lambda n: env.reset(options={"task_id": env.task_ids[n % 400]}), 3000, repeats),
+        "reset(task)": rates(
+            lambda n: env.reset(options={"task_id": env.task_ids[n % 400]}), 3000, repeats
+        ),
         "step, get": rates(lambda n: env.step("get 2 oak logs"), 30000, repeats),
         "step, inventory": rates(lambda n: env.step("inventory"), 30000, repeats),
     }
-    lines = ["# TextCraft: resets and steps", "", f"`python benchmarks/textcraft_speed.py --repeats {repeats}`, one process.", ""]
+    lines = [
+        "# TextCraft: resets and steps",
+        "",
+        f"`python benchmarks/textcraft_speed.py --repeats {repeats}`, one process.",
+        "",
+    ]
     lines += ["| call | per second, median (lowest-highest) | µs |", "|---|---|---|"]
     for name, values in world.items():
         middle = median(values)
-        lines.append(f"| {name} | {middle:,.0f} ({min(values):,.0f}-{max(values):,.0f}) | {1e6 / middle:.1f} |")
+        lines.append(
+            f"| {name} | {middle:,.0f} ({min(values):,.0f}-{max(values):,.0f}) |"
+            f" {1e6 / middle:.1f} |"
+        )
     target = Path(__file__).parent / "results" / "textcraft_speed.md"
     target.parent.mkdir(exist_ok=True)
     target.write_text("\n".join(lines) + "\n")

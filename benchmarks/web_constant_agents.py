@@ -2,8 +2,9 @@
 
     python benchmarks/web_constant_agents.py
 
-None of these agents does anything before it answers, so that only answers can solve a task. Some are told the text of the page
-on which the oracle ends. Writes ``benchmarks/results/web_constant_agents.md``; the oracle's walks take the time.
+None of these agents does anything before it answers, so that only answers can solve a task. Some
+are told the text of the page on which the oracle ends. Writes
+``benchmarks/results/web_constant_agents.md``; the oracle's walks take the time.
 """
 
 import random
@@ -66,7 +67,9 @@ def packed(tasks: Iterable[Task]) -> str:
     for text, count in sorted(Counter(filter(None, map(asked_for, tasks))).items()):
         for room in range(LONGEST + 1, len(text), -1):
             others = best[room - len(text) - 1]
-            best[room] = max(best[room], (others[0] + count, [*others[1], text]), key=lambda choice: choice[0])
+            best[room] = max(
+                best[room], (others[0] + count, [*others[1], text]), key=lambda choice: choice[0]
+            )
     return " ".join(best[LONGEST + 1][1])
 
 
@@ -86,7 +89,9 @@ def last_pages(tasks: Iterable[Task]) -> dict[str, str]:
     return texts
 
 
-def row(name: str, tasks: list[Task], answers: list[Callable[[Task], str]], tables: dict[str, Any]) -> str:
+def row(
+    name: str, tasks: list[Task], answers: list[Callable[[Task], str]], tables: dict[str, Any]
+) -> str:
     """Plays an agent, several times if it has several answers to a task; returns its line of the table, of means."""
     kinds, free = Counter[str](), 0
     for answer in answers:
@@ -96,7 +101,10 @@ def row(name: str, tasks: list[Task], answers: list[Callable[[Task], str]], tabl
             free += evaluate(task, said, seen).success
     counts = [f"{kinds[kind] / len(answers):.4g}" for kind in KINDS]
     share = kinds.total() / len(answers) / len(tasks)
-    return f"| {name} | {' | '.join(counts)} | {kinds.total() / len(answers):.4g} | {share:.1%} | {free / len(answers):.4g} |"
+    return (
+        f"| {name} | {' | '.join(counts)} | {kinds.total() / len(answers):.4g} | {share:.1%} |"
+        f" {free / len(answers):.4g} |"
+    )
 
 
 def main() -> None:
@@ -113,19 +121,30 @@ def main() -> None:
 
     agents: dict[str, list[Callable[[Task], str]]] = {
         "nothing: the empty answer": [lambda _: ""],
-        f"a random one of the {len(pool):,} answers, mean of {SEEDS}": [drawn(seed) for seed in range(SEEDS)],
-        f"everything: all that any task asks for, {len(all_of_it):,} characters": [lambda _: all_of_it],
+        f"a random one of the {len(pool):,} answers, mean of {SEEDS}": [
+            drawn(seed) for seed in range(SEEDS)
+        ],
+        f"everything: all that any task asks for, {len(all_of_it):,} characters": [
+            lambda _: all_of_it
+        ],
         f"the most that {LONGEST} characters can hold: “{best}”": [lambda _: best],
         "the text of the oracle's last page": [lambda task: pages.get(task["name"], "")],
-        f"the first {LONGEST} characters of it": [lambda task: pages.get(task["name"], "").strip()[:LONGEST]],
-        f"the last {LONGEST} characters of it": [lambda task: pages.get(task["name"], "").strip()[-LONGEST:]],
+        f"the first {LONGEST} characters of it": [
+            lambda task: pages.get(task["name"], "").strip()[:LONGEST]
+        ],
+        f"the last {LONGEST} characters of it": [
+            lambda task: pages.get(task["name"], "").strip()[-LONGEST:]
+        ],
         "always N/A": [lambda _: "N/A"],
     }
     lines = [row(name, tasks, answers, tables) for name, answers in agents.items()]
     counts = Counter(task["kind"] for task in tasks)
     total = f"| tasks | {' | '.join(str(counts[kind]) for kind in KINDS)} | {len(tasks):,} | | |"
     shortest = min(len(text) for text in pages.values())
-    note = f"The shortest of the {len(pages)} last pages has {shortest} characters. Took {time.perf_counter() - start:.0f} s."
+    note = (
+        f"The shortest of the {len(pages)} last pages has {shortest} characters. Took"
+        f" {time.perf_counter() - start:.0f} s."
+    )
     RESULT.write_text("\n".join([HEAD, *lines, total, "", note]) + "\n", encoding="utf-8")
     typer.echo(RESULT.read_text(encoding="utf-8"))
 

@@ -3,8 +3,9 @@
     sudo apt-get install chromium chromium-headless-shell
     python benchmarks/web_cpu.py
 
-Plays the oracle on a fixed list of tasks. The settings take turns, round by round, and each keeps its browser. A setting is a
-browser with further arguments, or pages without styles. Writes ``benchmarks/results/web_cpu.md``.
+Plays the oracle on a fixed list of tasks. The settings take turns, round by round, and each keeps
+its browser. A setting is a browser with further arguments, or pages without styles. Writes
+``benchmarks/results/web_cpu.md``.
 """
 
 import re
@@ -29,7 +30,11 @@ from agentgym_envs.tasks import spread
 
 FULL, SHELL = "chromium", "chromium-headless-shell"
 TYPES = ("Python", "driver", "browser", "network", "renderer", "GPU", "other")
-NAMES = {"renderer": "renderer", "zygote": "renderer", "gpu-process": "GPU"}  # a zygote has the time of renderers that ended
+NAMES = {
+    "renderer": "renderer",
+    "zygote": "renderer",
+    "gpu-process": "GPU",
+}  # a zygote has the time of renderers that ended
 RESULT = Path(__file__).parent / "results" / "web_cpu.md"
 
 
@@ -47,8 +52,14 @@ VARIANTS = (
     BEFORE,
     Variant("headless shell, at most 60 frames a second (the default)", SHELL),
     Variant("the default, GPU process within the browser's", SHELL, ("--in-process-gpu",)),
-    Variant("the default, one raster thread, grey text", SHELL, ("--num-raster-threads=1", "--disable-lcd-text")),
-    Variant("the default, JavaScript without optimization", SHELL, ("--js-flags=--no-opt --no-maglev",)),
+    Variant(
+        "the default, one raster thread, grey text",
+        SHELL,
+        ("--num-raster-threads=1", "--disable-lcd-text"),
+    ),
+    Variant(
+        "the default, JavaScript without optimization", SHELL, ("--js-flags=--no-opt --no-maglev",)
+    ),
     Variant("the default, pages without styles", SHELL, styles=False),
     Variant("Chromium, frames without a limit", FULL, (UNPACED,)),
     Variant("Chromium, at most 60 frames a second", FULL),
@@ -89,9 +100,13 @@ def spent(browser: int) -> Counter[str]:
 def make(variant: Variant, folder: Path) -> Any:
     """Returns the environment, whose browser is a script that adds the arguments."""
     script = folder / str(VARIANTS.index(variant))
-    script.write_text(f'#!/bin/sh\nexec {shutil.which(variant.program)} "$@" {shlex.join(variant.arguments)}\n')
+    script.write_text(
+        f'#!/bin/sh\nexec {shutil.which(variant.program)} "$@" {shlex.join(variant.arguments)}\n'
+    )
     script.chmod(0o755)
-    env = gymnasium.make("agentgym/WebSites-v1", split="train", max_episode_steps=-1, browser=str(script))
+    env = gymnasium.make(
+        "agentgym/WebSites-v1", split="train", max_episode_steps=-1, browser=str(script)
+    )
     if not variant.styles:
         without_styles(env.unwrapped)
     return env
@@ -103,7 +118,11 @@ def without_styles(env: Any) -> None:
 
     def bare(request: Request) -> Reply | bool:
         reply: Reply | bool = serve(request)
-        return reply._replace(body=re.sub(rb"(?s)<style>.*?</style>", b"", reply.body)) if isinstance(reply, Reply) else reply
+        return (
+            reply._replace(body=re.sub(rb"(?s)<style>.*?</style>", b"", reply.body))
+            if isinstance(reply, Reply)
+            else reply
+        )
 
     env.serve = bare
 
@@ -128,7 +147,10 @@ def row(name: str, rounds: Sequence[Round], before: Sequence[Round], episodes: i
     kinds = [f"{statistics.median(r.spent[kind] / r.steps for r in rounds):.1f}" for kind in TYPES]
     step = statistics.median(r.step for r in rounds)
     ratio = f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
-    return f"| {name} | {ratio} | {step:.0f} | {step * rounds[0].steps / episodes:.0f} | {' | '.join(kinds)} |"
+    return (
+        f"| {name} | {ratio} | {step:.0f} | {step * rounds[0].steps / episodes:.0f} |"
+        f" {' | '.join(kinds)} |"
+    )
 
 
 def main(rounds: int = 5, episodes: int = 8) -> None:
@@ -148,12 +170,24 @@ def main(rounds: int = 5, episodes: int = 8) -> None:
     lines = [
         "# CPU time of WebSites",
         "",
-        f"`python benchmarks/web_cpu.py --rounds {rounds} --episodes {episodes}`, agentgym-envs {agentgym_envs.__version__}",
+        (
+            f"`python benchmarks/web_cpu.py --rounds {rounds} --episodes {episodes}`, agentgym-envs"
+            f" {agentgym_envs.__version__}"
+        ),
         "",
-        f"The oracle plays {episodes} tasks ({found[BEFORE][0].steps} steps) in each of {rounds} rounds.",
-        "The settings take turns within a round. CPU time is in milliseconds. The time of a step includes its share of the reset.",
+        (
+            f"The oracle plays {episodes} tasks ({found[BEFORE][0].steps} steps) in each of"
+            f" {rounds} rounds."
+        ),
+        (
+            "The settings take turns within a round. CPU time is in milliseconds. The time of a"
+            " step includes its share of the reset."
+        ),
         "",
-        f"| setting | ratio to the first row (lowest–highest round) | a step | an episode | {' | '.join(TYPES)} |",
+        (
+            "| setting | ratio to the first row (lowest–highest round) | a step | an episode |"
+            f" {' | '.join(TYPES)} |"
+        ),
         f"|---|---|---|---|{'---|' * len(TYPES)}",
         *(row(variant.name, found[variant], found[BEFORE], episodes) for variant in VARIANTS),
     ]

@@ -2,8 +2,9 @@
 
     python benchmarks/web_memory.py
 
-Plays the oracle, one environment after the other, each in a process of its own, and adds up the memory of that process, of
-Playwright's driver and of the browser. Writes ``benchmarks/results/web_memory.md``.
+Plays the oracle, one environment after the other, each in a process of its own, and adds up the
+memory of that process, of Playwright's driver and of the browser. Writes
+``benchmarks/results/web_memory.md``.
 """
 
 import itertools
@@ -54,8 +55,14 @@ def main(episodes: int = 1000) -> None:
     lines = [
         "# Memory over many episodes in a browser",
         "",
-        f"`python benchmarks/web_memory.py --episodes {episodes}`, agentgym-envs {agentgym_envs.__version__}. Megabytes",
-        "(proportional set size) and number of processes of one environment: Python, Playwright's driver and the browser.",
+        (
+            f"`python benchmarks/web_memory.py --episodes {episodes}`, agentgym-envs"
+            f" {agentgym_envs.__version__}. Megabytes"
+        ),
+        (
+            "(proportional set size) and number of processes of one environment: Python,"
+            " Playwright's driver and the browser."
+        ),
         "",
         f"| environment | {looks} | processes left after `close` |",
         f"|---{'|---' * LOOKS}|---|",
@@ -67,7 +74,10 @@ def main(episodes: int = 1000) -> None:
         process.start()
         theirs.close()
         cells = [ours.recv() for _ in track(range(LOOKS), description=env_id)]
-        lines.append(f"| {env_id} | {' | '.join(f'{size:.0f} MB, {count}' for size, count in cells)} | {ours.recv()} |")
+        lines.append(
+            f"| {env_id} | {' | '.join(f'{size:.0f} MB, {count}' for size, count in cells)} |"
+            f" {ours.recv()} |"
+        )
         process.join()
     RESULT.write_text("\n".join(lines) + "\n")
     typer.echo("\n".join(lines))

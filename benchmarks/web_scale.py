@@ -2,8 +2,9 @@
 
     python benchmarks/web_scale.py
 
-Each environment plays the oracle in a worker process of ``EnvPool``. The environments of a worker share one browser, so two
-arrangements are measured: one environment and four environments per worker. Writes ``benchmarks/results/web_scale.md``.
+Each environment plays the oracle in a worker process of ``EnvPool``. The environments of a worker
+share one browser, so two arrangements are measured: one environment and four environments per
+worker. Writes ``benchmarks/results/web_scale.md``.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,10 @@ from agentgym_envs.tasks import spread
 COUNTS = (1, 2, 4, 8, 16)
 PER_WORKER = (1, 4)
 WARM, EPISODES = 1, 2  # episodes of an environment, before and during the measurement
-FLEET, THINKING = 1000, 5.0  # environments of the calculation, and the seconds in which a model chooses an action
+FLEET, THINKING = (
+    1000,
+    5.0,
+)  # environments of the calculation, and the seconds in which a model chooses an action
 RESULT = Path(__file__).parent / "results" / "web_scale.md"
 
 
@@ -66,7 +70,14 @@ def own_tasks(tasks: Sequence[str], index: int, episodes: int) -> list[str]:
 def measured(count: int, per_worker: int, tasks: Sequence[str]) -> Load:
     """Plays in a pool of its own."""
     workers = -(-count // per_worker)
-    with EnvPool("agentgym/WebSites-v1", count, workers=workers, split="train", max_episode_steps=-1, timeout=120) as pool:
+    with EnvPool(
+        "agentgym/WebSites-v1",
+        count,
+        workers=workers,
+        split="train",
+        max_episode_steps=-1,
+        timeout=120,
+    ) as pool:
         play(pool, tasks, WARM)
         before = spent()
         steps = play(pool, tasks, EPISODES)
@@ -87,27 +98,50 @@ def main() -> None:
     env = gymnasium.make("agentgym/WebSites-v1", split="train")
     tasks = spread(env.unwrapped.task_ids, COUNTS[-1])
     few, many = COUNTS[-2:]
-    runs = [(count, per_worker) for count in COUNTS for per_worker in PER_WORKER if count > 1 or per_worker == 1]
+    runs = [
+        (count, per_worker)
+        for count in COUNTS
+        for per_worker in PER_WORKER
+        if count > 1 or per_worker == 1
+    ]
     loads = {run: measured(*run, tasks) for run in track(runs, description="environments")}
     lines = [
         "# WebSites side by side",
         "",
-        f"`python benchmarks/web_scale.py`, agentgym-envs {agentgym_envs.__version__}. Memory is the proportional set size of all",
-        "processes: the pool, its workers, Playwright's drivers and the browsers. CPU time is of all processes.",
+        (
+            f"`python benchmarks/web_scale.py`, agentgym-envs {agentgym_envs.__version__}. Memory"
+            " is the proportional set size of all"
+        ),
+        (
+            "processes: the pool, its workers, Playwright's drivers and the browsers. CPU time is"
+            " of all processes."
+        ),
         "The time of a step includes its share of the reset.",
         "",
-        "| environments | environments per worker | memory | memory per environment | processes | CPU time per step |",
+        (
+            "| environments | environments per worker | memory | memory per environment | processes"
+            " | CPU time per step |"
+        ),
         "|---|---|---|---|---|---|",
     ]
     for (count, per_worker), load in loads.items():
         memory = f"{load.megabytes:.0f} MB | {load.megabytes / count:.0f} MB"
-        lines.append(f"| {count} | {min(count, per_worker)} | {memory} | {load.processes} | {load.step:.0f} ms |")
+        lines.append(
+            f"| {count} | {min(count, per_worker)} | {memory} | {load.processes} | {load.step:.0f}"
+            " ms |"
+        )
     lines += [
         "",
         f"Calculated for {FLEET:,} environments from the rows with {few} and {many}.",
-        f"Assumption: a model takes {THINKING:g} seconds to choose an action. Cores are those that are busy on average.",
+        (
+            f"Assumption: a model takes {THINKING:g} seconds to choose an action. Cores are those"
+            " that are busy on average."
+        ),
         "",
-        f"| environments per worker | memory of a further environment | memory of {FLEET:,} | cores |",
+        (
+            f"| environments per worker | memory of a further environment | memory of {FLEET:,} |"
+            " cores |"
+        ),
         "|---|---|---|---|",
         *(f"| {per} | {fleet(loads[few, per], loads[many, per])} |" for per in PER_WORKER),
     ]

@@ -4,9 +4,10 @@
     sudo apt-get install chromium chromium-driver chromium-headless-shell
     python benchmarks/web_throughput.py other/bin/python
 
-Each side plays the same MiniWoB++ pages with the same seeds and clicks, through its own interface and the system's Chromium; rounds
-alternate. Our sites are played in Chromium and in its headless shell, which is preferred where it is installed. Nothing else
-should run. Writes ``benchmarks/results/web_throughput.md``.
+Each side plays the same MiniWoB++ pages with the same seeds and clicks, through its own interface
+and the system's Chromium; rounds alternate. Our sites are played in Chromium and in its headless
+shell, which is preferred where it is installed. Nothing else should run. Writes
+``benchmarks/results/web_throughput.md``.
 """
 
 import json
@@ -24,7 +25,11 @@ import agentgym_envs
 from agentgym_envs.envs.web.look import find
 from agentgym_envs.tasks import spread
 
-PAGES = {"click-test": "Click Me!", "click-test-2": "ONE", "focus-text": None}  # what is clicked: a button, or the text field
+PAGES = {
+    "click-test": "Click Me!",
+    "click-test-2": "ONE",
+    "focus-text": None,
+}  # what is clicked: a button, or the text field
 ROUNDS, EPISODES = 5, 12
 RESULT = Path(__file__).parent / "results" / "web_throughput.md"
 Times = tuple[float, float, float]  # seconds for all episodes; medians of a reset and a step
@@ -63,7 +68,8 @@ def ours(rounds: int) -> Iterator[Times]:
 
 
 OTHER = {
-    "browsergym": """
+    "browsergym": (
+        """
 import gymnasium, browsergym.miniwob, os, pathlib, miniwob, shutil
 from playwright.sync_api import sync_playwright
 with sync_playwright() as playwright:
@@ -88,8 +94,10 @@ def answer(env, page, shown):
     for node in shown["axtree_object"]["nodes"]:
         if node["role"]["value"] == role and PAGES[page] in (None, node.get("name", {}).get("value")):
             return f"click('{node['browsergym_id']}')"
-""",
-    "selenium": """
+"""
+    ),
+    "selenium": (
+        """
 import gymnasium, miniwob
 from miniwob.action import ActionTypes
 from selenium import webdriver
@@ -106,7 +114,8 @@ def answer(env, page, shown):
     for e in shown["dom_elements"]:
         wanted = (e["tag"], e["text"]) == ("button", PAGES[page]) if PAGES[page] else e["tag"].startswith("input")
         if wanted: return env.env.unwrapped.create_action(ActionTypes.CLICK_ELEMENT, ref=e["ref"])
-""",
+"""
+    ),
 }
 SERVE = """
 import json, statistics, sys, time
@@ -127,7 +136,9 @@ def theirs(python: Path, name: str, rounds: int) -> Iterator[Times]:
     source = inspect.getsource(timed).replace("-> Times", "").replace(": Any", "")
     program = SERVE.replace("{other}", OTHER[name]).replace("{timed}", source)
     command = [str(python), "-c", program, json.dumps(PAGES), str(EPISODES)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for _ in range(rounds):
@@ -140,7 +151,9 @@ def theirs(python: Path, name: str, rounds: int) -> Iterator[Times]:
 
 def sites(browser: str) -> list[str]:
     """Returns rows for our sites: the oracle's steps on a hundred tasks."""
-    env = gymnasium.make("agentgym/WebSites-v1", split="train", max_episode_steps=-1, browser=browser)
+    env = gymnasium.make(
+        "agentgym/WebSites-v1", split="train", max_episode_steps=-1, browser=browser
+    )
     chosen = spread(env.unwrapped.task_ids, 100)
     env.reset(options={"task_id": chosen[0]})
     resets, steps = [], []
@@ -198,20 +211,45 @@ def main(python: Path, rounds: int = ROUNDS) -> None:
     lines = [
         "# Web environments",
         "",
-        f"`python benchmarks/web_throughput.py other/bin/python`, agentgym-envs {agentgym_envs.__version__}",
+        (
+            "`python benchmarks/web_throughput.py other/bin/python`, agentgym-envs"
+            f" {agentgym_envs.__version__}"
+        ),
         "",
     ]
-    lines += ["| MiniWoB++ | episodes/s | reset | step | ours is faster (lowest–highest round) |", "|---|---|---|---|---|"]
+    lines += [
+        "| MiniWoB++ | episodes/s | reset | step | ours is faster (lowest–highest round) |",
+        "|---|---|---|---|---|",
+    ]
     for name, rounds_ in times.items():
-        ratios = [theirs_[0] / ours_[0] for ours_, theirs_ in zip(times["ours"], rounds_, strict=True)]
+        ratios = [
+            theirs_[0] / ours_[0] for ours_, theirs_ in zip(times["ours"], rounds_, strict=True)
+        ]
         total, reset, step = (statistics.median(column) for column in zip(*rounds_, strict=True))
-        compared = "" if name == "ours" else f"{statistics.median(ratios):.1f}× ({min(ratios):.1f}–{max(ratios):.1f})"
-        lines.append(f"| {name} | {EPISODES / total:.2f} | {1000 * reset:.0f} ms | {1000 * step:.0f} ms | {compared} |")
+        compared = (
+            ""
+            if name == "ours"
+            else f"{statistics.median(ratios):.1f}× ({min(ratios):.1f}–{max(ratios):.1f})"
+        )
+        lines.append(
+            f"| {name} | {EPISODES / total:.2f} | {1000 * reset:.0f} ms | {1000 * step:.0f} ms |"
+            f" {compared} |"
+        )
     lines += ["", "| WebSites | median | 5th–95th percentile |", "|---|---|---|"]
     lines += [row for browser in ("chromium", "chromium-headless-shell") for row in sites(browser)]
-    lines += ["", "| WebSites side by side, 2 worker processes, chromium-headless-shell | steps/s |", "|---|---|"]
+    lines += [
+        "",
+        "| WebSites side by side, 2 worker processes, chromium-headless-shell | steps/s |",
+        "|---|---|",
+    ]
     lines += [f"| {n} | {side_by_side(n, 5.0):.1f} |" for n in (1, 2, 4, 8)]
-    lines += ["", "Each side plays three pages in turn. Ours keeps a tab a page; the Selenium side keeps a browser a page, and"]
+    lines += [
+        "",
+        (
+            "Each side plays three pages in turn. Ours keeps a tab a page; the Selenium side keeps"
+            " a browser a page, and"
+        ),
+    ]
     lines += ["describes it by its DOM elements."]
     RESULT.write_text("\n".join(lines) + "\n")
     typer.echo("\n".join(lines))

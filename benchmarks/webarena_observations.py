@@ -4,10 +4,11 @@
     other/bin/python -m pip install numpy gymnasium playwright Pillow requests beartype==0.12
     python benchmarks/webarena_observations.py other/bin/python
 
-Both show what is in view of 1280 × 720 pixels. The pages are one of each kind of our sites, signed in, found by following links,
-and the hand-written pages of ``observation_pages.py``. Three things are not compared: ids; the addresses of links, which browsers
-add only since WebArena was made; options of drop-down lists and values of sliders and date fields, which are ours alone.
-Writes ``benchmarks/results/webarena_observations.md``.
+Both show what is in view of 1280 × 720 pixels. The pages are one of each kind of our sites, signed
+in, found by following links, and the hand-written pages of ``observation_pages.py``. Three things
+are not compared: ids; the addresses of links, which browsers add only since WebArena was made;
+options of drop-down lists and values of sliders and date fields, which are ours alone. Writes
+``benchmarks/results/webarena_observations.md``.
 """
 
 import difflib
@@ -41,7 +42,8 @@ THEIRS = """
 import importlib.util, json, os, sys, types
 from pathlib import Path
 folder = Path(importlib.util.find_spec("webarena").submodule_search_locations[0])
-for name in ("webarena", "webarena.browser_env"):  # without their __init__, which would ask for more
+# without their __init__, which would ask for more
+for name in ("webarena", "webarena.browser_env"):
     module = types.ModuleType(name)
     module.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
     sys.modules[name] = module
@@ -76,7 +78,10 @@ class AnyPage(WebEnv):
 
     def make_tasks(self) -> TaskSet:
         """Returns a task an address."""
-        return TaskSet(Task(id=f"page-{i}", split="train", data={"url": url}) for i, url in enumerate(self._urls))
+        return TaskSet(
+            Task(id=f"page-{i}", split="train", data={"url": url})
+            for i, url in enumerate(self._urls)
+        )
 
     def serve(self, request: Request) -> Reply | bool:
         """Lets all requests pass."""
@@ -115,7 +120,10 @@ def crawl(servers: Servers, cookies: list[dict[str, Any]]) -> dict[str, str]:
             request = urllib.request.Request(origin + path, headers={"Cookie": signed})
             with urllib.request.urlopen(request) as answer:
                 page = answer.read().decode()
-                if not answer.headers["Content-Type"].startswith("text/html") or answer.url != origin + path:
+                if (
+                    not answer.headers["Content-Type"].startswith("text/html")
+                    or answer.url != origin + path
+                ):
                     continue
             seen.add(kind)
             found[f"{site}{path}"] = origin + path
@@ -126,20 +134,31 @@ def crawl(servers: Servers, cookies: list[dict[str, Any]]) -> dict[str, str]:
 def lines(text: str) -> list[str]:
     """Returns the tree's lines without ids, addresses, options and values."""
     shown = [re.sub(r"^(\t*)\[\d+\] ", r"\1", line) for line in text.split("\n\n")[1].splitlines()]
-    plain = [re.sub(r" url: \S+", "", line) for line in shown if not line.strip().startswith("option ")]
+    plain = [
+        re.sub(r" url: \S+", "", line) for line in shown if not line.strip().startswith("option ")
+    ]
     return [re.sub(r" value: .*", "", line) for line in plain]
 
 
-def compare(name: str, mine: list[str], theirs: list[str], differing: Counter[str]) -> tuple[str, int, int]:
+def compare(
+    name: str, mine: list[str], theirs: list[str], differing: Counter[str]
+) -> tuple[str, int, int]:
     """Returns a row of the table, the number of equal lines, and that of all lines; counts those that differ."""
-    same = sum(block.size for block in difflib.SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks())
+    same = sum(
+        block.size
+        for block in difflib.SequenceMatcher(
+            None, mine, theirs, autojunk=False
+        ).get_matching_blocks()
+    )
     for line in difflib.ndiff(theirs, mine):
         if line[:2] in ("- ", "+ "):
             differing[f"`{line[0]} {re.sub(chr(9), '', line[2:])[:90]}` ({name})"] += 1
     return f"| {name} | {len(mine)} | {len(theirs)} | {same} |", same, max(len(mine), len(theirs))
 
 
-def observe(python: Path, urls: list[str], cookies: list[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
+def observe(
+    python: Path, urls: list[str], cookies: list[dict[str, Any]]
+) -> tuple[list[list[str]], list[list[str]]]:
     """Returns our lines and WebArena's, a list for each address."""
     browser = find(None, own_executable())
     env = AnyPage(urls, cookies, browser=browser, split="train")
@@ -154,19 +173,35 @@ def main(python: Path) -> None:
     """Compares, and writes the table."""
     servers, own = Servers(), serve()
     cookies = [
-        {"name": f"session_{name}", "value": signed_in(application(name), site.user), "url": servers.origins[name]}
+        {
+            "name": f"session_{name}",
+            "value": signed_in(application(name), site.user),
+            "url": servers.origins[name],
+        }
         for name, site in SITES.items()
     ]
     of_sites = crawl(servers, cookies)
-    written = {f"hand-written: {name}": f"http://127.0.0.1:{own.server_port}/{name}" for name in PAGES}
+    written = {
+        f"hand-written: {name}": f"http://127.0.0.1:{own.server_port}/{name}" for name in PAGES
+    }
     pages = of_sites | written
     ours, theirs = observe(python, list(pages.values()), cookies)
     servers.close()
     own.shutdown()
     differing = Counter[str]()
-    rows = [compare(name, mine, other, differing) for name, mine, other in zip(pages, ours, theirs, strict=True)]
-    parts = {"our sites, signed in": rows[: len(of_sites)], "hand-written": rows[len(of_sites) :], "all": rows}
-    sums = {name: (len(part), sum(row[1] for row in part), sum(row[2] for row in part)) for name, part in parts.items()}
+    rows = [
+        compare(name, mine, other, differing)
+        for name, mine, other in zip(pages, ours, theirs, strict=True)
+    ]
+    parts = {
+        "our sites, signed in": rows[: len(of_sites)],
+        "hand-written": rows[len(of_sites) :],
+        "all": rows,
+    }
+    sums = {
+        name: (len(part), sum(row[1] for row in part), sum(row[2] for row in part))
+        for name, part in parts.items()
+    }
     table = [
         "# WebArena's observations and ours",
         "",
@@ -174,12 +209,24 @@ def main(python: Path) -> None:
         "",
         "| pages | number | lines | equal |",
         "|---|---|---|---|",
-        *[f"| {name} | {number} | {total} | **{equal / total:.1%}** ({equal}) |" for name, (number, equal, total) in sums.items()],
+        *[
+            f"| {name} | {number} | {total} | **{equal / total:.1%}** ({equal}) |"
+            for name, (number, equal, total) in sums.items()
+        ],
         "",
-        "Not compared: ids; the addresses of links, which browsers add only since WebArena was made; options, values.",
+        (
+            "Not compared: ids; the addresses of links, which browsers add only since WebArena was"
+            " made; options, values."
+        ),
         "",
-        "Reasons of the differences below. WebArena leaves out a text that occurs anywhere in the three lines above, also in an id",
-        "or an address. Ours looks at roles, names and properties, and always shows what a field holds. WebArena shows images",
+        (
+            "Reasons of the differences below. WebArena leaves out a text that occurs anywhere in"
+            " the three lines above, also in an id"
+        ),
+        (
+            "or an address. Ours looks at roles, names and properties, and always shows what a"
+            " field holds. WebArena shows images"
+        ),
         "without a name, since browsers renamed their role, and a narrow blank as a text.",
         "",
         "| page | our lines | WebArena's | equal |",

@@ -1,4 +1,7 @@
-"""Sphinx configuration of the documentation. The pages that come from the code are made before each build."""
+"""Sphinx configuration of the documentation.
+
+The pages that come from the code are made before each build.
+"""
 
 import sys
 from importlib import metadata

@@ -2,7 +2,8 @@
 
     python docs/generate.py
 
-Environments: ``environments/``. Configuration and commands: ``reference/``. Results: ``results/``. Git ignores these pages.
+Environments: ``environments/``. Configuration and commands: ``reference/``. Results: ``results/``.
+Git ignores these pages.
 """
 
 import ast
@@ -76,7 +77,10 @@ def write_environments() -> None:
         rows += [f"| [`{env_id}`]({family}.md) | {summary(env_id)} |" for env_id in ids]
     families = "\n".join(own_environments())
     table = "\n".join(["| id | task |", "|---|---|", *rows])
-    write("environments/index.md", f"# Environments\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{families}\n```\n")
+    write(
+        "environments/index.md",
+        f"# Environments\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{families}\n```\n",
+    )
 
 
 def summary(env_id: str) -> str:
@@ -162,7 +166,10 @@ def write_configuration() -> None:
         parts += [f"## `[{section}]`", summary_of(kind), option_table(kind)]
     for kind in plugins.KINDS:
         opened = f"[[{kind.section}]]" if kind.many else f"[{kind.section}]"
-        parts += [f"## `{opened}`", "`name` chooses a plugin. The other keys are the plugin's options."]
+        parts += [
+            f"## `{opened}`",
+            "`name` chooses a plugin. The other keys are the plugin's options.",
+        ]
         for name, plugin in sorted(plugins.discover(kind.group).items()):
             if plugins.distribution(plugin) == "agentgym-train":
                 cls = plugin.load()
@@ -184,8 +191,15 @@ def summary_of(kind: type) -> str:
 def option_table(kind: type) -> str:
     """Returns a table of a dataclass's fields: key, type, default and the docstring under the field."""
     texts = field_texts(kind)
-    rows = [f"| `{item.name}` | {type_of(item)} | {default_of(item)} | {texts.get(item.name, '')} |" for item in fields(kind)]
-    return "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows]) if rows else "It has no options."
+    rows = [
+        f"| `{item.name}` | {type_of(item)} | {default_of(item)} | {texts.get(item.name, '')} |"
+        for item in fields(kind)
+    ]
+    return (
+        "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows])
+        if rows
+        else "It has no options."
+    )
 
 
 def field_texts(kind: type) -> dict[str, str]:
@@ -196,8 +210,16 @@ def field_texts(kind: type) -> dict[str, str]:
             body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
             assert isinstance(body, ast.ClassDef)
             for item, after in itertools.pairwise(body.body):
-                if isinstance(item, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                    text = " ".join(str(after.value.value).split()).replace("``", "`").replace("|", "\\|")
+                if (
+                    isinstance(item, ast.AnnAssign)
+                    and isinstance(after, ast.Expr)
+                    and isinstance(after.value, ast.Constant)
+                ):
+                    text = (
+                        " ".join(str(after.value.value).split())
+                        .replace("``", "`")
+                        .replace("|", "\\|")
+                    )
                     found[ast.unparse(item.target)] = text
     return found
 
@@ -205,8 +227,14 @@ def field_texts(kind: type) -> dict[str, str]:
 def type_of(item: Field[Any]) -> str:
     """Returns a field's type in words: the type itself, and the limits of its values."""
     hint = item.type
-    limits = [limit for part in getattr(hint, "__metadata__", ()) for limit in getattr(part, "metadata", [part])]
-    found = {name: getattr(limit, name) for limit in limits for name in BOUNDS if hasattr(limit, name)}
+    limits = [
+        limit
+        for part in getattr(hint, "__metadata__", ())
+        for limit in getattr(part, "metadata", [part])
+    ]
+    found = {
+        name: getattr(limit, name) for limit in limits for name in BOUNDS if hasattr(limit, name)
+    }
     bounds = [f"{BOUNDS[name]} {value}" for name, value in found.items() if abs(value) < LARGE]
     plain = getattr(hint, "__origin__", hint) if limits else hint
     name = plain.__name__ if isinstance(plain, type) else str(plain).replace("typing.", "")
@@ -215,7 +243,9 @@ def type_of(item: Field[Any]) -> str:
     return ", ".join([text, *bounds])
 
 
-LARGE = 1_000_000  # limits from here on only keep numbers representable, and say nothing to a reader
+LARGE = (
+    1_000_000  # limits from here on only keep numbers representable, and say nothing to a reader
+)
 BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 
 
@@ -231,7 +261,10 @@ def default_of(item: Field[Any]) -> str:
 
 def write_commands() -> None:
     """Writes the reference of the two commands from their help."""
-    parts = ["# Commands", "Each command has a help text: `agentgym --help`, `agentgym eval --help`."]
+    parts = [
+        "# Commands",
+        "Each command has a help text: `agentgym --help`, `agentgym eval --help`.",
+    ]
     for name, app in (("agentgym", envs_app), ("agentgym-train", train_app)):
         parts += [f"## {name}", *command_parts(typer.main.get_command(app), name)]
     write("reference/commands.md", "\n\n".join(parts) + "\n")
@@ -258,8 +291,16 @@ def parameter_table(parameters: Sequence[Any]) -> str:
         if parameter.name == "help":
             continue
         option = parameter.param_type_name == "option"
-        names = ", ".join(f"`{name}`" for name in parameter.opts) if option else f"`{parameter.name.upper()}`"
-        default = "" if parameter.default in (None, (), []) or callable(parameter.default) else f"`{parameter.default}`"
+        names = (
+            ", ".join(f"`{name}`" for name in parameter.opts)
+            if option
+            else f"`{parameter.name.upper()}`"
+        )
+        default = (
+            ""
+            if parameter.default in (None, (), []) or callable(parameter.default)
+            else f"`{parameter.default}`"
+        )
         text = " ".join((parameter.help or "").split()).replace("|", "\\|")
         rows.append(f"| {names} | {default} | {text} |")
     return "\n".join(["| parameter | default | meaning |", "|---|---|---|", *rows])

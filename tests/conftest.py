@@ -8,17 +8,24 @@ from warm import Warm
 
 from agentgym_envs.errors import MissingBrowser
 
-settings.register_profile("untimed", deadline=None)  # machines are busy, and a first call loads what it needs
+settings.register_profile(
+    "untimed", deadline=None
+)  # machines are busy, and a first call loads what it needs
 settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would what tests interrupt
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a shell's background jobs ignore it, and so would what tests interrupt
 
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory):
     """Games and indices are kept where the tox environment says, else for one session."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AGENTGYM_CACHE", os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")))
+        patch.setenv(
+            "AGENTGYM_CACHE",
+            os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")),
+        )
         yield
 
 
@@ -56,4 +63,7 @@ def pytest_unconfigure(config):
     skipped = [report.longrepr for report in reporter.stats.get("skipped", [])] if reporter else []
     reasons = [reason for file, _, reason in skipped if os.path.samefile(file, __file__)]
     if reasons:
-        reporter.write_line(f"{len(reasons)} tests of web pages were skipped: {reasons[0].removeprefix('Skipped: ')}")
+        reporter.write_line(
+            f"{len(reasons)} tests of web pages were skipped:"
+            f" {reasons[0].removeprefix('Skipped: ')}"
+        )

@@ -14,7 +14,11 @@ def same(action: str) -> Policy:
 
 
 def _available(observation: str, start: str) -> list[str]:
-    listed = next(line for line in reversed(observation.splitlines()) if line.startswith("Available actions: "))
+    listed = next(
+        line
+        for line in reversed(observation.splitlines())
+        if line.startswith("Available actions: ")
+    )
     return [action for action in json.loads(listed.partition(": ")[2]) if action.startswith(start)]
 
 
@@ -44,6 +48,8 @@ POLICIES = {
         "first `go to`, else turn left": nearest("go to "),
         "first `pickup`, else turn left": nearest("pickup "),
         "each `go to` in turn": by_turns("go to "),
-        "each macro action in turn": by_turns("toggle and go through ", "go through ", "go to ", "pickup ", "drop"),
+        "each macro action in turn": by_turns(
+            "toggle and go through ", "go through ", "go to ", "pickup ", "drop"
+        ),
     }
 }

@@ -11,11 +11,17 @@ _LAST = re.compile(r"drops into column (\d)")
 def _columns(observation: str) -> dict[int, int]:
     """Returns the number of stones in each column that is not full, on the latest board."""
     lines = [line.split()[1:-1] for line in observation.splitlines() if line.startswith("| ")]
-    heights = {c + 1: sum(line[c] != "." for line in lines) for c in range(len(lines[0]))} if lines else {1: 0}
+    heights = (
+        {c + 1: sum(line[c] != "." for line in lines) for c in range(len(lines[0]))}
+        if lines
+        else {1: 0}
+    )
     return {c: height for c, height in heights.items() if height < len(lines)} or {1: 0}
 
 
-def _by(rank: Callable[[int, Mapping[int, int]], Any]) -> Callable[[str, Mapping[str, Any], random.Random], str]:
+def _by(
+    rank: Callable[[int, Mapping[int, int]], Any],
+) -> Callable[[str, Mapping[str, Any], random.Random], str]:
     """Returns a policy that drops into the column with the smallest rank."""
 
     def policy(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
@@ -28,7 +34,11 @@ def _by(rank: Callable[[int, Mapping[int, int]], Any]) -> Callable[[str, Mapping
 def _onto_the_last(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
     """Drops onto the stone that was dropped last, else into the middle."""
     found, columns = _LAST.search(observation), _columns(observation)
-    return f"drop {found[1]}" if found and int(found[1]) in columns else f"drop {min(columns, key=lambda c: abs(c - 3.4))}"
+    return (
+        f"drop {found[1]}"
+        if found and int(found[1]) in columns
+        else f"drop {min(columns, key=lambda c: abs(c - 3.4))}"
+    )
 
 
 POLICIES = {

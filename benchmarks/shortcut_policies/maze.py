@@ -15,12 +15,19 @@ def constant(action: str) -> Any:
 
 def take_or_wander(every: int) -> Any:
     """Returns a policy that takes the lamp at every n-th turn and else moves at random."""
-    return lambda observation, info, rng: "take lamp" if info["turn"] % every == every - 1 else f"go {rng.choice(COMPASS)}"
+    return lambda observation, info, rng: (
+        "take lamp" if info["turn"] % every == every - 1 else f"go {rng.choice(COMPASS)}"
+    )
 
 
 def rounds(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
     """Cycles through a fixed list of all actions and ignores the observation."""
-    actions = [*(f"go {d}" for d in COMPASS), "take key", *(f"unlock {d}" for d in COMPASS), "take lamp"]
+    actions = [
+        *(f"go {d}" for d in COMPASS),
+        "take key",
+        *(f"unlock {d}" for d in COMPASS),
+        "take lamp",
+    ]
     return actions[info["turn"] % len(actions)]
 
 

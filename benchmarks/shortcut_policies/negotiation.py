@@ -39,7 +39,9 @@ def bundle(text: str) -> Bundle:
 
 def proposal(kept: Bundle) -> str:
     """Returns the action that proposes to keep a bundle."""
-    return "propose: " + (", ".join(f"{count} {item}s" for item, count in kept.items() if count) or "nothing")
+    return "propose: " + (
+        ", ".join(f"{count} {item}s" for item, count in kept.items() if count) or "nothing"
+    )
 
 
 def half(table: Bundle, *_: object) -> Bundle:
@@ -90,7 +92,9 @@ def offer_and(more: int) -> Choice:
     return choose
 
 
-def wait_for_offer_and_one(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle | str:
+def wait_for_offer_and_one(
+    table: Bundle, offer: Bundle | None, turn: int, rng: random.Random
+) -> Bundle | str:
     """Rejects offers before the fourth turn, then asks for the offer and one thing more."""
     return offer_and(1)(table, offer, turn, rng) if offer is None or turn >= 3 else "reject"
 
@@ -100,7 +104,9 @@ def opposite_side(table: Bundle, offer: Bundle | None, turn: int, rng: random.Ra
     return {item: count - (offer or {}).get(item, 0) for item, count in table.items()}
 
 
-def everything_then_accept(table: Bundle, offer: Bundle | None, turn: int, rng: random.Random) -> Bundle | str:
+def everything_then_accept(
+    table: Bundle, offer: Bundle | None, turn: int, rng: random.Random
+) -> Bundle | str:
     """Asks for everything first and then accepts."""
     return table if offer is None else "accept"
 

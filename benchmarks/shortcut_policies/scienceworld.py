@@ -37,7 +37,9 @@ def _walk(observation: str, turn: int, rng: random.Random) -> str:
     if turn % 3 == 0:
         return "look around"
     if turn % 3 == 1:
-        _target["door"] = rng.choice(re.findall(r"[Dd]oor to the ([a-z ]+?) \(", observation) or ["hallway"])
+        _target["door"] = rng.choice(
+            re.findall(r"[Dd]oor to the ([a-z ]+?) \(", observation) or ["hallway"]
+        )
         return f"open door to {_target['door']}"
     return f"go to {_target.get('door', 'hallway')}"
 

@@ -58,8 +58,12 @@ POLICIES: dict[str, dict[str, Policy]] = {
         'the constant "yes"': answered("yes"),
         "the most common answer of the train split": answered(train_answers().most_common(1)[0][0]),
         "all answers of the train split": answered(" ".join(train_answers())),
-        "the question as the answer": lambda observation, info, rng: f"<answer>{info['goal']}</answer>",
-        "the last word of the question": lambda observation, info, rng: f"<answer>{info['goal'].split()[-1]}</answer>",
+        "the question as the answer": lambda observation, info, rng: (
+            f"<answer>{info['goal']}</answer>"
+        ),
+        "the last word of the question": lambda observation, info, rng: (
+            f"<answer>{info['goal'].split()[-1]}</answer>"
+        ),
         "search the question: title of the first passage": found(first(r"Doc 1\(Title: (.*?)\)")),
         "search the question: title of the second passage": found(first(r"Doc 2\(Title: (.*?)\)")),
         "search the question: first three words": found(first(r"\) (\S+ \S+ \S+)")),

@@ -26,7 +26,10 @@ def _results(commands: list[str]) -> list[str]:
 def _concrete(command: str, results: list[str]) -> str:
     """Replaces each item group by a listed result: ``planks`` by ``oak planks``."""
     found = COMMAND.fullmatch(command)
-    parts = [f"{n} {next((r for r in results if r.endswith(f' {item}')), item)}" for n, item in _inputs(command)]
+    parts = [
+        f"{n} {next((r for r in results if r.endswith(f' {item}')), item)}"
+        for n, item in _inputs(command)
+    ]
     return f"craft {found[1]} {found[2]} using {', '.join(parts)}"  # type: ignore[index]
 
 
@@ -60,7 +63,10 @@ def one(place: int) -> Callable[[list[str], random.Random], list[str]]:
 
     def write(commands: list[str], rng: random.Random) -> list[str]:
         command = commands[place % len(commands)]
-        return [*(f"get {n} {item}" for n, item in _inputs(command)), _concrete(command, _results(commands))]
+        return [
+            *(f"get {n} {item}" for n, item in _inputs(command)),
+            _concrete(command, _results(commands)),
+        ]
 
     return write
 

@@ -8,11 +8,20 @@ from typing import Any
 WAYS = ("go north", "go east", "go south", "go west")
 FOODS = ("apple", "milk", "half of a bag of chips", "bell pepper", "lettuce", "tomato plant")
 OUT = (
-    *("open chest drawer", "open antique trunk", "take old key from chest drawer", "take old key from antique trunk"),
+    *(
+        "open chest drawer",
+        "open antique trunk",
+        "take old key from chest drawer",
+        "take old key from antique trunk",
+    ),
     *("unlock wooden door with old key", "open wooden door", "go east", "open refrigerator"),
 )
 """Actions that leave the bedroom of tw-simple, independent of the place of the key."""
-COUCH, GARDEN, BACK = ("go south",), ("go north", "open screen door", "go east", "go south"), ("go north", "go west")
+COUCH, GARDEN, BACK = (
+    ("go south",),
+    ("go north", "open screen door", "go east", "go south"),
+    ("go north", "go west"),
+)
 _THINGS = re.compile(r"\b(?:an?|some) ([a-z-]+(?: [a-z-]+)?)")
 
 
@@ -37,13 +46,18 @@ def greedy_walk(observation: str, info: Mapping[str, Any], rng: random.Random) -
 def gather(foods: Sequence[str]) -> tuple[str, ...]:
     """Returns a script for tw-simple that puts these foods on the stove from any place."""
     put = [f"put {food} on stove" for food in foods]
-    takes = [[f"take {food}{place}" for food in foods] for place in (" from refrigerator", " from couch", "")]
+    takes = [
+        [f"take {food}{place}" for food in foods]
+        for place in (" from refrigerator", " from couch", "")
+    ]
     return (*OUT, *takes[0], *put, *COUCH, *takes[1], *GARDEN, *takes[2], *BACK, *put)
 
 
 def script(actions: Sequence[str]) -> Any:
     """Returns a policy that takes the actions once and looks around afterwards."""
-    return lambda observation, info, rng: actions[info["turn"]] if info["turn"] < len(actions) else "look"
+    return lambda observation, info, rng: (
+        actions[info["turn"]] if info["turn"] < len(actions) else "look"
+    )
 
 
 POLICIES = {

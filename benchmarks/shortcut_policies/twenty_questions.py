@@ -24,14 +24,20 @@ def same_guesses(observation: str, info: Mapping[str, Any], rng: random.Random) 
 def names_in_order(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
     """Asks for seventeen names, then makes three random guesses."""
     return (
-        same_guesses(observation, info, rng).replace("guess", "ask name is") if info["turn"] < 17 else random_guess("", info, rng)
+        same_guesses(observation, info, rng).replace("guess", "ask name is")
+        if info["turn"] < 17
+        else random_guess("", info, rng)
     )
 
 
 def questions_unread(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
     """Asks seventeen random listed questions, then makes three random guesses."""
     topic = _topic(info)
-    return str(rng.choice(topic.offered(topic.things))) if info["turn"] < 17 else random_guess("", info, rng)
+    return (
+        str(rng.choice(topic.offered(topic.things)))
+        if info["turn"] < 17
+        else random_guess("", info, rng)
+    )
 
 
 POLICIES = {

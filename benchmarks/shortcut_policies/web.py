@@ -31,7 +31,11 @@ def wander(turns: int, answer: str) -> Any:
     """Returns a policy that clicks at random for some turns and then answers."""
 
     def policy(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-        return f"stop [{answer}]" if info["turn"] >= turns else click(observation, CLICKABLE, rng.randrange(10**6))
+        return (
+            f"stop [{answer}]"
+            if info["turn"] >= turns
+            else click(observation, CLICKABLE, rng.randrange(10**6))
+        )
 
     return policy
 
@@ -80,7 +84,9 @@ PAGES = {
     "clicks all elements in turn": lambda observation, info, rng: click(
         observation, f"{CLICKABLE}|StaticText|generic|img", info["turn"]
     ),
-    "clicks at random": lambda observation, info, rng: click(observation, CLICKABLE, rng.randrange(10**6)),
+    "clicks at random": lambda observation, info, rng: click(
+        observation, CLICKABLE, rng.randrange(10**6)
+    ),
     "types the objective everywhere, clicks the last button": fill,
 }
 POLICIES = {"agentgym/WebSites-v1": SITES, "agentgym/MiniWoB-v1": PAGES}

@@ -20,24 +20,60 @@ PROPERTIES = [
     "The constructor starts no process and no thread",
     "The splits exist, share no task, and are the same every time",
     "Gymnasium's own check_env passes without a warning",
-    "Info has the contract's keys and types, is JSON-able, and rewards are the changes of the score",
-    "Admissible actions at random, through whole episodes, are listed once each and always understood",
+    (
+        "Info has the contract's keys and types, is JSON-able, and rewards are the changes of the"
+        " score"
+    ),
+    (
+        "Admissible actions at random, through whole episodes, are listed once each and always"
+        " understood"
+    ),
     "Some tool writes each action that the walks were offered, and reads it back the same",
-    'In mode "ansi" render gives the last observation, without a mode nothing; there is no other mode',
+    (
+        'In mode "ansi" render gives the last observation, without a mode nothing; there is no'
+        " other mode"
+    ),
     "A task can be named; its episode is the same every time; an unknown id or option is an error",
-    "Different seeds draw different tasks, and a seed also fixes the next episode that begins without one",
-    "An environment that was made with the keyword tasks has these tasks alone, and draws from them",
-    "The oracle solves tasks of every split within the step limit, from the middle of an episode too, and acts alike each time",
+    (
+        "Different seeds draw different tasks, and a seed also fixes the next episode that begins"
+        " without one"
+    ),
+    (
+        "An environment that was made with the keyword tasks has these tasks alone, and draws from"
+        " them"
+    ),
+    (
+        "The oracle solves tasks of every split within the step limit, from the middle of an"
+        " episode too, and acts alike each time"
+    ),
     "Goals and first observations do not contain the oracle's actions",
-    "No two tasks have the same content: the first observation, the goal, the oracle's turns, and three random walks",
+    (
+        "No two tasks have the same content: the first observation, the goal, the oracle's turns,"
+        " and three random walks"
+    ),
     "A step after the end, or before the first reset, is an error rather than a reward",
-    "No action of 2,000 hostile ones raises or gains score, some are invalid, and observations are valid and not too long",
-    "The same seed and actions give the same bytes, here and with other hash seeds, time zones, languages, folders and clocks",
-    "An episode is the same without listed actions, whatever a caller does to info, and beside another environment",
+    (
+        "No action of 2,000 hostile ones raises or gains score, some are invalid, and observations"
+        " are valid and not too long"
+    ),
+    (
+        "The same seed and actions give the same bytes, here and with other hash seeds, time zones,"
+        " languages, folders and clocks"
+    ),
+    (
+        "An episode is the same without listed actions, whatever a caller does to info, and beside"
+        " another environment"
+    ),
     "Make_vec gives the same episodes as single environments",
-    "Random generators, working folder, time zone, locale and signal handlers of the process stay as they were",
+    (
+        "Random generators, working folder, time zone, locale and signal handlers of the process"
+        " stay as they were"
+    ),
     "Nothing is printed, also by C code and while importing, and no connection leaves this machine",
-    "After close, which may be called twice, no process, thread, open file, temporary or other new file is left",
+    (
+        "After close, which may be called twice, no process, thread, open file, temporary or other"
+        " new file is left"
+    ),
 ]
 SCRIPTED = (
     "click-test-2",
@@ -59,7 +95,13 @@ def held(env_id, **kwargs):
 @pytest.mark.parametrize(
     "env_id",
     [
-        *("agentgym/Maze-v1", "agentgym/LockedMaze-v1", "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1"),
+        *(
+            "agentgym/Maze-v1",
+            "agentgym/LockedMaze-v1",
+            "agentgym/TextCraft-v2",
+            "agentgym/BabyAI-v2",
+            "agentgym/Search-v1",
+        ),
         *("agentgym/Connect4-v1", "agentgym/TwentyQuestions-v1"),
     ],
 )
@@ -89,7 +131,10 @@ def test_one_seat_of_a_game_conforms(env_id):
 @pytest.mark.timeout(600)
 def test_scienceworld_conforms():
     """On one task a split that is solved in few turns."""
-    listed = [gymnasium.make("agentgym/ScienceWorld-v2", split=split, tasks="find-plant-*") for split in SPLITS]
+    listed = [
+        gymnasium.make("agentgym/ScienceWorld-v2", split=split, tasks="find-plant-*")
+        for split in SPLITS
+    ]
     chosen = [env.unwrapped.task_ids[0] for env in listed]
     assert held("agentgym/ScienceWorld-v2", tasks=chosen) == PROPERTIES
 
@@ -98,7 +143,11 @@ def test_scienceworld_conforms():
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("length")
 @pytest.mark.parametrize(
-    "env_id", [pytest.param(i, marks=[pytest.mark.full] * (number % 4 > 0)) for number, i in enumerate(FAMILIES)]
+    "env_id",
+    [
+        pytest.param(i, marks=[pytest.mark.full] * (number % 4 > 0))
+        for number, i in enumerate(FAMILIES)
+    ],
 )
 def test_games_conform(env_id):
     """On one task a split; the challenges share all but their generators, so that by default one is enough."""
@@ -110,7 +159,9 @@ def test_games_conform(env_id):
 @pytest.mark.usefixtures("length")
 def test_compiled_games_conform():
     """One for each split."""
-    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1)
+    paths = build(
+        [GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1
+    )
     games = {split: [str(path)] for split, path in zip(SPLITS, paths, strict=True)}
     assert held("agentgym/TextWorld-v0", games=games) == PROPERTIES
 
@@ -137,7 +188,18 @@ def test_the_hostile_actions_are_many_and_of_every_script():
     actions = hostile_actions(["go north", "take the lamp"])
     assert len(actions) == 2000
     scripts = {unicodedata.name(c, "").partition(" ")[0] for action in actions for c in action}
-    assert {"LATIN", "GREEK", "CYRILLIC", "ARABIC", "HEBREW", "DEVANAGARI", "HANGUL", "CJK", "HIRAGANA", "EGYPTIAN"} <= scripts
+    assert {
+        "LATIN",
+        "GREEK",
+        "CYRILLIC",
+        "ARABIC",
+        "HEBREW",
+        "DEVANAGARI",
+        "HANGUL",
+        "CJK",
+        "HIRAGANA",
+        "EGYPTIAN",
+    } <= scripts
     assert len(scripts) > 150
     assert max(map(len, actions)) >= 100_000
     assert "" in actions
@@ -148,8 +210,12 @@ def test_the_shares_of_the_hostile_actions_make_up_the_whole():
     whole = hostile_actions(["go north"])
     shares = [hostile_actions(["go north"], part=part, parts=7) for part in range(7)]
     assert sum(map(len, shares)) == len(whole)
-    assert {"", "a" * 100_000, "undo", "\x01" * 3} <= {action for share in shares for action in share}
-    assert all(len({"go north"[n:] for n in range(9)} & set(share)) > 3 for share in shares), "each has mutilated ones"
+    assert {"", "a" * 100_000, "undo", "\x01" * 3} <= {
+        action for share in shares for action in share
+    }
+    assert all(len({"go north"[n:] for n in range(9)} & set(share)) > 3 for share in shares), (
+        "each has mutilated ones"
+    )
 
 
 @pytest.mark.usefixtures("warm")
@@ -160,7 +226,9 @@ def test_every_breach_is_caught(cls, what):
     assert f"contract/{cls.__name__}-v0: " in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "what"), [("HashOrdered", "PYTHONHASHSEED=4242"), ("Elsewhere", "ZeroDivisionError")])
+@pytest.mark.parametrize(
+    ("name", "what"), [("HashOrdered", "PYTHONHASHSEED=4242"), ("Elsewhere", "ZeroDivisionError")]
+)
 def test_other_processes_are_started_where_they_are_no_forks(name, what, monkeypatch):
     monkeypatch.setenv("PYTHONHASHSEED", "7")
     with pytest.raises(ConformanceError, match=what):
@@ -173,7 +241,9 @@ def test_what_lies_in_the_working_directory_hides_no_module(tmp_path, monkeypatc
     assert held("breaches:contract/Count-v0") == PROPERTIES
 
 
-def test_an_environment_of_the_working_directory_is_found_by_the_second_process(tmp_path, monkeypatch):
+def test_an_environment_of_the_working_directory_is_found_by_the_second_process(
+    tmp_path, monkeypatch
+):
     (tmp_path / "homemade.py").write_text("import breaches\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -187,10 +257,21 @@ def test_keywords_that_json_does_not_keep_are_refused():
 
 @pytest.mark.parametrize(
     "env_id",
-    ["breaches:contract/Versionless", "agentgym/Maze", "Maze", "agentgym/Maze-v", "a/b/Maze-v1", "agentgym/Maze-v1 ", "", ":x-v0"],
+    [
+        "breaches:contract/Versionless",
+        "agentgym/Maze",
+        "Maze",
+        "agentgym/Maze-v",
+        "a/b/Maze-v1",
+        "agentgym/Maze-v1 ",
+        "",
+        ":x-v0",
+    ],
 )
 def test_an_id_without_a_version_is_refused(env_id):
-    with pytest.raises(ConformanceError, match="is not an id with a version, such as 'namespace/Name-v0'") as caught:
+    with pytest.raises(
+        ConformanceError, match="is not an id with a version, such as 'namespace/Name-v0'"
+    ) as caught:
         check_text_env(env_id)
     assert "Maze" not in env_id or "Did you mean 'agentgym/Maze-v1'?" in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -12,13 +12,28 @@ from agentgym_envs.testing import check_text_parallel_env, subprocesses
 PROPERTIES = [
     "Seats are named like player_0, each once, and are the same in every game",
     "The oracle in all seats ends a sample of tasks of every split, and is always understood",
-    "Listed actions at random are understood, all seats end at once, scores are in [0, 1], and no secret is shown",
-    "No action of 2,000 hostile ones raises, in any seat, and what is seen is valid Unicode of a sane length",
+    (
+        "Listed actions at random are understood, all seats end at once, scores are in [0, 1], and"
+        " no secret is shown"
+    ),
+    (
+        "No action of 2,000 hostile ones raises, in any seat, and what is seen is valid Unicode of"
+        " a sane length"
+    ),
     "PettingZoo's parallel_api_test and parallel_seed_test pass without a warning",
     "PettingZoo's api_test and seed_test pass with no warning but that strings are no arrays",
-    "The parallel and the AEC form show the same episodes, and the rewards of a seat add up to its score",
-    "All seats see the same bytes for a seed, here and with other hash seeds, time zones, languages, folders and clocks",
-    "Random generators, working folder, time zone, locale and signal handlers of the process stay as they were",
+    (
+        "The parallel and the AEC form show the same episodes, and the rewards of a seat add up to"
+        " its score"
+    ),
+    (
+        "All seats see the same bytes for a seed, here and with other hash seeds, time zones,"
+        " languages, folders and clocks"
+    ),
+    (
+        "Random generators, working folder, time zone, locale and signal handlers of the process"
+        " stay as they were"
+    ),
     "Nothing is printed, also by C code and while importing, and no connection leaves this machine",
     "No process, thread, temporary file or file in the working folder is left",
 ]
@@ -27,13 +42,17 @@ PROPERTIES = [
 GAMES = ["Connect4", "TwentyQuestions", "Debate", "Negotiation"]
 
 
-@pytest.mark.parametrize("game_id", ["foreign/Nim-v0", "foreign/Sum-v0", *(f"agentgym/{name}-v1" for name in GAMES)])
+@pytest.mark.parametrize(
+    "game_id", ["foreign/Nim-v0", "foreign/Sum-v0", *(f"agentgym/{name}-v1" for name in GAMES)]
+)
 def test_games_conform(game_id):
     assert [line.partition(" (")[0] for line in check_text_parallel_env(game_id)] == PROPERTIES
 
 
 def test_check_runs_both_kits_on_a_game():
-    checked = CliRunner().invoke(app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "opponents=greedy"])
+    checked = CliRunner().invoke(
+        app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "opponents=greedy"]
+    )
     assert checked.exit_code == 0, checked.output
     assert checked.output.count("ok ") == 23 + len(PROPERTIES)
 

@@ -30,7 +30,9 @@ def test_every_planted_bug_is_found(env_id, what):
 
 
 @pytest.mark.usefixtures("warm")
-@pytest.mark.parametrize("env_id", ["planted_tasks:tasks/Words-v0", "planted_process:process/Reporting-v0"])
+@pytest.mark.parametrize(
+    "env_id", ["planted_tasks:tasks/Words-v0", "planted_process:process/Reporting-v0"]
+)
 def test_a_correct_environment_passes(env_id):
     """One of them logs and warns, which is not printing."""
     with warnings.catch_warnings(record=True):
@@ -41,7 +43,9 @@ def test_a_correct_environment_passes(env_id):
 @pytest.mark.usefixtures("warm")
 def test_an_action_that_never_returns_is_found(monkeypatch):
     monkeypatch.setattr(limits, "ANSWER_S", 0.5)
-    with pytest.raises(ConformanceError, match=r"Unanswered: step\('\\\\.*'\) has not returned after 0.5 seconds"):
+    with pytest.raises(
+        ConformanceError, match=r"Unanswered: step\('\\\\.*'\) has not returned after 0.5 seconds"
+    ):
         check_text_env("planted_process:process/Hanging-v0")
 
 

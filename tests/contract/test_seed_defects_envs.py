@@ -60,13 +60,23 @@ print(json.dumps(shown))
 
 def test_08_goals_depend_neither_on_hash_seeds_nor_on_the_order_of_a_folder(tmp_path):
     """There, TextCraft's goals depended on the disk's file order and on ``PYTHONHASHSEED``; here, on the seed alone."""
-    chain = {"stick": "log", "rod": "stick", "log": "rod", "pole": "rod", "mast": "pole", "flag": "mast", "bow": "stick"}
+    chain = {
+        "stick": "log",
+        "rod": "stick",
+        "log": "rod",
+        "pole": "rod",
+        "mast": "pole",
+        "flag": "mast",
+        "bow": "stick",
+    }
     for result, used in chain.items():  # a cycle: the order decides which recipe of it is skipped
         recipe = {"type": "crafting_shapeless", "ingredients": [used, "string"], "result": result}
         (tmp_path / f"{result}.json").write_text(json.dumps(recipe))
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", GOALS, str(tmp_path), order], env={**os.environ, "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE
+            [sys.executable, "-c", GOALS, str(tmp_path), order],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
         )
         for seed, order in (("1", "forwards"), ("2", "backwards"), ("3", "forwards"))
     ]
@@ -135,9 +145,14 @@ def test_10_an_answer_ends_the_search_and_nothing_says_whether_it_was_right():
 def test_11_a_last_action_that_cannot_be_read_keeps_the_score(science):
     """There, one unparsable last action of ScienceWorld zeroed the trajectory; here, it is invalid and what was earned stays."""
     said = ["open door to greenhouse", "go to greenhouse", "??? eval(1 / 0)"]
-    (group,), *_ = play(science, [Start(0, 0, "find-plant-0")], lambda row, turn: said[turn], max_turns=3)
+    (group,), *_ = play(
+        science, [Start(0, 0, "find-plant-0")], lambda row, turn: said[turn], max_turns=3
+    )
     (t,) = group.trajectories
-    assert (t.status, [turn.invalid for turn in t.turns]) == (Status.TRUNCATED_HORIZON, [False, False, True])
+    assert (t.status, [turn.invalid for turn in t.turns]) == (
+        Status.TRUNCATED_HORIZON,
+        [False, False, True],
+    )
     assert t.score == t.total_reward > 0.1
     assert t.turns[-1].reward == 0.0
 
@@ -145,10 +160,18 @@ def test_11_a_last_action_that_cannot_be_read_keeps_the_score(science):
 def test_11_nothing_is_evaluated():
     """There, ``eval()`` was called on a model's output; here, no source calls ``eval`` or ``exec`` at all."""
     called = []
-    texts = {file: file.read_text(encoding="utf-8") for folder in SOURCES for file in folder.rglob("*.py")}
+    texts = {
+        file: file.read_text(encoding="utf-8")
+        for folder in SOURCES
+        for file in folder.rglob("*.py")
+    }
     for file, text in texts.items():
         for node in ast.walk(ast.parse(text)) if "eval(" in text or "exec(" in text else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("eval", "exec")
+            ):
                 called.append(f"{file.name}:{node.lineno}")
     assert called == []
 
@@ -163,7 +186,9 @@ def test_12_sites_side_by_side_have_databases_of_their_own():
 
     def ask(host, method="GET", body=""):
         form = {"cookie": cookie, "content-type": "application/x-www-form-urlencoded"}
-        return host.serve(Request(method, ORIGINS["shop"] + "/cart", form, body.encode())).body.decode()
+        return host.serve(
+            Request(method, ORIGINS["shop"] + "/cart", form, body.encode())
+        ).body.decode()
 
     empty = ask(two)
     ask(one, "POST", "product=16&quantity=2&how=add")
@@ -184,7 +209,9 @@ def test_12_episodes_side_by_side_are_those_of_one_alone(env_id):
             observation, info = env.reset(seed=1)
             for turn in range(first, first + 8):
                 yield observation
-                observation, _, terminated, _, info = env.step(info["admissible_actions"][turn % len(info["admissible_actions"])])
+                observation, _, terminated, _, info = env.step(
+                    info["admissible_actions"][turn % len(info["admissible_actions"])]
+                )
                 if terminated:
                     break
             yield observation
@@ -208,7 +235,12 @@ def test_12_threads_and_processes_do_not_grow(science):
 
     def episodes(count):
         for seed in range(count):
-            play(science, [Start(0, seed, "find-plant-0")], lambda row, turn: "look around", max_turns=2)
+            play(
+                science,
+                [Start(0, seed, "find-plant-0")],
+                lambda row, turn: "look around",
+                max_turns=2,
+            )
             for env in plain:
                 env.reset(seed=seed)
                 env.step("look")
@@ -235,5 +267,7 @@ for env_id in {PLAIN}:
     gymnasium.make(env_id).reset(seed=1)
 print([name for name in ("torch", "deepspeed", "transformers", "agentgym_train") if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

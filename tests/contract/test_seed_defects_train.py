@@ -35,8 +35,14 @@ from agentgym_train.reporting import metrics
 from agentgym_train.rollout.collector import Start
 
 pytestmark = pytest.mark.slow
-OURS = [name for name, found in discover(plugins.ALGORITHM.group).items() if distribution(found) == plugins.OURS]
-GRADIENTS = [name for name in OURS if isinstance(plugins.make_algorithm({"name": name}), PolicyGradient)]
+OURS = [
+    name
+    for name, found in discover(plugins.ALGORITHM.group).items()
+    if distribution(found) == plugins.OURS
+]
+GRADIENTS = [
+    name for name in OURS if isinstance(plugins.make_algorithm({"name": name}), PolicyGradient)
+]
 FAULTY = "faulty_envs:support/Faulty-v0"
 
 
@@ -62,7 +68,11 @@ def one_of_three():
     env.reset(seed=5)
     plan = [*env.unwrapped.oracle()]
     (group,), *_, chat = collect(
-        "agentgym/Maze-v1", [Start(0, 5)] * 3, lambda row, turn: "look" if row else plan[turn], max_turns=len(plan), rooms=[4]
+        "agentgym/Maze-v1",
+        [Start(0, 5)] * 3,
+        lambda row, turn: "look" if row else plan[turn],
+        max_turns=len(plan),
+        rooms=[4],
     )
     for t in group.trajectories:
         t.turns.append(Turn("The end.", chat.between(t.turns[-1].action_ids, "The end.")))
@@ -81,7 +91,11 @@ def test_01_a_success_is_credited_though_its_episode_ends_with_an_observation(na
     assert not batch.action_BT[0, batch.valid_BT[0].sum() - 1], "an observation is last"
     (at,) = batch.reward_BT[0].nonzero()[:, 0].tolist()
     assert (at, batch.reward_BT[0, at]) == (batch.action_BT[0].nonzero().max(), 1.0)
-    advantage = plugins.make_algorithm({"name": name}).compute_advantages(batch, [one_of_three], Distributed()).streams["advantage"]
+    advantage = (
+        plugins.make_algorithm({"name": name})
+        .compute_advantages(batch, [one_of_three], Distributed())
+        .streams["advantage"]
+    )
     assert (advantage[0][batch.action_BT[0]] > 0).all()
     assert (advantage[1:][batch.action_BT[1:]] < 0).all()
 
@@ -102,7 +116,9 @@ def test_02_every_algorithm_that_is_named_trains(trainer):
         trainer.algorithm = plugins.make_algorithm({"name": name})
         model = trainer.config.model
         kind = critic.kind(trainer.config, trainer.algorithm.required_streams)
-        made = critic.engines(trainer.config, load_model(model.path, model.dtype), model.path, kind, universal=False)
+        made = critic.engines(
+            trainer.config, load_model(model.path, model.dtype), model.path, kind, universal=False
+        )
         trainer.critic = next(iter(made[1:]), None)
         trainer.producers = trainer._producers(trainer.config.model.path)
         before = {n: w.clone() for n, w in trainer.engine.weights()}
@@ -133,19 +149,31 @@ def others(field):
 def outcome(options):
     """Returns what an algorithm makes of fixed trajectories: weight, loss, and two numbers that tell gradients apart."""
     algorithm = plugins.make_algorithm(options)
-    groups = [Group(g.number, g.trajectories[: 2 if options["name"] == "dpo" else 3]) for g in one_step.groups()]
+    groups = [
+        Group(g.number, g.trajectories[: 2 if options["name"] == "dpo" else 3])
+        for g in one_step.groups()
+    ]
     batch = pack(groups)
     wave_BT = torch.sin(batch.id_BT.float())
     batch = algorithm.compute_advantages(
-        batch.with_streams(reference=batch.logp_BT + wave_BT / 3, old=batch.logp_BT + wave_BT / 2, value=wave_BT),
+        batch.with_streams(
+            reference=batch.logp_BT + wave_BT / 3, old=batch.logp_BT + wave_BT / 2, value=wave_BT
+        ),
         groups,
         Distributed(),
     )
     logp_BT = (batch.logp_BT + 0.5 * torch.cos(batch.id_BT.float())).requires_grad_()
     bonus_BT = logp_BT**2 if "entropy" in algorithm.required_streams else None
-    loss, _ = algorithm.loss(Forward(logp_BT, logp_BT, bonus_BT, wave_BT + torch.cos(3 * wave_BT)), batch)
+    loss, _ = algorithm.loss(
+        Forward(logp_BT, logp_BT, bonus_BT, wave_BT + torch.cos(3 * wave_BT)), batch
+    )
     loss.backward()
-    return algorithm.weight(batch), loss.item(), float(logp_BT.grad.abs().sum()), float((logp_BT.grad * wave_BT).sum())
+    return (
+        algorithm.weight(batch),
+        loss.item(),
+        float(logp_BT.grad.abs().sum()),
+        float((logp_BT.grad * wave_BT).sum()),
+    )
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -154,7 +182,10 @@ def test_02_no_option_is_without_effect(name):
     for field in (f for f in fields(plugins.make_algorithm({"name": name})) if f.init):
         beside = {"name": name} | CONTEXT.get(field.name, {})
         plain = [{"name": name}] if field.name in CONTEXT else []
-        seen = [*map(outcome, [*plain, beside]), *(outcome(beside | {field.name: value}) for value in others(field))]
+        seen = [
+            *map(outcome, [*plain, beside]),
+            *(outcome(beside | {field.name: value}) for value in others(field)),
+        ]
         assert len(set(seen)) == len(seen), field.name
 
 
@@ -194,7 +225,15 @@ def test_03_going_on_in_the_middle_of_a_stage_keeps_its_length(tmp_path):
             made.train(log, lambda step: None)
         made.engine.close()
     assert made.start == 4
-    assert [row["horizon"] for row in metrics.read(tmp_path / "run" / "metrics.jsonl")] == [1, 1, 1, 2, 2, 2, 3]
+    assert [row["horizon"] for row in metrics.read(tmp_path / "run" / "metrics.jsonl")] == [
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+        3,
+    ]
     assert checkpoint.read_state(checkpoint.latest(tmp_path / "run")).step == 7
 
 
@@ -208,28 +247,36 @@ def test_03_its_own_settings_go_on_from_step_100():
 # 4
 
 INST = (
-    "{{ bos_token or '' }}{% for m in messages %}{% if m['role'] == 'user' %}[INST] {{ m['content'] }} [/INST] "
-    "{% elif m['role'] == 'assistant' %}{{ m['content'] }}<|im_end|>{% else %}{{ raise_exception('no such role') }}{% endif %}"
-    "{% endfor %}"
+    "{{ bos_token or '' }}{% for m in messages %}{% if m['role'] == 'user' %}[INST] {{ m['content']"
+    " }} [/INST] {% elif m['role'] == 'assistant' %}{{ m['content'] }}<|im_end|>{% else %}{{"
+    " raise_exception('no such role') }}{% endif %}{% endfor %}"
 )
 """Written here in the manner of Mistral's: no system role, nothing opens the assistant's words."""
 
 
-@pytest.mark.parametrize("template", [tiny.CHATML, INST, scratch.TEMPLATE], ids=["chatml", "inst", "scratch"])
+@pytest.mark.parametrize(
+    "template", [tiny.CHATML, INST, scratch.TEMPLATE], ids=["chatml", "inst", "scratch"]
+)
 def test_04_what_was_sampled_is_what_is_trained(faulty, template):
     """There, episodes were decoded and encoded again with Qwen's template; here, ids stay as sampled, with any template."""
     chat = tiny.chat(None if template is scratch.TEMPLATE else template)
     vocabulary = chat.tokenizer.get_vocab()
     letters = [vocabulary[c] for c in "go"] + [vocabulary["Ġ"]] + [vocabulary[c] for c in "north"]
     assert chat.text(letters) == "go north"
-    assert chat.tokenizer("go north", add_special_tokens=False)["input_ids"] != letters, "encoded again, it would be others"
-    (group,), *_ = play(faulty, [Start(0, 1)], lambda row, turn: list(letters), chat=chat, max_turns=3)
+    assert chat.tokenizer("go north", add_special_tokens=False)["input_ids"] != letters, (
+        "encoded again, it would be others"
+    )
+    (group,), *_ = play(
+        faulty, [Start(0, 1)], lambda row, turn: list(letters), chat=chat, max_turns=3
+    )
     (end,) = {turn.action_ids[-1] for turn in group.trajectories[0].turns}
     batch = pack([group])
     assert batch.id_BT[batch.action_BT].tolist() == [*letters, end] * 3
     observations = [turn.observation for turn in group.trajectories[0].turns]
     full = chat.render(chat.messages(observations, ["go north"] * 3))
-    assert full.startswith(chat.tokenizer.decode(batch.id_BT[0])), "and what lies between is the template's"
+    assert full.startswith(chat.tokenizer.decode(batch.id_BT[0])), (
+        "and what lies between is the template's"
+    )
 
 
 # 5
@@ -255,17 +302,23 @@ def test_05_a_hanging_environment_delays_no_other():
 
 def test_06_an_exception_is_no_reward(faulty):
     """There, any exception in a step became a score of 0 that was trained on; here, such an episode reaches no batch."""
-    groups, collector, *_ = play(faulty, [Start(0, 1)] * 2, lambda row, turn: "ok" if row else "raise", retries=1)
+    groups, collector, *_ = play(
+        faulty, [Start(0, 1)] * 2, lambda row, turn: "ok" if row else "raise", retries=1
+    )
     (group,) = groups
     assert [(t.success, t.score) for t in group.trajectories] == [(True, 1.0)]
     assert len(pack(groups).group_B) == 1
     assert [f.given_up for f in collector.failures] == [False, True]
-    assert metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))["success"] == 1.0
+    assert (
+        metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))["success"] == 1.0
+    )
 
 
 def test_06_the_score_is_the_return():
     """There, the score of an episode was its last step's reward; here, it is the sum of them all."""
-    (group,), *_ = collect("hash_env:support/Hash-v0", [Start(0, 3)], lambda row, turn: f"go {turn}", length=4)
+    (group,), *_ = collect(
+        "hash_env:support/Hash-v0", [Start(0, 3)], lambda row, turn: f"go {turn}", length=4
+    )
     (t,) = group.trajectories
     assert len({turn.reward for turn in t.turns}) == 4
     assert t.score == t.total_reward == sum(turn.reward for turn in t.turns)
@@ -277,7 +330,10 @@ def test_06_the_score_is_the_return():
 
 @pytest.mark.parametrize(
     ("limits", "status"),
-    [({"max_turns": 3}, Status.TRUNCATED_HORIZON), ({"max_turns": 50, "max_context": 80}, Status.TRUNCATED_CONTEXT)],
+    [
+        ({"max_turns": 3}, Status.TRUNCATED_HORIZON),
+        ({"max_turns": 50, "max_context": 80}, Status.TRUNCATED_CONTEXT),
+    ],
 )
 def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, limits, status):
     """There, a horizon looked like an end and what was too long was cut silently; here, both are marked and nothing is cut."""
@@ -303,5 +359,7 @@ def test_13_training_and_evaluation_in_between_run_without_a_gpu(trainer, monkey
     monkeypatch.setattr(trainer, "algorithm", plugins.make_algorithm({"name": "grpo"}))
     object.__setattr__(trainer.config.eval, "every", 1)
     seen = []
-    trainer.train(lambda row, groups: seen.append(row["step"]), lambda step: seen.append(f"evaluated {step}"))
+    trainer.train(
+        lambda row, groups: seen.append(row["step"]), lambda step: seen.append(f"evaluated {step}")
+    )
     assert seen == [1, "evaluated 1", 2, "evaluated 2", 3, "evaluated 3", 4]

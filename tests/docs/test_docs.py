@@ -17,16 +17,28 @@ from agentgym_train import plugins
 from agentgym_train.reward import config as reward
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "agentgym_envs/README.md", ROOT / "agentgym_train/README.md"]
-PAGES += [ROOT / "docs/papers.md", ROOT / "docs/reading_results.md", *sorted((ROOT / "docs/guides").glob("*.md"))]
-PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted((ROOT / "plugins").glob("*/README.md"))
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "agentgym_envs/README.md",
+    ROOT / "agentgym_train/README.md",
+]
+PAGES += [
+    ROOT / "docs/papers.md",
+    ROOT / "docs/reading_results.md",
+    *sorted((ROOT / "docs/guides").glob("*.md")),
+]
+PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted(
+    (ROOT / "plugins").glob("*/README.md")
+)
 GENERATED = (
     "environments/",
     "results/",
     "reference/configuration.md",
     "reference/commands.md",
 )  # the site's own build finds errors there
-# Commands of the pages that other tests or a person run: they install, train for long, or need the hub.
+# Commands of the pages that other tests or a person run: they install, train for long, or need the
+# hub.
 ELSEWHERE = (
     "python -m",
     "agentgym install",
@@ -49,7 +61,9 @@ ELSEWHERE = (
 
 def blocks(language):
     for page in PAGES:
-        for number, text in enumerate(re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S)):
+        for number, text in enumerate(
+            re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S)
+        ):
             yield pytest.param(text, id=f"{page.relative_to(ROOT)}-{number}")
 
 
@@ -60,9 +74,17 @@ def test_python_runs(code, tmp_path, request):
         pytest.importorskip("textworld")
     if "agentgym_train" in code:
         (tmp_path / "snippet.py").write_text(code)
-        request.getfixturevalue("warm").play(tmp_path / "snippet.py", tmp_path, cwd=tmp_path, strict=True)
+        request.getfixturevalue("warm").play(
+            tmp_path / "snippet.py", tmp_path, cwd=tmp_path, strict=True
+        )
         return
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -74,7 +96,9 @@ def test_toml_is_a_valid_configuration(text, monkeypatch):
         reward.of({"run": {"folder": "x", "steps": 1}} | raw)
     else:
         kinds = {kind.section: kind for kind in plugins.KINDS}
-        tables = {f.name: type(f.default) for f in fields(configuration.Config) if is_dataclass(f.default)}
+        tables = {
+            f.name: type(f.default) for f in fields(configuration.Config) if is_dataclass(f.default)
+        }
         assert set(raw) <= {"project", *kinds, *tables}
         for section in raw.keys() & tables.keys():
             configuration.build(tables[section], raw[section], section=section)
@@ -85,7 +109,9 @@ def test_toml_is_a_valid_configuration(text, monkeypatch):
 
 def transcripts():
     for page in PAGES:
-        for env_id, task_id, text in re.findall(r"^```text (\S+) (\S+)\n(.*?)^```", page.read_text(), re.M | re.S):
+        for env_id, task_id, text in re.findall(
+            r"^```text (\S+) (\S+)\n(.*?)^```", page.read_text(), re.M | re.S
+        ):
             yield pytest.param(env_id, task_id, text, id=env_id)
 
 
@@ -98,7 +124,9 @@ def test_transcripts_replay(env_id, task_id, text):
         shown += [f"> {action}", observation.strip()]
     env.close()
     played = "\n".join(line.rstrip() for line in "\n".join(shown).splitlines()) + "\n"
-    assert OutputChecker().check_output(text, played, ELLIPSIS), played  # "..." stands for lines that are left out
+    assert OutputChecker().check_output(text, played, ELLIPSIS), (
+        played
+    )  # "..." stands for lines that are left out
     assert info["success"]
 
 
@@ -114,7 +142,9 @@ def test_commands_run(text, tmp_path):
         if line and not line.startswith(ELSEWHERE):
             program, *arguments = shlex.split(re.sub(r"--episodes \d+", "--episodes 2", line))
             command = [Path(sys.executable).parent / program, *arguments]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, cwd=tmp_path
+            )
             assert done.returncode == 0, done.stderr
 
 
@@ -122,12 +152,16 @@ def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
             file = (page.parent / target).resolve()
-            generated = file.is_relative_to(ROOT / "docs") and str(file.relative_to(ROOT / "docs")).startswith(GENERATED)
+            generated = file.is_relative_to(ROOT / "docs") and str(
+                file.relative_to(ROOT / "docs")
+            ).startswith(GENERATED)
             assert target.startswith("http") or generated or file.exists(), f"{page}: {target}"
 
 
 def test_the_quickstart_of_the_readme_is_the_committed_configuration():
-    assert "commands = agentgym-train run benchmarks/quickstart.toml" in (ROOT / "tox.ini").read_text()
+    assert (
+        "commands = agentgym-train run benchmarks/quickstart.toml" in (ROOT / "tox.ini").read_text()
+    )
     quick = configuration.load(ROOT / "benchmarks/quickstart.toml")
     assert quick.model.path == "scratch"
     assert quick.run.folder == "runs/quickstart"

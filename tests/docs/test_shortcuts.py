@@ -20,9 +20,18 @@ PARTIAL_ORACLE = {
 }
 EXCEPTIONS = {
     ("agentgym/Maze-v1", "wall follower, which reads the exits"): "this is a strategy for the task",
-    ("agentgym/LockedMaze-v1", "wall follower, which reads the exits"): "this is a strategy for the task",
-    ("agentgym/TextCraft-v2", "everything: plenty of each item, then every command"): "the tasks and the limit are upstream's",
-    ("agentgym/BabyAI-v2", "first `pickup`, else turn left"): "the tasks and the actions are upstream's",
+    (
+        "agentgym/LockedMaze-v1",
+        "wall follower, which reads the exits",
+    ): "this is a strategy for the task",
+    (
+        "agentgym/TextCraft-v2",
+        "everything: plenty of each item, then every command",
+    ): "the tasks and the limit are upstream's",
+    (
+        "agentgym/BabyAI-v2",
+        "first `pickup`, else turn left",
+    ): "the tasks and the actions are upstream's",
     ("agentgym/BabyAI-v2", "each `go to` in turn"): "the tasks and the actions are upstream's",
     ("agentgym/BabyAI-v2", "each macro action in turn"): "the tasks and the actions are upstream's",
     ("agentgym/MiniWoB-v1", "clicks all elements in turn"): "the pages are upstream's",
@@ -34,17 +43,26 @@ UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v1", "agentgym/ScienceWorld-
 """Environments whose tasks and lists of actions are those of the original."""
 
 
-READMES = "\n".join(path.read_text(encoding="utf-8") for path in Path(agentgym_envs.__file__).parent.glob("envs/*/README.md"))
+READMES = "\n".join(
+    path.read_text(encoding="utf-8")
+    for path in Path(agentgym_envs.__file__).parent.glob("envs/*/README.md")
+)
 
 
 def table(env_id):
     """Returns the success of each policy in an environment's table; nothing where no README has a table."""
-    found = re.search(rf"<!-- shortcuts {re.escape(env_id)} -->\n(.*?)<!-- end -->", READMES, re.DOTALL)
+    found = re.search(
+        rf"<!-- shortcuts {re.escape(env_id)} -->\n(.*?)<!-- end -->", READMES, re.DOTALL
+    )
     rows = re.findall(r"^\| (.+?) \| (\d\.\d\d) \|", found[1], re.MULTILINE) if found else []
     return {name: float(share) for name, share in rows}
 
 
-MEASURED = sorted(name for name in registry.discover(registry.ENVIRONMENTS).keys() - WITHOUT.keys() if name.startswith("agentgym/"))
+MEASURED = sorted(
+    name
+    for name in registry.discover(registry.ENVIRONMENTS).keys() - WITHOUT.keys()
+    if name.startswith("agentgym/")
+)
 
 
 @pytest.mark.parametrize("env_id", MEASURED)

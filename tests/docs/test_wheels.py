@@ -16,7 +16,11 @@ ROOT = Path(__file__).parents[2]
 
 
 LICENCES = {
-    "agentgym_envs": {"LICENSE", "NOTICE", *(f"licenses/{p.name}" for p in (ROOT / "agentgym_envs/licenses").iterdir())},
+    "agentgym_envs": {
+        "LICENSE",
+        "NOTICE",
+        *(f"licenses/{p.name}" for p in (ROOT / "agentgym_envs/licenses").iterdir()),
+    },
     "agentgym_train": {"LICENSE", "NOTICE"},
 }
 
@@ -26,7 +30,15 @@ def built(tmp_path_factory):
     """The folder with a source distribution of each package, and a wheel made from it."""
     out = tmp_path_factory.mktemp("dist")
     for package in LICENCES:
-        command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT / package)]
+        command = [
+            sys.executable,
+            "-m",
+            "build",
+            "--no-isolation",
+            "--outdir",
+            str(out),
+            str(ROOT / package),
+        ]
         subprocess.run(command, check=True, capture_output=True)
     return out
 
@@ -38,7 +50,9 @@ def wheels(built):
 
 def metadata(wheel):
     archive = ZipFile(wheel)
-    return email.message_from_bytes(archive.read(next(n for n in archive.namelist() if n.endswith("/METADATA"))))
+    return email.message_from_bytes(
+        archive.read(next(n for n in archive.namelist() if n.endswith("/METADATA")))
+    )
 
 
 @pytest.mark.parametrize("package", LICENCES)
@@ -56,7 +70,9 @@ def test_the_readme_on_the_index_has_no_relative_link(wheels, package):
     targets = re.findall(r"\]\(([^)#]+)", found.get_payload())
     assert targets
     assert [t for t in targets if not t.startswith("https://")] == []
-    source = next(u.partition(", ")[2] for u in found.get_all("Project-URL") if u.startswith("Source"))
+    source = next(
+        u.partition(", ")[2] for u in found.get_all("Project-URL") if u.startswith("Source")
+    )
     tree = f"{source}/blob/v{found['Version']}/"
     ours = [t.removeprefix(tree) for t in targets if t.startswith(tree)]
     assert ours
@@ -67,12 +83,18 @@ def test_the_wheels_hold_what_they_need(wheels):
     envs = set(ZipFile(wheels["agentgym_envs"]).namelist())
     assert {"agentgym_envs/py.typed", "agentgym_envs/envs/textcraft/recipes.json"} <= envs
     web = "agentgym_envs/envs/web/"
-    assert {web + "miniwob/label.js", web + "sites/tasks/map.json", web + "sites/templates/style.css"} <= envs
+    assert {
+        web + "miniwob/label.js",
+        web + "sites/tasks/map.json",
+        web + "sites/templates/style.css",
+    } <= envs
     assert {"agentgym_envs/feedback/page/compare.html", "agentgym_envs/pages/turns.js"} <= envs
     assert "agentgym_envs/envs/connect4/positions.json" in envs
     train = ZipFile(wheels["agentgym_train"])
     assert "agentgym_train/py.typed" in train.namelist()
-    entry_points = train.read(next(n for n in train.namelist() if n.endswith("entry_points.txt"))).decode()
+    entry_points = train.read(
+        next(n for n in train.namelist() if n.endswith("entry_points.txt"))
+    ).decode()
     assert "[agentgym_train.curricula]" in entry_points
 
 
@@ -91,17 +113,31 @@ def test_the_suite_installs_alone_and_without_torch(wheels, tmp_path):
         "try: gym.make('agentgym/TWSimple-v1')\n"
         "except ImportError as e: print(e)\n"
     )
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert 'python -m pip install "agentgym-envs[textworld]"' in done.stdout
-    listed = subprocess.run([python.parent / "agentgym", "list"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        [python.parent / "agentgym", "list"], capture_output=True, text=True, check=True
+    )
     assert "agentgym/Maze-v1" in listed.stdout
 
 
 def test_the_trainer_works_from_its_wheel(wheels, tmp_path):
     """Unpacked over the installed dependencies: torch need not be installed a second time."""
     target = tmp_path / "site"
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(target), *map(str, wheels.values())]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--target",
+        str(target),
+        *map(str, wheels.values()),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     code = "import agentgym_train.cli as c; print(c.__file__); c.app(['plugins'])"
     done = subprocess.run(

@@ -20,7 +20,10 @@ BUILDER = """
 
 def start_builder(target):
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(BUILDER), target], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", textwrap.dedent(BUILDER), target],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     draft = process.stdout.readline().strip()
     return process, draft
@@ -72,7 +75,9 @@ def test_a_signal_leaves_no_draft(tmp_path, number):
     assert os.listdir(tmp_path) == []
 
 
-def test_the_draft_of_a_killed_process_goes_with_the_next_build_and_that_of_a_living_one_stays(tmp_path):
+def test_the_draft_of_a_killed_process_goes_with_the_next_build_and_that_of_a_living_one_stays(
+    tmp_path,
+):
     dead, left = start_builder(tmp_path / "one")
     end(dead, signal.SIGKILL)
     alive, kept = start_builder(tmp_path / "two")

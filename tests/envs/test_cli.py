@@ -20,7 +20,15 @@ def test_list_names_every_id_and_its_extra(monkeypatch):
 
 def test_a_person_can_play():
     result = invoke(
-        "play", "agentgym/Maze-v1", "--set", "rooms=[4]", "--task", "rooms4-things1-test-0", "--split", "test", input="\nlook\n"
+        "play",
+        "agentgym/Maze-v1",
+        "--set",
+        "rooms=[4]",
+        "--task",
+        "rooms4-things1-test-0",
+        "--split",
+        "test",
+        input="\nlook\n",
     )
     assert result.exit_code == 0
     assert "Goal: take the lamp" in result.output
@@ -32,17 +40,34 @@ def test_a_person_can_take_a_seat_of_a_game():
     nim = ("play", "foreign/Nim-v0", "--task", "pile-6", "--split", "dev")
     result = invoke(*nim, "--set", "seats=player_1", "--set", "opponents=oracle", input="\n9\n3\n")
     assert result.exit_code == 0
-    assert "player_1> 1, 2, 3\nplayer_1> Answer with a number of stones.\nplayer_1> player_1 takes 3." in result.output
+    assert (
+        "player_1> 1, 2, 3\nplayer_1> Answer with a number of stones.\nplayer_1> player_1 takes 3."
+        in result.output
+    )
     assert result.output.endswith("Over after 2 turns, score: player_1 0.00.\n")
     result = invoke(*nim, "--set", "seats=all", input="2\n3\n1\n")
-    assert "player_0> You are player_1. There are 6 stones.\nplayer_0 takes 2. There are 4 stones.\nplayer_1> " in result.output
+    assert (
+        "player_0> You are player_1. There are 6 stones.\nplayer_0 takes 2. There are 4"
+        " stones.\nplayer_1> " in result.output
+    )
     assert result.output.endswith("Over after 3 turns, score: player_0 1.00, player_1 0.00.\n")
 
 
 def test_list_marks_games():
-    lines = {line.split("│")[1].strip(): line for line in invoke("list").output.splitlines() if "│" in line}
-    games = {"agentgym/Connect4-v1", "agentgym/TwentyQuestions-v1", "foreign/Nim-v0", "foreign/Sum-v0"}
-    assert games <= {env_id for env_id, line in lines.items() if line.split("│")[2].strip() == "game"}
+    lines = {
+        line.split("│")[1].strip(): line
+        for line in invoke("list").output.splitlines()
+        if "│" in line
+    }
+    games = {
+        "agentgym/Connect4-v1",
+        "agentgym/TwentyQuestions-v1",
+        "foreign/Nim-v0",
+        "foreign/Sum-v0",
+    }
+    assert games <= {
+        env_id for env_id, line in lines.items() if line.split("│")[2].strip() == "game"
+    }
     assert lines["agentgym/Maze-v1"].split("│")[2].strip() == ""
 
 

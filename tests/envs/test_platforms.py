@@ -19,7 +19,12 @@ WINDOWS = (
 def test_windows_is_refused_at_import_in_one_line(module):
     if module.startswith("agentgym_train"):
         pytest.importorskip("agentgym_train")
-    done = subprocess.run([sys.executable, "-c", f"{WINDOWS}import {module}"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{WINDOWS}import {module}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1
     name, _, message = done.stderr.splitlines()[-1].partition(": ")
     assert name == "agentgym_envs.errors.UnsupportedPlatform"

@@ -82,13 +82,27 @@ def test_the_package_is_the_installed_one():
 
 
 def test_the_entry_points_say_the_step_limits():
-    limits = {i: gymnasium.spec(i).max_episode_steps for i, p in plugins.discover(GROUP).items() if i.startswith("agentgym/")}
+    limits = {
+        i: gymnasium.spec(i).max_episode_steps
+        for i, p in plugins.discover(GROUP).items()
+        if i.startswith("agentgym/")
+    }
     named = {i.removeprefix("agentgym/").rpartition("-v")[0]: limit for i, limit in limits.items()}
     assert named == {
-        **{"Maze": 40, "LockedMaze": 60, "TwoAttempts": 512, "TextCraft": 60, "BabyAI": 256, "ScienceWorld": 100, "Search": 10},
+        **{
+            "Maze": 40,
+            "LockedMaze": 60,
+            "TwoAttempts": 512,
+            "TextCraft": 60,
+            "BabyAI": 256,
+            "ScienceWorld": 100,
+            "Search": 10,
+        },
         **{"Debate": 80, "Negotiation": 20, "Connect4": 60, "TwentyQuestions": 80},
         **{"MiniWoB": 40, "WebSites": 40, "WebArena": 30},
-        **dict.fromkeys(("TextWorld", "TWSimple", "TWCoinCollector", "TWTreasureHunter", "TWCooking"), 100),
+        **dict.fromkeys(
+            ("TextWorld", "TWSimple", "TWCoinCollector", "TWTreasureHunter", "TWCooking"), 100
+        ),
     }
 
 
@@ -102,13 +116,19 @@ def test_an_unknown_id_names_the_nearest():
 def test_a_module_that_does_not_import_says_so(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "lame_module.py").write_text("import package_that_is_not_there")
-    for module, why in (("no_such_module", "no_such_module"), ("lame_module", "package_that_is_not_there")):
+    for module, why in (
+        ("no_such_module", "no_such_module"),
+        ("lame_module", "package_that_is_not_there"),
+    ):
         with pytest.raises(errors.BrokenPlugin, match=f"module '{module}' fails to import.*{why}"):
             registry.spec(f"{module}:agentgym/Maze-v1")
 
 
 def test_a_plugin_says_its_step_limit_and_its_extra_before_it_is_imported(site):
-    requires = 'Requires-Dist: numpy ; extra == "there"\nRequires-Dist: not-there-at-all>1 ; extra == "voice"\n'
+    requires = (
+        'Requires-Dist: numpy ; extra == "there"\nRequires-Dist: not-there-at-all>1 ; extra =='
+        ' "voice"\n'
+    )
     dist(
         site,
         "acme-echo",
@@ -121,14 +141,20 @@ def test_a_plugin_says_its_step_limit_and_its_extra_before_it_is_imported(site):
     )
     registry.register_all()
     listed = plugins.discover(GROUP)
-    assert [registry.install_command(listed[f"acme/{n}-v0"]) for n in ("Echo", "Plain", "There")] == [
+    assert [
+        registry.install_command(listed[f"acme/{n}-v0"]) for n in ("Echo", "Plain", "There")
+    ] == [
         'python -m pip install "acme-echo[voice]"',
         None,
         None,
     ]
     assert "acme_echo" not in sys.modules
     assert gymnasium.spec("acme/Plain-v0").max_episode_steps == registry.DEFAULT_HORIZON
-    for keywords, limit in (({}, 7), ({"max_episode_steps": 3}, 3), ({"max_episode_steps": -1}, None)):
+    for keywords, limit in (
+        ({}, 7),
+        ({"max_episode_steps": 3}, 3),
+        ({"max_episode_steps": -1}, None),
+    ):
         env = gymnasium.make("acme/Echo-v0", **keywords)
         assert env.spec.max_episode_steps == limit
         env.reset(seed=0)
@@ -140,7 +166,13 @@ def test_two_distributions_with_one_name_are_both_named(site):
     for name in ("acme-one", "acme-two"):
         dist(site, name, f"acme/Guess-v0 = {name.replace('-', '_')}:Env\n")
     registry.register_all()
-    for use in (registry.make, gymnasium.make, registry.spec, lambda i: EnvPool(i, 1), lambda i: plugins.load(GROUP, i)):
+    for use in (
+        registry.make,
+        gymnasium.make,
+        registry.spec,
+        lambda i: EnvPool(i, 1),
+        lambda i: plugins.load(GROUP, i),
+    ):
         with pytest.raises(errors.DuplicateName, match=r"acme-(one|two) and acme-(one|two)"):
             use("acme/Guess-v0")
 
@@ -152,7 +184,10 @@ def test_two_distributions_with_one_name_are_both_named(site):
         ("acme/Echo = acme_echo:EchoEnv", "'acme/Echo', which is no id"),
         ("acme/E cho!-v0 = acme_echo:EchoEnv", "which is no id"),
         ("acme/Echo-v0 = acme_echo", "not 'module:Class'"),
-        ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-1.5]", "'horizon-1.5': a horizon is a positive whole number"),
+        (
+            "acme/Echo-v0 = acme_echo:EchoEnv [horizon-1.5]",
+            "'horizon-1.5': a horizon is a positive whole number",
+        ),
         ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-0]", "positive whole number"),
         ("acme/Echo-v0 = acme_echo:EchoEnv [horizon-5, horizon-6]", "with two horizons"),
         ("taken/Env-v0 = acme_echo:EchoEnv", "an id that somebody:Env has"),
@@ -177,16 +212,26 @@ def test_a_wrong_registration_is_listed_and_fails_when_used(site, line, message)
 
 
 def test_wrong_registrations_do_not_keep_the_package_from_being_imported(site):
-    dist(site, "acme-wrong", "noslash = x\na/b-v0 = acme_echo:EchoEnv\nagentgym/Maze-v1 = acme_echo:EchoEnv\n")
+    dist(
+        site,
+        "acme-wrong",
+        "noslash = x\na/b-v0 = acme_echo:EchoEnv\nagentgym/Maze-v1 = acme_echo:EchoEnv\n",
+    )
     unreadable(site)
     code = (
-        "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v2'); from agentgym_envs.cli import app; app(['list'])"
+        "import agentgym_envs, gymnasium; gymnasium.make('agentgym/TextCraft-v2'); from"
+        " agentgym_envs.cli import app; app(['list'])"
     )
     environ = {**os.environ, "PYTHONPATH": str(site)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("broken: ") == 2
-    assert "acme-wrong and agentgym-envs" in done.stdout or "agentgym-envs and acme-wrong" in done.stdout
+    assert (
+        "acme-wrong and agentgym-envs" in done.stdout
+        or "agentgym-envs and acme-wrong" in done.stdout
+    )
 
 
 def unreadable(site):
@@ -214,7 +259,11 @@ def test_packages_whose_metadata_cannot_be_read_are_left_out_with_a_warning(site
 def test_the_first_of_two_versions_of_a_package_on_the_path_counts(site, monkeypatch):
     for folder, target in (("old", "Old"), ("new", "New")):
         (site / folder).mkdir()
-        dist(site / folder, "Acme.Echo" if folder == "old" else "acme-echo", f"acme/Echo-v0 = acme_echo:{target}\n")
+        dist(
+            site / folder,
+            "Acme.Echo" if folder == "old" else "acme-echo",
+            f"acme/Echo-v0 = acme_echo:{target}\n",
+        )
         monkeypatch.syspath_prepend(site / folder)
     assert plugins.discover(GROUP)["acme/Echo-v0"].target == "acme_echo:New"
     assert len(plugins.discover(GROUP)["acme/Echo-v0"].points) == 1
@@ -224,7 +273,9 @@ def test_a_plugin_in_the_working_directory_can_be_used_in_a_pool(site, monkeypat
     dist(site, "acme-echo", "acme/Echo-v0 = acme_echo:EchoEnv [horizon-2]\n")
     registry.register_all()
     monkeypatch.chdir(site)
-    played = CliRunner().invoke(app, ["eval", "acme/Echo-v0", "--agent", "random", "--episodes", "2", "--out", "out"])
+    played = CliRunner().invoke(
+        app, ["eval", "acme/Echo-v0", "--agent", "random", "--episodes", "2", "--out", "out"]
+    )
     assert played.exit_code == 0, played.output
     with EnvPool("acme/Echo-v0", 1) as pool:
         pool.reset(0)
@@ -233,7 +284,11 @@ def test_a_plugin_in_the_working_directory_can_be_used_in_a_pool(site, monkeypat
 
 def test_a_broken_plugin_is_listed_and_fails_when_used(site):
     (site / "acme_broken.py").write_text("raise ZeroDivisionError('at import')")
-    dist(site, "acme-broken", "acme/Broken-v0 = acme_broken:Env\nacme/Lost-v0 = acme_echo:NoSuchEnv\n")
+    dist(
+        site,
+        "acme-broken",
+        "acme/Broken-v0 = acme_broken:Env\nacme/Lost-v0 = acme_echo:NoSuchEnv\n",
+    )
     registry.register_all()
     assert "acme/Broken-v0" in plugins.discover(GROUP)
     for use in (lambda i: plugins.load(GROUP, i), registry.make):
@@ -245,20 +300,28 @@ def test_a_broken_plugin_is_listed_and_fails_when_used(site):
     with pytest.raises(errors.UnknownName, match="Did you mean 'acme/Broken-v0'"):
         plugins.load(GROUP, "acme/Brokn-v0")
     assert "acme/Broken-v0" in CliRunner().invoke(app, ["list"]).output
-    assert "acme-broken fails to import: ZeroDivisionError" in CliRunner().invoke(app, ["check", "acme/Broken-v0"]).output
+    assert (
+        "acme-broken fails to import: ZeroDivisionError"
+        in CliRunner().invoke(app, ["check", "acme/Broken-v0"]).output
+    )
 
 
 def test_what_a_plugin_lacks_or_raises_is_one_line_with_its_name(site, monkeypatch):
     dist(
         site,
         "acme-echo",
-        "acme/Mute-v0 = acme_echo:MuteEnv\nacme/Angry-v0 = acme_echo:AngryEnv\nacme/Echo-v0 = acme_echo:EchoEnv\n",
+        "acme/Mute-v0 = acme_echo:MuteEnv\nacme/Angry-v0 = acme_echo:AngryEnv\nacme/Echo-v0 ="
+        " acme_echo:EchoEnv\n",
     )
     registry.register_all()
     with pytest.raises(errors.BrokenPlugin, match=r"MuteEnv of acme-echo lacks actions, oracle"):
         gymnasium.make("acme/Mute-v0")
     with pytest.raises(
-        errors.EnvRaised, match=r"acme/Angry-v0 of acme-echo raised ZeroDivisionError at acme_echo.py:\d+: no tasks today"
+        errors.EnvRaised,
+        match=(
+            r"acme/Angry-v0 of acme-echo raised ZeroDivisionError at acme_echo.py:\d+: no tasks"
+            r" today"
+        ),
     ):
         registry.make("acme/Angry-v0")
     with pytest.raises(errors.EnvRaised, match=r"acme-echo raised TypeError at acme_echo\.py"):
@@ -267,7 +330,10 @@ def test_what_a_plugin_lacks_or_raises_is_one_line_with_its_name(site, monkeypat
         registry.make("acme/Echo-v0", fail="exit")
     with pytest.raises(errors.ArgumentError, match="acme/Echo-v0 does not take 'fall'"):
         registry.make("acme/Echo-v0", fall="type")
-    for env_id, words in (("acme/Mute-v0", "lacks actions, oracle"), ("acme/Angry-v0", "no tasks today")):
+    for env_id, words in (
+        ("acme/Mute-v0", "lacks actions, oracle"),
+        ("acme/Angry-v0", "no tasks today"),
+    ):
         checked = CliRunner().invoke(app, ["check", env_id])
         assert checked.exit_code == 2
         assert "acme-echo" in checked.output
@@ -304,10 +370,29 @@ def test_a_game_that_is_none_lacks_methods_or_raises_is_one_line_with_its_name(s
     dist(site, "acme-games", "\n".join(lines) + "\nacme/Echo-v0 = acme_echo:EchoEnv [game]\n")
     registry.register_all()
     for name, error, message in (
-        ("Mute", errors.BrokenPlugin, r"acme_games\.Mute of acme-games lacks act, acting, .*see agentgym_envs\.TextGame"),
-        ("Angry", errors.EnvRaised, r"acme/Angry-v0 of acme-games raised ZeroDivisionError at acme_games.py:\d+: no game today"),
-        ("Echo", errors.BrokenPlugin, "acme/Echo-v0 of acme-games is registered as a game and is no TextGame"),
-        ("Calm", errors.ArgumentError, "acme/Calm-v0 does not take the keyword 'loud'; it takes: quiet"),
+        (
+            "Mute",
+            errors.BrokenPlugin,
+            r"acme_games\.Mute of acme-games lacks act, acting, .*see agentgym_envs\.TextGame",
+        ),
+        (
+            "Angry",
+            errors.EnvRaised,
+            (
+                r"acme/Angry-v0 of acme-games raised ZeroDivisionError at acme_games.py:\d+: no"
+                r" game today"
+            ),
+        ),
+        (
+            "Echo",
+            errors.BrokenPlugin,
+            "acme/Echo-v0 of acme-games is registered as a game and is no TextGame",
+        ),
+        (
+            "Calm",
+            errors.ArgumentError,
+            "acme/Calm-v0 does not take the keyword 'loud'; it takes: quiet",
+        ),
     ):
         for use in (registry.make, make_game, gymnasium.make):
             with pytest.raises(error, match=message) as raised:
@@ -318,12 +403,16 @@ def test_a_game_that_is_none_lacks_methods_or_raises_is_one_line_with_its_name(s
 
 def test_a_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setattr("agentgym_envs.envs.textworld.env.find_spec", lambda name: None)
-    with pytest.raises(errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[textworld\]"'):
+    with pytest.raises(
+        errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[textworld\]"'
+    ):
         gymnasium.make("agentgym/TWSimple-v1")
 
 
 def test_the_spec_of_a_wrapped_environment_makes_it_again():
-    env = ActionFormat(gymnasium.make("agentgym/Maze-v1", split="test", max_episode_steps=9), "react")
+    env = ActionFormat(
+        gymnasium.make("agentgym/Maze-v1", split="test", max_episode_steps=9), "react"
+    )
     again = gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     assert env.reset(seed=4) == again.reset(seed=4)
     assert env.step("Action: go north") == again.step("Action: go north")
@@ -341,7 +430,9 @@ def test_importing_is_light():
         families = [m for m in sys.modules if m.startswith("agentgym_envs.envs.")]
         print(seconds, sorted(heavy), families)
         """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
     seconds, rest = done.stdout.split(" ", 1)
     assert rest.strip() == "[] []"
     assert float(seconds) < 0.5

@@ -11,8 +11,15 @@ from agentgym_envs.pool import EnvPool
 from agentgym_envs.tasks import Task, TaskSet
 from agentgym_envs.vector import TextVectorEnv
 
-CONFIGURED = {"agentgym/TextWorld-v0", "agentgym/WebArena-v1"}  # have tasks only with files of the user's
-IDS = sorted(name for name in plugins.discover(plugins.ENVIRONMENTS) if name.startswith("agentgym/") and name not in CONFIGURED)
+CONFIGURED = {
+    "agentgym/TextWorld-v0",
+    "agentgym/WebArena-v1",
+}  # have tasks only with files of the user's
+IDS = sorted(
+    name
+    for name in plugins.discover(plugins.ENVIRONMENTS)
+    if name.startswith("agentgym/") and name not in CONFIGURED
+)
 NO_IDS = ["", 5, False, ["a"], [], ("a",), {"a": 1}, b"a", 1.5, "\ud800", np.array([["a"], ["b"]])]
 NO_TASKS = [*NO_IDS, "no such task", "x" * 10**5]
 NO_SPLITS = [None, 5, ["test"], b"test", "", "tset", "\ud800"]
@@ -29,7 +36,15 @@ def refused(kinds, value, call):
     assert len(message.splitlines()) == 1
     assert message.isprintable()
     assert len(message) < 700
-    hints = ("looks like", "Did you mean", "Known:", "such as", "name one by", "must be", "has numbers below")
+    hints = (
+        "looks like",
+        "Did you mean",
+        "Known:",
+        "such as",
+        "name one by",
+        "must be",
+        "has numbers below",
+    )
     assert any(hint in message for hint in hints), message
 
 
@@ -49,7 +64,11 @@ def test_what_names_no_split_or_no_tasks_of_it_is_refused(env_id):
     for value in NO_SPLITS:
         refused({UnknownName}, value, lambda value=value: registry.make(env_id, split=value))
     for value in NO_PATTERNS:
-        refused({ArgumentError, TaskError}, value, lambda value=value: registry.make(env_id, split="test", tasks=value))
+        refused(
+            {ArgumentError, TaskError},
+            value,
+            lambda value=value: registry.make(env_id, split="test", tasks=value),
+        )
 
 
 @pytest.mark.parametrize("form", ["make_parallel", "make_aec"])
@@ -64,7 +83,11 @@ def test_pettingzoo_forms_refuse_the_same(form):
     for value in NO_SPLITS:
         refused({UnknownName}, value, lambda value=value: make("agentgym/Connect4-v1", split=value))
     for value in NO_PATTERNS:
-        refused({ArgumentError, TaskError}, value, lambda value=value: make("agentgym/Connect4-v1", tasks=value))
+        refused(
+            {ArgumentError, TaskError},
+            value,
+            lambda value=value: make("agentgym/Connect4-v1", tasks=value),
+        )
 
 
 def test_no_task_named_leaves_the_choice_to_the_seed():
@@ -87,10 +110,16 @@ def test_a_refused_reset_changes_nothing():
 def test_tasks_of_a_plugin_are_refused_before_its_own_code_sees_them():
     class Endless(TaskSet):
         def get(self, task_id):
-            return Task(id=task_id, split="train", data={"number": int(task_id.partition("-")[2] or 0)})
+            return Task(
+                id=task_id, split="train", data={"number": int(task_id.partition("-")[2] or 0)}
+            )
 
     for value in NO_IDS:
-        refused({TaskError}, value, lambda value=value: Endless([]).start(0, (), named=value, filtered=True))
+        refused(
+            {TaskError},
+            value,
+            lambda value=value: Endless([]).start(0, (), named=value, filtered=True),
+        )
 
 
 def test_pools_and_vector_environments_refuse_the_same():
@@ -104,7 +133,9 @@ def test_pools_and_vector_environments_refuse_the_same():
     vector = TextVectorEnv("agentgym/Maze-v1", 2, workers=1)
     for value in (5, "", "\ud800"):
         refused({TaskError}, value, lambda value=value: vector.reset(options={"task_id": value}))
-        refused({TaskError}, value, lambda value=value: vector.reset(options={"task_id": [None, value]}))
+        refused(
+            {TaskError}, value, lambda value=value: vector.reset(options={"task_id": [None, value]})
+        )
     refused({ArgumentError}, 5, lambda: vector.reset(options=5))
     vector.close()
 
@@ -112,7 +143,11 @@ def test_pools_and_vector_environments_refuse_the_same():
 def test_evaluation_and_baselines_refuse_the_same():
     for value in NO_PATTERNS[:5]:
         refused({ArgumentError}, value, lambda value=value: plan("agentgym/Maze-v1", tasks=value))
-        refused({ArgumentError}, value, lambda value=value: baselines.play("agentgym/Maze-v1", "oracle", task_ids=value))
+        refused(
+            {ArgumentError},
+            value,
+            lambda value=value: baselines.play("agentgym/Maze-v1", "oracle", task_ids=value),
+        )
     refused({TaskError}, [], lambda: plan("agentgym/Maze-v1", tasks=[]))
     refused({TaskError}, "", lambda: baselines.play("agentgym/Maze-v1", "oracle", task_ids=[""]))
     with pytest.raises(ArgumentError, match="is a suite, which has tasks of its own"):

@@ -5,7 +5,13 @@ import pytest
 from agentgym_envs.errors import TaskError, UnknownName
 from agentgym_envs.tasks import Task, TaskSet, select, split_of, stable_hash
 
-TASKS = TaskSet([Task(id=f"{level}-{n}", split="train" if n < 4 else "test") for level in ("easy", "hard") for n in range(6)])
+TASKS = TaskSet(
+    [
+        Task(id=f"{level}-{n}", split="train" if n < 4 else "test")
+        for level in ("easy", "hard")
+        for n in range(6)
+    ]
+)
 
 
 def test_globs_narrow_a_split():
@@ -16,7 +22,10 @@ def test_globs_narrow_a_split():
 def test_wrong_names_say_what_is_right():
     with pytest.raises(UnknownName, match="Did you mean 'test'"):
         select(TASKS, "tset", None)
-    with pytest.raises(TaskError, match=r"\['nothing-\*'\] selects nothing of split 'train'; an id there looks like 'easy-0'"):
+    with pytest.raises(
+        TaskError,
+        match=r"\['nothing-\*'\] selects nothing of split 'train'; an id there looks like 'easy-0'",
+    ):
         select(TASKS, "train", "nothing-*")
     with pytest.raises(TaskError, match="split 'dev' has no task"):
         select(TASKS, "dev", None)
@@ -27,9 +36,12 @@ def test_wrong_names_say_what_is_right():
 
 
 def test_hashes_are_pinned():
-    # blake2b of b"textcraft", first 8 bytes, big-endian, without the last bit: splits must never move.
+    # blake2b of b"textcraft", first 8 bytes, big-endian, without the last bit: splits must never
+    # move.
     assert stable_hash("textcraft") == 5065729375819434455
-    counts = {s: sum(split_of(str(i)) == s for i in range(10_000)) for s in ("train", "dev", "test")}
+    counts = {
+        s: sum(split_of(str(i)) == s for i in range(10_000)) for s in ("train", "dev", "test")
+    }
     assert abs(counts["dev"] - 1000) < 150
     assert abs(counts["test"] - 1000) < 150
 

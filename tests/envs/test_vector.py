@@ -39,7 +39,8 @@ def pair(env_id, mode, **kwargs):
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize(
-    ("env_id", "kwargs"), [("agentgym/Maze-v1", {"rooms": [4], "admissible": True}), ("faulty_envs:support/Info-v0", {})]
+    ("env_id", "kwargs"),
+    [("agentgym/Maze-v1", {"rooms": [4], "admissible": True}), ("faulty_envs:support/Info-v0", {})],
 )
 def test_it_behaves_as_gymnasiums_sync_vector_env(mode, env_id, kwargs):
     ours, theirs = pair(env_id, mode, **kwargs)
@@ -60,7 +61,9 @@ def test_it_behaves_as_gymnasiums_sync_vector_env(mode, env_id, kwargs):
         if mode == AutoresetMode.DISABLED and over.any():
             assert tuple(a) == tuple(b)
             assert_same(a_info, b_info)
-            (a, a_info), (b, b_info) = (v.reset(options={"reset_mask": over.copy()}) for v in (ours, theirs))
+            (a, a_info), (b, b_info) = (
+                v.reset(options={"reset_mask": over.copy()}) for v in (ours, theirs)
+            )
     assert ends > 2, "too few episodes ended to test the autoreset"
     ours.close()
     theirs.close()
@@ -85,7 +88,9 @@ class Interrupt:
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("after", [False, True])
 def test_after_an_interrupted_step_a_reset_answers_what_was_asked(mode, after, monkeypatch):
-    vector = TextVectorEnv("faulty_envs:support/Slow-v0", 2, workers=2, autoreset_mode=mode, length=1, delay=0.3)
+    vector = TextVectorEnv(
+        "faulty_envs:support/Slow-v0", 2, workers=2, autoreset_mode=mode, length=1, delay=0.3
+    )
     vector.reset(seed=[1, 2])
     Interrupt(vector._pool, monkeypatch, after=after)
     with pytest.raises(KeyboardInterrupt):
@@ -181,14 +186,20 @@ def test_a_reward_that_is_not_finite_is_reported_as_a_failure():
     vector = TextVectorEnv("faulty_envs:support/Odd-v0", 2, workers=1)
     vector.reset(seed=1)
     _, rewards, terminated, truncated, infos = vector.step(["reward nan", "ok"])
-    assert (rewards.tolist(), terminated.tolist(), truncated.tolist()) == ([0.0, 0.5], [False, False], [True, False])
+    assert (rewards.tolist(), terminated.tolist(), truncated.tolist()) == (
+        [0.0, 0.5],
+        [False, False],
+        [True, False],
+    )
     assert infos["error"][0] == "support/Odd-v0: reward must be a finite number, not nan"
     vector.close()
 
 
 def test_step_limits_reach_the_environments():
     for limit, ends in ((3, True), (-1, False)):
-        vector = gymnasium.make_vec("agentgym/Maze-v1", num_envs=1, vector_kwargs=None, max_episode_steps=limit)
+        vector = gymnasium.make_vec(
+            "agentgym/Maze-v1", num_envs=1, vector_kwargs=None, max_episode_steps=limit
+        )
         vector.reset(seed=0)
         truncated = [vector.step(["nonsense"])[3][0] for _ in range(5)]
         assert any(truncated) is ends

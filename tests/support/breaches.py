@@ -36,7 +36,13 @@ class Count(TextEnv):
             self.looked = True
             return Outcome(self.number, 0.0)
         done = self.looked and action == self.number
-        return Outcome("yes" if done else "no", float(done), done=done, success=done, invalid=action not in self.actions())
+        return Outcome(
+            "yes" if done else "no",
+            float(done),
+            done=done,
+            success=done,
+            invalid=action not in self.actions(),
+        )
 
     def actions(self):
         return ["look", *(self.task.data["all"] if self.looked else ())]
@@ -61,7 +67,13 @@ class OneAlphabet(Count):
 
 
 class Oracleless(TextEnv):
-    instructions, make_tasks, begin, act, actions = Count.instructions, Count.make_tasks, Count.begin, Count.act, Count.actions
+    instructions, make_tasks, begin, act, actions = (
+        Count.instructions,
+        Count.make_tasks,
+        Count.begin,
+        Count.act,
+        Count.actions,
+    )
 
 
 class Homegrown(gymnasium.Env):
@@ -271,7 +283,9 @@ class Misnaming(Count):
 
 class AnyOption(Count):
     def reset(self, *, seed=None, options=None):
-        return super().reset(seed=seed, options={k: v for k, v in (options or {}).items() if k == "task_id"})
+        return super().reset(
+            seed=seed, options={k: v for k, v in (options or {}).items() if k == "task_id"}
+        )
 
 
 class Unseeded(Count):
@@ -388,7 +402,10 @@ class MoreInfo(Count):
         return *turn, {**info, "hint": 3}
 
 
-VECTORS = {cls: f"vector_{cls.__name__}" for cls in (OtherStart, OtherStep, OtherReward, OtherInfo, OtherLimit, MoreInfo)}
+VECTORS = {
+    cls: f"vector_{cls.__name__}"
+    for cls in (OtherStart, OtherStep, OtherReward, OtherInfo, OtherLimit, MoreInfo)
+}
 
 
 def __getattr__(name):
@@ -396,7 +413,9 @@ def __getattr__(name):
     cls = next((c for c, vector in VECTORS.items() if vector == name), None)
     if cls is None:
         raise AttributeError(name)
-    return lambda num_envs, max_episode_steps, **kwargs: gymnasium.vector.SyncVectorEnv([lambda: cls(**kwargs)] * num_envs)
+    return lambda num_envs, max_episode_steps, **kwargs: gymnasium.vector.SyncVectorEnv(
+        [lambda: cls(**kwargs)] * num_envs
+    )
 
 
 class Mistyped(Count):
@@ -472,9 +491,16 @@ BREACHES = {
     Elsewhere: "a second process failed",
     OtherStart: "environment 0 of the vector began differently",
     OtherStep: "environment 0 of the vector went on differently at turn 1: observation is 'vector'",
-    OtherReward: "environment 0 of the vector went on differently at turn 1: reward is '1.0', not '0.0'",
-    OtherInfo: "environment 0 of the vector went on differently at turn 1: goal is 'win', not 'say it'",
-    OtherLimit: "environment . of the vector went on differently at turn 2: truncated is 'True', not 'False'",
+    OtherReward: (
+        "environment 0 of the vector went on differently at turn 1: reward is '1.0', not '0.0'"
+    ),
+    OtherInfo: (
+        "environment 0 of the vector went on differently at turn 1: goal is 'win', not 'say it'"
+    ),
+    OtherLimit: (
+        "environment . of the vector went on differently at turn 2: truncated is 'True', not"
+        " 'False'"
+    ),
     MoreInfo: "environment 0 of the vector went on differently at turn 1: hint is '3', not 'None'",
     Mistyped: r"info\['goal'\] is 3, not a str",
     Littering: "the working folder has new files",

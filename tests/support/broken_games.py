@@ -82,7 +82,9 @@ class FragileInOneSeat(Nim):
     """Fails at the action of the second seat."""
 
     def act(self, said):
-        return super().act({s: w.encode().decode() if s == "player_1" else w for s, w in said.items()})
+        return super().act(
+            {s: w.encode().decode() if s == "player_1" else w for s, w in said.items()}
+        )
 
 
 class Unasked(Nim):
@@ -93,7 +95,9 @@ class Unasked(Nim):
 
 class Echoing(Nim):
     def act(self, said):
-        return {s: o._replace(text=" ".join(said.values())[:99]) for s, o in super().act(said).items()}
+        return {
+            s: o._replace(text=" ".join(said.values())[:99]) for s, o in super().act(said).items()
+        }
 
 
 class Longwinded(Nim):
@@ -109,7 +113,10 @@ class Leaking(Sum):
 
 class LeakingLater(Sum):
     def act(self, said):
-        return {s: o._replace(text=f"Your card is {self.cards['player_0']}.") for s, o in super().act(said).items()}
+        return {
+            s: o._replace(text=f"Your card is {self.cards['player_0']}.")
+            for s, o in super().act(said).items()
+        }
 
 
 class LeakingGoal(Sum):
@@ -158,7 +165,10 @@ class Chancy(Sum):
 
 class HashOrdered(Nim):
     def begin(self, task, rng):
-        return {s: " ".join({text, *(f"word{i}" for i in range(20))}) for s, text in super().begin(task, rng).items()}
+        return {
+            s: " ".join({text, *(f"word{i}" for i in range(20))})
+            for s, text in super().begin(task, rng).items()
+        }
 
 
 class Worn(Nim):
@@ -168,7 +178,9 @@ class Worn(Nim):
 
     def begin(self, task, rng):
         self.played += 1
-        return {s: text + " again" * (self.played > 1) for s, text in super().begin(task, rng).items()}
+        return {
+            s: text + " again" * (self.played > 1) for s, text in super().begin(task, rng).items()
+        }
 
 
 BREACHES = {
@@ -189,10 +201,17 @@ BREACHES = {
     Echoing: "No action.*surrogates",
     Longwinded: "sees 25000 characters",
     Leaking: "turn 0: player_0 is shown .*, which tells 'Your card is .*, a secret of player_1",
-    LeakingLater: "turn 2: player_1 is shown .*, which tells 'Your card is .*, a secret of player_0",
-    LeakingGoal: "turn 0: player_0 has the goal .*, which tells 'Your card is .*, a secret of player_1",
+    LeakingLater: (
+        "turn 2: player_1 is shown .*, which tells 'Your card is .*, a secret of player_0"
+    ),
+    LeakingGoal: (
+        "turn 0: player_0 has the goal .*, which tells 'Your card is .*, a secret of player_1"
+    ),
     Selfish: r"cooperative is True, and the scores are \{'player_0': \d.0, 'player_1': \d.0\}",
-    Hasty: r"No action.*player_0 was not understood and is to act again, but acting\(\) gives \('player_1',\)",
+    Hasty: (
+        r"No action.*player_0 was not understood and is to act again, but acting\(\) gives"
+        r" \('player_1',\)"
+    ),
     Idle: r"acting\(\) gives \(\)",
     Strange: r"acting\(\) gives \('player_2',\)",
     Outdated: "raises, in any seat.*out of date",

@@ -39,12 +39,23 @@ class Model:
         return SimpleNamespace(text=answer, tool_calls=(), reasoning="", usage=usage, cost=0.25)
 
 
-def evaluate(tmp_path, items, agent="chat", *, client=None, budget=None, horizon=3, options=None, **limits):
+def evaluate(
+    tmp_path, items, agent="chat", *, client=None, budget=None, horizon=3, options=None, **limits
+):
     factory = agent if isinstance(agent, AgentFactory) else load(agent, options)
-    settings = Settings(agent=factory.name, format=factory.format, horizon=horizon, options=factory.options)
+    settings = Settings(
+        agent=factory.name, format=factory.format, horizon=horizon, options=factory.options
+    )
     opened = Record(tmp_path / "run", settings)
     limits = Limits(**{"concurrency": 4, "workers": 1, **limits})
-    runner = Runner(settings=settings, factory=factory, record=opened, limits=limits, client=client, budget=budget or Budget())
+    runner = Runner(
+        settings=settings,
+        factory=factory,
+        record=opened,
+        limits=limits,
+        client=client,
+        budget=budget or Budget(),
+    )
     try:
         asyncio.run(runner.run(items))
     finally:

@@ -6,7 +6,11 @@ from agentgym_train.engine import checkpoint
 from agentgym_train.engine.distributed import Distributed
 
 STATE = checkpoint.State(
-    step=2, curricula={"Maze": {"turns": 5}}, zero_stage=2, processes=1, model={"architecture": "A", "parameters": {}}
+    step=2,
+    curricula={"Maze": {"turns": 5}},
+    zero_stage=2,
+    processes=1,
+    model={"architecture": "A", "parameters": {}},
 )
 
 
@@ -34,5 +38,11 @@ class FakeTokenizer:
 
 def save(run, step, *, keep=3, engine=None):
     """Writes a checkpoint; returns its folder."""
-    checkpoint.save(run, dataclasses.replace(STATE, step=step), engine or FakeEngine(), FakeTokenizer(), keep=keep)
+    checkpoint.save(
+        run,
+        dataclasses.replace(STATE, step=step),
+        engine or FakeEngine(),
+        FakeTokenizer(),
+        keep=keep,
+    )
     return run / "checkpoints" / f"step-{step:06d}"

@@ -47,7 +47,12 @@ class FaultyEnv(gymnasium.Env):
     def step(self, action):
         self.turn += 1
         concerned = self.seeds is None or self.seed in self.seeds
-        if self.fault and self.turn == self.at and concerned and not (self.marker and self.marker.exists()):
+        if (
+            self.fault
+            and self.turn == self.at
+            and concerned
+            and not (self.marker and self.marker.exists())
+        ):
             if self.marker:
                 self.marker.touch()
             self.fail(self.fault)
@@ -118,15 +123,27 @@ class OddEnv(FaultyEnv):
             with cache.build_once(Path(detail)):
                 time.sleep(3600)
         odd = float(detail) if what in ("reward", "score", "seat") else 0.5
-        infos = {"score": {"score": odd}, "seat": {"rewards": {"a": 0.0, "b": odd}}, "set": {"fine": 1, "bad": {1}}}
+        infos = {
+            "score": {"score": odd},
+            "seat": {"rewards": {"a": 0.0, "b": odd}},
+            "set": {"fine": 1, "bad": {1}},
+        }
         infos |= {"numpy": {"count": np.int64(3)}, "key": {(1, 2): 3}, "none": None, "loop": {}}
         infos["loop"]["self"] = infos["loop"]
-        modules = " ".join(str(import_module(name).__file__) for name in ("queue", "random", "sched"))
+        modules = " ".join(
+            str(import_module(name).__file__) for name in ("queue", "random", "sched")
+        )
         shown = {"length": str(len(action)), "echo": detail, "modules": modules, "bytes": b"x"}
         if what == "spawn":
             shown["spawn"] = str(subprocess.Popen(["sleep", "60"]).pid)
         reward = np.float32(odd if what == "reward" else 0.5)
-        return shown.get(what, f"turn {self.turn}"), reward, np.bool_(False), np.bool_(False), infos.get(what, {})
+        return (
+            shown.get(what, f"turn {self.turn}"),
+            reward,
+            np.bool_(False),
+            np.bool_(False),
+            infos.get(what, {}),
+        )
 
 
 class InfoEnv(FaultyEnv):
@@ -135,11 +152,21 @@ class InfoEnv(FaultyEnv):
     def reset(self, *, seed=None, options=None):
         shown, _ = super().reset(seed=seed)
         self.length = int(self.np_random.integers(1, 4))
-        return shown, {"options": str(options), "start": True, "nested": {"length": self.length, "deep": {"x": 0.5}}}
+        return shown, {
+            "options": str(options),
+            "start": True,
+            "nested": {"length": self.length, "deep": {"x": 0.5}},
+        }
 
     def step(self, action):
         *rest, done, cut, _ = super().step(action)
-        info = {"turn": self.turn, "half": self.turn / 2, "words": [action], "none": None, "nested": {"deep": {"x": 1.5}}}
+        info = {
+            "turn": self.turn,
+            "half": self.turn / 2,
+            "words": [action],
+            "none": None,
+            "nested": {"deep": {"x": 1.5}},
+        }
         return *rest, done, cut, {**info, **({"last": action, "score": 1.0} if done else {})}
 
 
@@ -151,7 +178,11 @@ class TroubleEnv(TextEnv):
         self.trouble = trouble
 
     def make_tasks(self):
-        return TaskSet(Task(id=f"{split}-{n}", split=split) for split in ("train", "dev", "test") for n in range(3))
+        return TaskSet(
+            Task(id=f"{split}-{n}", split=split)
+            for split in ("train", "dev", "test")
+            for n in range(3)
+        )
 
     def begin(self, task, rng):
         self.turns = 0
@@ -210,5 +241,7 @@ gymnasium.register("support/Odd-v0", entry_point="faulty_envs:OddEnv", max_episo
 gymnasium.register("support/Info-v0", entry_point="faulty_envs:InfoEnv", max_episode_steps=2)
 gymnasium.register("support/Trouble-v0", entry_point="faulty_envs:TroubleEnv", max_episode_steps=5)
 gymnasium.register("support/Unsplit-v0", entry_point="faulty_envs:UnsplitEnv", max_episode_steps=5)
-gymnasium.register("support/SlowStart-v0", entry_point="faulty_envs:SlowStartEnv", max_episode_steps=100)
+gymnasium.register(
+    "support/SlowStart-v0", entry_point="faulty_envs:SlowStartEnv", max_episode_steps=100
+)
 gymnasium.register("support/Slow-v0", entry_point="faulty_envs:SlowEnv", max_episode_steps=100)

@@ -46,7 +46,9 @@ class Naive(GeneratorPlugin):
     """Builds a generator; has no options."""
 
     def build(self, model_folder, device, dtype):
-        return NaiveGenerator(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval())
+        return NaiveGenerator(
+            AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +64,9 @@ class Stale(GeneratorPlugin):
     """Builds a generator that ignores the requested temperature."""
 
     def build(self, model_folder, device, dtype):
-        return StaleGenerator(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval())
+        return StaleGenerator(
+            AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval()
+        )
 
 
 class NaiveGenerator:
@@ -112,14 +116,18 @@ class _Session:
     @torch.no_grad()
     def poll(self):
         """Returns one row per call, the latest first."""
-        return {row: self._answer(row) for row in (self._submitted.pop() for _ in self._submitted[:1])}
+        return {
+            row: self._answer(row) for row in (self._submitted.pop() for _ in self._submitted[:1])
+        }
 
     def _answer(self, row):
         rng = random.Random(f"{self._seeds[row]} {self._turn[row]}")
         self._turn[row] += 1
         history = self._history[row]
         ids, logps = [], []
-        while len(ids) < self._sampling.max_new_tokens and not (ids and ids[-1] in self._sampling.stop_ids):
+        while len(ids) < self._sampling.max_new_tokens and not (
+            ids and ids[-1] in self._sampling.stop_ids
+        ):
             logits_V = self._model(torch.tensor([history + ids])).logits[0, -1].float()
             logp_V = (logits_V / self._sampling.temperature).log_softmax(-1)
             ids.append(rng.choices(range(len(logp_V)), logp_V.exp().tolist())[0])

@@ -27,6 +27,10 @@ def made(env_id, count=3):
     held_out = max(count * 3 // 10, 1)
     shares = (count - 2 * held_out, held_out, held_out)
     worlds = [gymnasium.make(env_id, split=split, **kwargs).unwrapped for split in SPLITS]
-    chosen = [*chain(*(spread(world.task_ids, share) for world, share in zip(worlds, shares, strict=True)))]
+    chosen = [
+        *chain(
+            *(spread(world.task_ids, share) for world, share in zip(worlds, shares, strict=True))
+        )
+    ]
     build(map(worlds[0].options, chosen), workers=1)
     return chosen

@@ -29,7 +29,12 @@ class HashEnv(gymnasium.Env):
 
     def step(self, action):
         self.turn += 1
-        reward = int.from_bytes(hashlib.blake2b(f"{self.word} {action}".encode(), digest_size=2).digest(), "big") / 2**16
+        reward = (
+            int.from_bytes(
+                hashlib.blake2b(f"{self.word} {action}".encode(), digest_size=2).digest(), "big"
+            )
+            / 2**16
+        )
         return f"Here: {self.turn}", reward, self.turn >= self.length + self.more, False, {}
 
 

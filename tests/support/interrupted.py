@@ -70,7 +70,9 @@ def work(rank, config_file, kill):
 def play(config_file, number, kill=None):
     """Runs all processes of a run."""
     status = processes.fork(number, work, config_file, kill)
-    assert status == (signal.SIGKILL if kill else 0), f"{config_file}: ended with {status} where {kill=}"
+    assert status == (signal.SIGKILL if kill else 0), (
+        f"{config_file}: ended with {status} where {kill=}"
+    )
 
 
 def main(model, home, *cases):

@@ -37,7 +37,10 @@ OBSERVATIONS = ("Exits: north", "Exits: east south", "Here: lamp", "Exits: north
 def episode(number, turns, **more):
     """Returns an episode; different numbers give different episodes."""
     seen = [
-        {"observation": OBSERVATIONS[(number + n) % 4], "response": f"go {'north' if (number + n) % 3 else 'east'}"}
+        {
+            "observation": OBSERVATIONS[(number + n) % 4],
+            "response": f"go {'north' if (number + n) % 3 else 'east'}",
+        }
         for n in range(turns)
     ]
     turns = [{**turn, "action": "parsed action", "reward": 0.0, "invalid": False} for turn in seen]
@@ -47,7 +50,12 @@ def episode(number, turns, **more):
 
 def comparison(number, choice, *, task=None, turns=(1, 3), **more):
     """Returns a comparison; different numbers give different episodes."""
-    named = {"row": "comparison", "env_id": "m:e", "task_id": task or f"task {number}", "instructions": RULES}
+    named = {
+        "row": "comparison",
+        "env_id": "m:e",
+        "task_id": task or f"task {number}",
+        "instructions": RULES,
+    }
     a, b = (episode(2 * number + side, count) for side, count in enumerate(turns))
     return {**named, "a": a, "b": b, "choice": choice, "comment": "", "annotator": "kim", **more}
 
@@ -55,7 +63,10 @@ def comparison(number, choice, *, task=None, turns=(1, 3), **more):
 def lines(count):
     """Returns ``count`` comparisons: the shorter episode is better, equal lengths are ties."""
     sizes = [(1 + n % 4, 1 + n * 3 % 5) for n in range(count)]
-    return [comparison(n, "tie" if a == b else "a" if a < b else "b", turns=(a, b)) for n, (a, b) in enumerate(sizes)]
+    return [
+        comparison(n, "tie" if a == b else "a" if a < b else "b", turns=(a, b))
+        for n, (a, b) in enumerate(sizes)
+    ]
 
 
 def write(path, rows):
@@ -73,7 +84,11 @@ def settings(folder, model, file, /, **sections):
         "engine": {"lr": 1e-3, "decay": 20, "weight_decay": 0.01, "micro_batch_tokens": 256},
     }
     path = folder / "reward.toml"
-    path.write_text(tomli_w.dumps({key: raw.get(key, {}) | sections.get(key, {}) for key in raw.keys() | sections}))
+    path.write_text(
+        tomli_w.dumps(
+            {key: raw.get(key, {}) | sections.get(key, {}) for key in raw.keys() | sections}
+        )
+    )
     return path
 
 
@@ -83,7 +98,9 @@ def trainer(config_file):
     folder = Path(config.run.folder)
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = load_tokenizer(config.model.path)
-    return RewardTrainer(config, folder, tokenizer=tokenizer, pairs=comparisons.load(config, tokenizer))
+    return RewardTrainer(
+        config, folder, tokenizer=tokenizer, pairs=comparisons.load(config, tokenizer)
+    )
 
 
 def work(rank, config_file, kill):
@@ -107,11 +124,16 @@ def main(model, file, home, *cases):
             folder = Path(home) / case / name
             folder.mkdir(parents=True)
             zero = {"stage3_param_persistence_threshold": 0} if stage == "3" else {}
-            more = {"engine": {"zero_stage": int(stage), "zero": zero}, "model": {"dtype": dtype, "last_layers": len(last)}}
+            more = {
+                "engine": {"zero_stage": int(stage), "zero": zero},
+                "model": {"dtype": dtype, "last_layers": len(last)},
+            }
             config_file = settings(folder, model, file, **more)
             for kill in kills:
                 status = processes.fork(int(number), work, config_file, kill)
-                assert status == (signal.SIGKILL if kill else 0), f"{case}: ended with {status} where {kill=}"
+                assert status == (signal.SIGKILL if kill else 0), (
+                    f"{case}: ended with {status} where {kill=}"
+                )
 
 
 if __name__ == "__main__":

@@ -36,11 +36,17 @@ class Nim(TextGame):
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
         ((seat, action),) = said.items()
         if action not in self.actions(seat):
-            return {s: Outcome("Answer with a number of stones." * (s == seat), 0.0, invalid=s == seat) for s in self.seats}
+            return {
+                s: Outcome("Answer with a number of stones." * (s == seat), 0.0, invalid=s == seat)
+                for s in self.seats
+            }
         self.pile -= int(action)
         self.turn = 1 - self.turn
         text, done = f"{seat} takes {action}. There are {self.pile} stones.", self.pile == 0
-        return {s: Outcome(text, float(done and s == seat), done, done and s == seat) for s in self.seats}
+        return {
+            s: Outcome(text, float(done and s == seat), done, done and s == seat)
+            for s in self.seats
+        }
 
     def actions(self, seat: str) -> list[str]:
         return [str(n) for n in range(1, min(self.most, self.pile) + 1)]

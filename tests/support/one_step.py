@@ -25,7 +25,10 @@ SHARES = (range(6), range(6, 8))
 """Groups of two processes. The second has fewer micro-batches, and none in the first minibatch."""
 CONFIG = EngineConfig(lr=3e-4, weight_decay=0.01, micro_batch_tokens=64)
 CASES = {
-    **{f"stage {s} {d}": (s, d, 1, GROUPS, 0) for s, d in itertools.product(range(4), ("float32", "bfloat16"))},
+    **{
+        f"stage {s} {d}": (s, d, 1, GROUPS, 0)
+        for s, d in itertools.product(range(4), ("float32", "bfloat16"))
+    },
     **{f"stage {s} minibatches": (s, "float32", 2, GROUPS, 0) for s in range(4)},
     # Two of eight groups have episodes. Two of the four minibatches are empty on all processes.
     **{f"stage {s} almost empty": (s, "float32", 4, 2, 0) for s in (0, 3)},
@@ -39,17 +42,34 @@ def groups(played=GROUPS):
     rng = torch.Generator().manual_seed(0)
 
     def ids(most):
-        return torch.randint(4, 290, (int(torch.randint(1, most, (1,), generator=rng)),), generator=rng).tolist()
+        return torch.randint(
+            4, 290, (int(torch.randint(1, most, (1,), generator=rng)),), generator=rng
+        ).tolist()
 
     def turn():
         action = ids(5)
-        return Turn("", ids(9), action, [-5.0] * len(action), reward=float(torch.rand(1, generator=rng)))
+        return Turn(
+            "", ids(9), action, [-5.0] * len(action), reward=float(torch.rand(1, generator=rng))
+        )
 
-    made = [Group(g, [Trajectory("", g, [turn() for _ in range(1 + (g + t) % 4)]) for t in range(3)]) for g in range(GROUPS)]
-    return made if played == GROUPS else [g if g.number in (5, 7) else Group(g.number, []) for g in made]
+    made = [
+        Group(g, [Trajectory("", g, [turn() for _ in range(1 + (g + t) % 4)]) for t in range(3)])
+        for g in range(GROUPS)
+    ]
+    return (
+        made
+        if played == GROUPS
+        else [g if g.number in (5, 7) else Group(g.number, []) for g in made]
+    )
 
 
-FEW = ("stage 0 float32", "stage 2 bfloat16", "stage 3 minibatches", "stage 3 almost empty", "stage 3 last layer")
+FEW = (
+    "stage 0 float32",
+    "stage 2 bfloat16",
+    "stage 3 minibatches",
+    "stage 3 almost empty",
+    "stage 3 last layer",
+)
 """Cases outside ``tox run -e full``. Each stage shares work differently; stage 3 has most cases."""
 
 
@@ -59,14 +79,18 @@ def work(rank, model, out, *cases):
         stage, dtype, minibatches, played, layers = CASES[name]
         zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
-        engine = Engine(load_model(model, dtype, last_layers=layers), config, dtype=dtype, temperature=1.0)
+        engine = Engine(
+            load_model(model, dtype, last_layers=layers), config, dtype=dtype, temperature=1.0
+        )
         share = range(GROUPS) if engine.distributed.size == 1 else SHARES[rank]
         mine = [g for g in groups(played) if g.number in share]
         batch = GRPO().compute_advantages(pack(mine), mine, engine.distributed)
         metrics = [update(engine, GRPO(), batch, groups=GROUPS, config=config) for _ in range(2)]
         results[name] = {"metrics": metrics, "weights": {n: w.clone() for n, w in engine.weights()}}
         engine.close()
-    assert "torch._inductor.compile_fx" not in sys.modules, "torch's compiler takes seconds to load and is not needed here"
+    assert "torch._inductor.compile_fx" not in sys.modules, (
+        "torch's compiler takes seconds to load and is not needed here"
+    )
     if rank == 0:
         torch.save(results, out)
 

@@ -21,23 +21,36 @@ class PagesEnv(WebEnv):
         super().__init__(**kwargs)
 
     def make_tasks(self):
-        return TaskSet(Task(id=f"page-{i}", split=s) for i, s in enumerate(("train", "dev", "test")))
+        return TaskSet(
+            Task(id=f"page-{i}", split=s) for i, s in enumerate(("train", "dev", "test"))
+        )
 
     def serve(self, request):
-        if (request.url if "://" in request.url else f"http:{request.url}").startswith(tuple(self.outside)):
+        if (request.url if "://" in request.url else f"http:{request.url}").startswith(
+            tuple(self.outside)
+        ):
             return True
         path = request.url.removeprefix(self.origin).partition("?")[0]
         page = self.pages.get(path) if request.url.startswith(self.origin) else None
         if page is None:
             return False
-        return page if isinstance(page, Reply) else Reply(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
+        return (
+            page
+            if isinstance(page, Reply)
+            else Reply(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
+        )
 
     def open(self, task: Task, rng: random.Random, session):
         session.open(self.origin + "/")
         return "look around"
 
     def judge(self, action, session):
-        return Outcome("", float(action.name == "stop"), done=action.name == "stop", success=action.name == "stop")
+        return Outcome(
+            "",
+            float(action.name == "stop"),
+            done=action.name == "stop",
+            success=action.name == "stop",
+        )
 
     def oracle(self):
         yield "stop []"

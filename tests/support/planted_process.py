@@ -173,7 +173,11 @@ class Drawing(Count):
     """Draws from the global generator in a step that changes no transcript."""
 
     def act(self, action):
-        return super().act(action)._replace(score=0.0 * random.random()) if action == "undo" else super().act(action)
+        return (
+            super().act(action)._replace(score=0.0 * random.random())
+            if action == "undo"
+            else super().act(action)
+        )
 
 
 class Numeric(Count):
@@ -210,7 +214,13 @@ class Pooled(Count):
 class Zoned(Count):
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
-        return f"{text} {time.strftime('%H', time.gmtime(0))} {time.strftime('%H:%M', time.localtime(0))}", goal
+        return (
+            (
+                f"{text} {time.strftime('%H', time.gmtime(0))}"
+                f" {time.strftime('%H:%M', time.localtime(0))}"
+            ),
+            goal,
+        )
 
 
 class Timed(Count):
@@ -222,7 +232,7 @@ class Timed(Count):
 class Dated(Count):
     def begin(self, task, rng):
         text, goal = super().begin(task, rng)
-        return f"{text} on {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}", goal  # noqa: UP017
+        return f"{text} on {datetime.datetime.now(datetime.UTC):%Y-%m-%d}", goal
 
 
 class Local(Count):
@@ -276,7 +286,9 @@ class Moving(Count):
 
 class Translating(Count):
     def begin(self, task, rng):
-        locale.setlocale(locale.LC_ALL, "C.UTF-8" if locale.setlocale(locale.LC_ALL) == "C" else "C")
+        locale.setlocale(
+            locale.LC_ALL, "C.UTF-8" if locale.setlocale(locale.LC_ALL) == "C" else "C"
+        )
         return super().begin(task, rng)
 
 
@@ -360,4 +372,8 @@ PLANTED = {
     ClosingWhatBegan: "AttributeError: .* no attribute 'number'",
 }
 for cls in (Reporting, Hanging, *PLANTED):
-    gymnasium.register(f"process/{cls.__name__}-v0", entry_point=f"planted_process:{cls.__name__}", max_episode_steps=20)
+    gymnasium.register(
+        f"process/{cls.__name__}-v0",
+        entry_point=f"planted_process:{cls.__name__}",
+        max_episode_steps=20,
+    )

@@ -34,7 +34,13 @@ class Words(TextEnv):
         self.position += action == self.order[self.position]
         done = self.position == len(self.order)
         text = "done" if done else self.order[self.position]
-        return Outcome(text, self.position / len(self.order), done=done, success=done, invalid=action not in WORDS)
+        return Outcome(
+            text,
+            self.position / len(self.order),
+            done=done,
+            success=done,
+            invalid=action not in WORDS,
+        )
 
     def actions(self):
         return list(WORDS)
@@ -62,11 +68,16 @@ class Repeated(Words):
 class OneCopy(Words):
     """One of 120 tasks copies another with different data; a small sample contains neither."""
 
-    orders = {split: list(permutations(WORDS, 4))[40 * part :][:40] for part, split in enumerate(("train", "dev", "test"))}
+    orders = {
+        split: list(permutations(WORDS, 4))[40 * part :][:40]
+        for part, split in enumerate(("train", "dev", "test"))
+    }
 
     def make_tasks(self):
         tasks = super().make_tasks()
-        tasks._by_id["dev-17"] = Task(id="dev-17", split="dev", data={"order": list(self.orders["train"][23])})
+        tasks._by_id["dev-17"] = Task(
+            id="dev-17", split="dev", data={"order": list(self.orders["train"][23])}
+        )
         return tasks
 
 
@@ -75,8 +86,14 @@ class FarCopy(Words):
 
     orders = {
         "train": [(a, b) for a in WORDS for b in WORDS if a != b],
-        "dev": [*islice(permutations(WORDS, 5), 500), ("red", "blue", "white", "green", "black", "brown")],
-        "test": [*islice(permutations(WORDS, 5), 500, None), ("red", "blue", "white", "green", "black", "brown")],
+        "dev": [
+            *islice(permutations(WORDS, 5), 500),
+            ("red", "blue", "white", "green", "black", "brown"),
+        ],
+        "test": [
+            *islice(permutations(WORDS, 5), 500, None),
+            ("red", "blue", "white", "green", "black", "brown"),
+        ],
     }
 
 
@@ -221,7 +238,10 @@ PLANTED = {
     Paraphrasing: r"'train-0': the goal 'First of all, cry .* contains the actions",
     Constant: "the seeds 0 to 19 all draw 'train-0'",
     Unnamed: "have the same content",
-    Forgetting: r"reset\(\) after reset\(seed=5\) began differently the second time|`env.reset\(\)` is non-deterministic",
+    Forgetting: (
+        r"reset\(\) after reset\(seed=5\) began differently the second time|`env.reset\(\)` is"
+        r" non-deterministic"
+    ),
     Unchosen: "reset draws 'test-3'",
     Unnarrowed: r"tasks=\['train-7'\]: task_ids is \('train-0'",
     NumberedIds: "the task id 0 is not a text",
@@ -232,4 +252,8 @@ PLANTED = {
     Sticky: "the oracle does not solve '.*' after 1 of its own steps",
 }
 for cls in (Words, *PLANTED):
-    gymnasium.register(f"tasks/{cls.__name__}-v0", entry_point=f"planted_tasks:{cls.__name__}", max_episode_steps=20)
+    gymnasium.register(
+        f"tasks/{cls.__name__}-v0",
+        entry_point=f"planted_tasks:{cls.__name__}",
+        max_episode_steps=20,
+    )

@@ -18,13 +18,19 @@ class JunkGains(Count):
 
     def act(self, action):
         outcome = super().act(action)
-        return outcome._replace(score=0.1, invalid=False) if outcome.invalid else outcome._replace(score=max(outcome.score, 0.1))
+        return (
+            outcome._replace(score=0.1, invalid=False)
+            if outcome.invalid
+            else outcome._replace(score=max(outcome.score, 0.1))
+        )
 
 
 class ErrorsGain(Count):
     def act(self, action):
         outcome = super().act(action)
-        return outcome._replace(score=0.1) if action.startswith("loo") and outcome.invalid else outcome
+        return (
+            outcome._replace(score=0.1) if action.startswith("loo") and outcome.invalid else outcome
+        )
 
 
 class Worthless(Count):
@@ -152,7 +158,10 @@ class Entrusting(Count):
 
     def _info(self, outcome):
         self.kept = super().actions()
-        return {**super()._info(outcome), **({"admissible_actions": self.kept} if self.admissible else {})}
+        return {
+            **super()._info(outcome),
+            **({"admissible_actions": self.kept} if self.admissible else {}),
+        }
 
     def act(self, action):
         known = action in self.kept if self.admissible else action in self.actions()
@@ -213,19 +222,29 @@ class Braces(Count):
 
 class Percent(Count):
     def act(self, action):
-        return super().act(action)._replace(text=("You say " + action[:20]) % () if "%" in action else "no")
+        return (
+            super()
+            .act(action)
+            ._replace(text=("You say " + action[:20]) % () if "%" in action else "no")
+        )
 
 
 class Digits(Count):
     """Accepts "٣" as a digit and fails at "²"."""
 
     def act(self, action):
-        return super().act(str(int(action)) if action and action[0].isdigit() and len(action) < 100 else action)
+        return super().act(
+            str(int(action)) if action and action[0].isdigit() and len(action) < 100 else action
+        )
 
 
 class LongNumbers(Count):
     def act(self, action):
-        return super().act(action)._replace(text=str(sum(int(word) for word in action.split()[:3] if word.isdecimal())))
+        return (
+            super()
+            .act(action)
+            ._replace(text=str(sum(int(word) for word in action.split()[:3] if word.isdecimal())))
+        )
 
 
 class Recursive(Count):
@@ -329,4 +348,8 @@ PLANTED = {
     Dropped: "GeneratorExit",
 }
 for cls in (Interrupted, *PLANTED):
-    gymnasium.register(f"turns/{cls.__name__}-v0", entry_point=f"planted_turns:{cls.__name__}", max_episode_steps=20)
+    gymnasium.register(
+        f"turns/{cls.__name__}-v0",
+        entry_point=f"planted_turns:{cls.__name__}",
+        max_episode_steps=20,
+    )

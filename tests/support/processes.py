@@ -17,7 +17,9 @@ def environment():
     drop = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
     kept = {k: v for k, v in os.environ.items() if k not in drop}
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    modules = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+    modules = os.pathsep.join(
+        filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")])
+    )
     none = {"CC": "false", "CXX": "false", "CUDA_HOME": "/nonexistent"}
     return kept | none | {"PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": modules}
 

@@ -19,7 +19,9 @@ def context(**engine):
         engine=EngineConfig(**engine),
     )
     training = Description(RULES, None, None, {}, text_env=True)
-    return RunContext(config, Distributed(), None, None, training, range(8), difficulties=lambda step: None)
+    return RunContext(
+        config, Distributed(), None, None, training, range(8), difficulties=lambda step: None
+    )
 
 
 def by_transformers(folder, turns):
@@ -27,7 +29,10 @@ def by_transformers(folder, turns):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     messages = [{"role": "system", "content": RULES}]
     for turn in turns:
-        messages += [{"role": "user", "content": turn.observation}, {"role": "assistant", "content": turn.action}]
+        messages += [
+            {"role": "user", "content": turn.observation},
+            {"role": "assistant", "content": turn.action},
+        ]
     ids = tokenizer.apply_chat_template(messages, return_tensors="pt", return_dict=False)
     with torch.no_grad():
         return AutoModelForSequenceClassification.from_pretrained(folder)(ids).logits.item()

@@ -45,7 +45,11 @@ class _Session:
     def sample(self, row):
         turn = self.turn[row] = self.turn.get(row, -1) + 1
         action = self.generator.script(row, turn)
-        ids = action if isinstance(action, list) else self.generator.tokenizer(action, add_special_tokens=False)["input_ids"]
+        ids = (
+            action
+            if isinstance(action, list)
+            else self.generator.tokenizer(action, add_special_tokens=False)["input_ids"]
+        )
         ids = [*ids, next(iter(self.sampling.stop_ids))]
         return Sample(ids, [-0.1] * len(ids), self.generator.version)
 
@@ -63,11 +67,35 @@ def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **o
     generator = ScriptedGenerator(script, chat.tokenizer)
     generator.load([], 4)
     collector = Collector(pool, generator, chat, max_context=max_context, **options)
-    return collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n"), collector, generator, chat
+    return (
+        collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n"),
+        collector,
+        generator,
+        chat,
+    )
 
 
-def collect(env_id, starts, script, *, chat=None, max_turns=10, max_context=1000, workers=2, timeout=60.0, **kwargs):
+def collect(
+    env_id,
+    starts,
+    script,
+    *,
+    chat=None,
+    max_turns=10,
+    max_context=1000,
+    workers=2,
+    timeout=60.0,
+    **kwargs,
+):
     """Plays a script in a new pool; keywords are those of the collector or the environment."""
-    options = {name: kwargs.pop(name) for name in ("retries", "batch_wait", "agents", "opponents") if name in kwargs}
-    with EnvPool(env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs) as pool:
-        return play(pool, starts, script, chat=chat, max_turns=max_turns, max_context=max_context, **options)
+    options = {
+        name: kwargs.pop(name)
+        for name in ("retries", "batch_wait", "agents", "opponents")
+        if name in kwargs
+    }
+    with EnvPool(
+        env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs
+    ) as pool:
+        return play(
+            pool, starts, script, chat=chat, max_turns=max_turns, max_context=max_context, **options
+        )

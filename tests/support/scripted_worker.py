@@ -12,7 +12,11 @@ def start():
     """Replaces ``agentgym_envs.pool.handle._start``."""
     worker = Worker()
     stderr = os.fdopen(os.open(os.devnull, os.O_RDONLY), "rb")
-    return SimpleNamespace(pid=NO_PROCESS, stderr=stderr, wait=lambda timeout: 7, poll=lambda: None), worker, worker.board
+    return (
+        SimpleNamespace(pid=NO_PROCESS, stderr=stderr, wait=lambda timeout: 7, poll=lambda: None),
+        worker,
+        worker.board,
+    )
 
 
 class Worker:
@@ -31,7 +35,9 @@ class Worker:
         """Sends data, and the worker answers."""
         sent = self.ours.send(data)
         self.stream += bytes(data[:sent])
-        while len(self.stream) >= 4 and len(self.stream) >= (end := 4 + int.from_bytes(self.stream[:4], "big")):
+        while len(self.stream) >= 4 and len(self.stream) >= (
+            end := 4 + int.from_bytes(self.stream[:4], "big")
+        ):
             message, self.stream = json.loads(self.stream[4:end]), self.stream[end:]
             if "do" in message:  # the first message describes the environments
                 self.answer(**message)

@@ -4,7 +4,13 @@ STAGES = {"name": "scaling_inter", "rounds": [3, 5], "every": 2}
 TASKS = {"name": "task_difficulty", "stages": [[1, 1], [2, 4]], "every": 3}
 
 CURRICULA = {
-    "adaptive": {"rounds": [2, 3, 5], "window": 2, "margin": 0.1, "truncated": 0.1, "collapse": 0.1},
+    "adaptive": {
+        "rounds": [2, 3, 5],
+        "window": 2,
+        "margin": 0.1,
+        "truncated": 0.1,
+        "collapse": 0.1,
+    },
     "composed": {"parts": [{"name": "adaptive", "rounds": [2, 3, 5], "window": 1}, TASKS]},
     "fixed": {"turns": 4},
     "scaling_inter": {"start": 2, "delta": 3, "every": 4, "limit": 9},

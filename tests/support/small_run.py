@@ -4,7 +4,13 @@ import tomli_w
 
 HASH = {
     "run": {"steps": 4, "save_every": 1},
-    "env": {"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 3, "group_size": 3, "workers": 1},
+    "env": {
+        "id": "hash_env:support/Hash-v0",
+        "kwargs": {"length": 4},
+        "groups": 3,
+        "group_size": 3,
+        "workers": 1,
+    },
     "model": {"max_context": 256},
     "engine": {"lr": 1e-3, "decay": 20, "minibatches": 2},
     "curriculum": {"name": "responsive", "bar": 0.0},
@@ -22,7 +28,13 @@ def write(folder, **sections):
     """Writes ``run.toml`` with keywords merged into the defaults; returns its path."""
     raw = {
         "run": {"folder": str(folder / "run"), "steps": 4, "save_every": 2},
-        "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 4, "group_size": 4, "workers": 1},
+        "env": {
+            "id": "agentgym/Maze-v1",
+            "kwargs": {"rooms": [3]},
+            "groups": 4,
+            "group_size": 4,
+            "workers": 1,
+        },
         "model": {"max_context": 256},
         "scratch": {"hidden": 32, "episodes": 100, "steps": 120, "turns": 8},
         "rollout": {"max_new_tokens": 5},

@@ -49,8 +49,19 @@ def ok(text: str | None = "ok", *, finish: str = "stop", **message: Any) -> Beha
                 "object": "chat.completion",
                 "created": 0,
                 "model": request.body["model"],
-                "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}],
-                "usage": (usage := {"prompt_tokens": words, "completion_tokens": len(str(text or "").split())})
+                "choices": [
+                    {
+                        "index": 0,
+                        "finish_reason": finish,
+                        "message": {"role": "assistant", "content": text, **message},
+                    }
+                ],
+                "usage": (
+                    usage := {
+                        "prompt_tokens": words,
+                        "completion_tokens": len(str(text or "").split()),
+                    }
+                )
                 | {"total_tokens": sum(usage.values())},
             },
         )
@@ -60,13 +71,21 @@ def ok(text: str | None = "ok", *, finish: str = "stop", **message: Any) -> Beha
 
 def tool_call(name: str, arguments: dict[str, Any]) -> Behaviour:
     """Answers with a completion that calls one function."""
-    call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    call = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments)},
+    }
     return ok(None, finish="tool_calls", tool_calls=[call])
 
 
 def status(code: int, headers: dict[str, str] | None = None, body: Any = None) -> Behaviour:
     """Answers with this status; ``body`` is JSON data or literal text."""
-    body = {"error": {"message": f"stub answers {code}", "type": "stub", "code": None}} if body is None else body
+    body = (
+        {"error": {"message": f"stub answers {code}", "type": "stub", "code": None}}
+        if body is None
+        else body
+    )
     return lambda handler, request: handler.answer(code, body, headers)
 
 
@@ -77,7 +96,9 @@ def nonsense(body: Any = "<html><title>Welcome</title></html>") -> Behaviour:
 
 def empty() -> Behaviour:
     """Answers with a completion without choices."""
-    return nonsense({"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": []})
+    return nonsense(
+        {"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": []}
+    )
 
 
 def half() -> Behaviour:
@@ -221,7 +242,9 @@ class StubModel:
 
     def __enter__(self) -> Self:
         self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
         self._thread.start()
         return self
 
@@ -238,7 +261,9 @@ class StubModel:
         """Returns the behaviour for a request: OpenAI's errors first, then the script."""
         authorization = request.headers.get("authorization", "")
         if self.key is not None and authorization != f"Bearer {self.key}":
-            return status(401, body=_error(f"Incorrect API key provided: {authorization}", "invalid_api_key"))
+            return status(
+                401, body=_error(f"Incorrect API key provided: {authorization}", "invalid_api_key")
+            )
         if (request.method, request.path) == ("GET", "/v1/models"):
             return self._listing()
         if (request.method, request.path) != ("POST", "/v1/chat/completions"):
@@ -247,10 +272,17 @@ class StubModel:
             return status(400, body=_error(wrong, "invalid_value"))
         model = request.body["model"]
         if isinstance(self.models, tuple) and model not in self.models:
-            return status(404, body=_error(f"The model `{model}` does not exist", "model_not_found"))
+            return status(
+                404, body=_error(f"The model `{model}` does not exist", "model_not_found")
+            )
         words = sum(len(str(m["content"]).split()) for m in request.messages)
         if self.context is not None and words > self.context:
-            return status(400, body=_error(f"{words} words are more than {self.context}", "context_length_exceeded"))
+            return status(
+                400,
+                body=_error(
+                    f"{words} words are more than {self.context}", "context_length_exceeded"
+                ),
+            )
         if callable(self._script):
             return self._script(request)
         return self._script.pop(0) if len(self._script) > 1 else self._script[0]
@@ -260,7 +292,10 @@ class StubModel:
             return status(404, body={"detail": "Not Found"})
         if callable(self.models):
             return self.models
-        rows = [{"id": name, "object": "model", "created": 0, "owned_by": "stub"} for name in self.models]
+        rows = [
+            {"id": name, "object": "model", "created": 0, "owned_by": "stub"}
+            for name in self.models
+        ]
         return status(200, body={"object": "list", "data": rows})
 
     def _serve(self, handler: "_Handler", request: Request) -> None:
@@ -277,7 +312,9 @@ class StubModel:
 
 
 def _error(message: str, code: str) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
+    return {
+        "error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}
+    }
 
 
 def _wrong(body: Any) -> str:
@@ -289,9 +326,14 @@ def _wrong(body: Any) -> str:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         return "messages must be a list that is not empty"
-    if any(m.get("role") not in ("system", "user", "assistant", "tool") or "content" not in m for m in messages):
+    if any(
+        m.get("role") not in ("system", "user", "assistant", "tool") or "content" not in m
+        for m in messages
+    ):
         return "every message has a role and a content"
-    if any(t.get("type") != "function" or "name" not in t["function"] for t in body.get("tools", ())):
+    if any(
+        t.get("type") != "function" or "name" not in t["function"] for t in body.get("tools", ())
+    ):
         return "every tool is a function with a name"
     return ""
 
@@ -335,13 +377,17 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(content) if content else None
         except ValueError:
             body = content
-        self.server.stub._serve(self, Request(self.command, self.path, headers, body, self.client_address[1]))
+        self.server.stub._serve(
+            self, Request(self.command, self.path, headers, body, self.client_address[1])
+        )
 
     def answer(self, code: int, body: Any, headers: dict[str, str] | None = None) -> None:
         data = (body if isinstance(body, str) else json.dumps(body)).encode()
         kind = "text/html" if isinstance(body, str) else "application/json"
         self.send_response(code)
-        for name, value in ({"Content-Type": kind, "Content-Length": str(len(data))} | (headers or {})).items():
+        for name, value in (
+            {"Content-Type": kind, "Content-Length": str(len(data))} | (headers or {})
+        ).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)

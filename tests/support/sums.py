@@ -12,11 +12,16 @@ class Sum(TextGame):
     A player whose action is invalid acts again.
     """
 
-    instructions = "Each has a card. First both tell a number, then both say the sum of the cards. Answer with the number alone."
+    instructions = (
+        "Each has a card. First both tell a number, then both say the sum of the cards. Answer with"
+        " the number alone."
+    )
     seats = ("player_0", "player_1")
 
     def make_tasks(self) -> TaskSet:
-        return TaskSet(Task(id=f"{s}-{n}", split=s) for s in ("train", "dev", "test") for n in range(4))
+        return TaskSet(
+            Task(id=f"{s}-{n}", split=s) for s in ("train", "dev", "test") for n in range(4)
+        )
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         self.cards = {seat: rng.randrange(100, 1000) for seat in self.seats}
@@ -30,10 +35,18 @@ class Sum(TextGame):
         return tuple(seat for seat in self.seats if seat not in self._round())
 
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
-        known, heard = self._round(), {seat: word for seat, word in said.items() if word.isascii() and word[:9].isdigit()}
+        known, heard = (
+            self._round(),
+            {seat: word for seat, word in said.items() if word.isascii() and word[:9].isdigit()},
+        )
         known |= {seat: int(word[:9]) for seat, word in heard.items()}
         if len(known) < 2:
-            return {seat: Outcome("A number, please." * (w := seat in said.keys() - heard), 0.0, invalid=w) for seat in self.seats}
+            return {
+                seat: Outcome(
+                    "A number, please." * (w := seat in said.keys() - heard), 0.0, invalid=w
+                )
+                for seat in self.seats
+            }
         done = known is self.sums
         right = done and set(known.values()) == {sum(self.cards.values())}
         text = " ".join(f"{seat} says {number}." for seat, number in sorted(known.items()))

@@ -18,7 +18,10 @@ FORGETFUL = (
     "{% else %}{{ m['content'] }}{% endif %}"
     "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-NO_SYSTEM = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}" + CHATML
+NO_SYSTEM = (
+    "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+    + CHATML
+)
 CORPUS = [
     "Exits: north east south west",
     "go north",
@@ -34,7 +37,9 @@ def tokenizer(template=None):
     """Returns a tokenizer; with a template, the stop token is <|im_end|>."""
     made = scratch.train_tokenizer(CORPUS, 400)
     if template:
-        made.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"], "eos_token": "<|im_end|>"})
+        made.add_special_tokens(
+            {"additional_special_tokens": ["<|im_start|>", "<|im_end|>"], "eos_token": "<|im_end|>"}
+        )
         made.chat_template = template
     return made
 
@@ -85,7 +90,11 @@ ARCHITECTURES = {
     "qwen3": {"head_dim": 16},
     "llama": {},
     "mistral": {"sliding_window": WINDOW},
-    "gemma3_text": {"sliding_window": WINDOW, "head_dim": 16, "layer_types": ["sliding_attention", "full_attention"]},
+    "gemma3_text": {
+        "sliding_window": WINDOW,
+        "head_dim": 16,
+        "layer_types": ["sliding_attention", "full_attention"],
+    },
     "gpt2": {},
     "lfm2": {"layer_types": ["conv", "full_attention"], "block_multiple_of": 8},
     "mpt": {"d_model": 32, "n_heads": 4, "n_layers": 2},  # positions are cache distances

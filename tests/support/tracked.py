@@ -9,7 +9,10 @@ from agentgym_train import plugins
 from agentgym_train.data.types import Trajectory, Turn
 
 TURN = Turn("You see a door.\nIt is shut.", [1], [2], [-0.5], action="open <door>", reward=0.25)
-EPISODES = [Trajectory("maze 7", 3, [TURN], score=0.5), Trajectory("", 4, [TURN, TURN], success=True)]
+EPISODES = [
+    Trajectory("maze 7", 3, [TURN], score=0.5),
+    Trajectory("", 4, [TURN, TURN], success=True),
+]
 
 
 def row(step: int, part: int) -> dict:

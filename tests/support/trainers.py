@@ -18,9 +18,13 @@ def make(home, options):
     """
     model = tiny.save(home / "model", template=tiny.CHATML)
     options = {**options, "run": {"folder": str(home / "run"), **options.get("run", {})}}
-    config = configuration.load(small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options)))
+    config = configuration.load(
+        small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options))
+    )
     prepare.check(config)
     folder = claim_folder(config)
     tokenizer = load_tokenizer(model)
-    envs = make_training_envs(config, [prepare.describe(one)[0] for one in config.each()], tokenizer)
+    envs = make_training_envs(
+        config, [prepare.describe(one)[0] for one in config.each()], tokenizer
+    )
     return Trainer(config, folder, model_path=model, tokenizer=tokenizer, envs=envs)

@@ -30,7 +30,9 @@ class Table(torch.nn.Module):
     def forward(self, input_ids, **_):
         masked = self.logits - 1e9 * (torch.arange(6) > 3)
         # The value depends on the policy's parameters too.
-        return SimpleNamespace(logits=masked[input_ids], value=(self.value_head + 0.1 * self.logits[:, 0])[input_ids])
+        return SimpleNamespace(
+            logits=masked[input_ids], value=(self.value_head + 0.1 * self.logits[:, 0])[input_ids]
+        )
 
 
 def play(model, start, rng):
@@ -41,7 +43,9 @@ def play(model, start, rng):
             logp = model(torch.tensor([[state]])).logits[0, 0].log_softmax(-1)
         action = int(torch.multinomial(logp.exp(), 1, generator=rng))
         right = action == BEST[state]
-        turns.append(Turn(str(state), [state], [action], [float(logp[action])], reward=float(right)))
+        turns.append(
+            Turn(str(state), [state], [action], [float(logp[action])], reward=float(right))
+        )
         if not right:
             break
         state = STATES[1 - STATES.index(state)]
@@ -58,11 +62,19 @@ def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
     optimizer = torch.optim.Adam({*model.parameters(), *judge.parameters()}, lr=lr)
     initial = Table()
     forwards = {"reference": initial, "old": model}
-    producers = {name: lambda micro, m=m: token_logps(m, micro, 1.0).logp_BT for name, m in forwards.items()}
+    producers = {
+        name: lambda micro, m=m: token_logps(m, micro, 1.0).logp_BT for name, m in forwards.items()
+    }
     producers["value"] = lambda micro: token_values(judge, micro)
     for _ in range(steps):
         groups = [Group(n, [play(model, n % 2, rng) for _ in range(6)]) for n in range(4)]
-        batch = fill(pack(groups), algorithm.required_streams, producers, distributed=Distributed(), max_tokens=1000)
+        batch = fill(
+            pack(groups),
+            algorithm.required_streams,
+            producers,
+            distributed=Distributed(),
+            max_tokens=1000,
+        )
         batch = algorithm.compute_advantages(batch, groups, Distributed())
         optimizer.zero_grad()
         forward = token_logps(model, batch, 1.0, bonus="entropy" in algorithm.required_streams)

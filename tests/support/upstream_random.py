@@ -95,7 +95,12 @@ TEXTS = [
 ]
 TEXTS += ["12:00", "0's", "a.b.", "$5", "5", "(5)", "-5", "5.", "don't", "1,000", "a&amp;b", "a&b"]
 OTHERS = [5, None, True, ["x"], {"a": 1}]
-HERE = ["http://s.test/a", "http://s.test/b?q=1", "http://s.test/f/x/3/it's", "http://s.test/f/x/3/abc"]
+HERE = [
+    "http://s.test/a",
+    "http://s.test/b?q=1",
+    "http://s.test/f/x/3/it's",
+    "http://s.test/f/x/3/abc",
+]
 URLS = [
     "last",
     "last",
@@ -105,7 +110,14 @@ URLS = [
     "func:echo(__page__)",
     "func:echo(text='u')",
 ]
-URLS += ["func: echo('x') ", "func:echo('x', 'y')", "func:nope()", "funcs", "func:echo(1+1)", "func:'http://s.test/'+'a'"]
+URLS += [
+    "func: echo('x') ",
+    "func:echo('x', 'y')",
+    "func:nope()",
+    "funcs",
+    "func:echo(1+1)",
+    "func:'http://s.test/'+'a'",
+]
 LOCATORS = [
     "",
     "  ",
@@ -166,20 +178,34 @@ def some_text(rng):
 
 
 def some_texts(rng):
-    return [some_text(rng) for _ in range(rng.randint(0, 3))] if rng.random() < 0.95 else some_text(rng)
+    return (
+        [some_text(rng) for _ in range(rng.randint(0, 3))]
+        if rng.random() < 0.95
+        else some_text(rng)
+    )
 
 
 def some_answers(rng):
     if rng.random() < 0.03:
         return rng.choice([None, [], "x"])
-    made = {"exact_match": some_text, "must_include": some_texts, "fuzzy_match": lambda r: r.choice(["N/A", some_texts(r)])}
+    made = {
+        "exact_match": some_text,
+        "must_include": some_texts,
+        "fuzzy_match": lambda r: r.choice(["N/A", some_texts(r)]),
+    }
     return {how: made[how](rng) for how in rng.sample(sorted(made), rng.choice([1, 1, 1, 2]))}
 
 
 def some_target(rng):
     wanted = [{"exact_match": some_text(rng)}, {"must_include": some_texts(rng)}, {"fuzzy": "x"}]
-    target = {"url": rng.choice(URLS), "locator": rng.choice(LOCATORS), "required_contents": rng.choice(wanted)}
-    return target | rng.choice([{}, {}, {"prep_actions": rng.choice([[], ["a()"], None, "x", ["bad()", "b()"], [3]])}])
+    target = {
+        "url": rng.choice(URLS),
+        "locator": rng.choice(LOCATORS),
+        "required_contents": rng.choice(wanted),
+    }
+    return target | rng.choice(
+        [{}, {}, {"prep_actions": rng.choice([[], ["a()"], None, "x", ["bad()", "b()"], [3]])}]
+    )
 
 
 def some_spec(rng):
@@ -204,20 +230,27 @@ def some_spec(rng):
 
 def named_form(spec, url):
     """Returns whether the README documents the difference."""
-    free = any(re.search(r"\+|\.upper|\.url\)", target["url"] + target["locator"]) for target in spec["program_html"])
+    free = any(
+        re.search(r"\+|\.upper|\.url\)", target["url"] + target["locator"])
+        for target in spec["program_html"]
+    )
     return free or ("'" in url and "__last_url__" in str(spec["program_html"]))
 
 
 def of_theirs(evaluators, spec, answer, url):
     with upstream.config(**spec) as file:
         try:
-            return evaluators.evaluator_router(file)([{"answer": answer}], file, Page(url), None) == 1
+            return (
+                evaluators.evaluator_router(file)([{"answer": answer}], file, Page(url), None) == 1
+            )
         except Exception:
             return "error"
 
 
 def of_ours(spec, answer, url):
-    scene = ours.Scene(Page(url), lambda: nullcontext(Page("about:blank")), helpers=HELPERS, judge=judge)
+    scene = ours.Scene(
+        Page(url), lambda: nullcontext(Page("about:blank")), helpers=HELPERS, judge=judge
+    )
     try:
         return ours.evaluate({"task_id": 1, "intent": "Why?", "eval": spec}, answer, scene).success
     except TaskError:
@@ -239,7 +272,9 @@ def action_of_ours(text):
 
 
 def named_action(text, theirs, mine):
-    several = "stop" in text and theirs == ("stop", 0, "", False) and "\n" in (mine or ("", 0, ""))[2]
+    several = (
+        "stop" in text and theirs == ("stop", 0, "", False) and "\n" in (mine or ("", 0, ""))[2]
+    )
     return several or (text.lstrip().startswith("press") and "ctrl" in text)
 
 

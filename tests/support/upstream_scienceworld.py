@@ -46,7 +46,10 @@ if __name__ == "__main__":
     from scienceworld import ScienceWorldEnv
 
     world = ScienceWorldEnv("", envStepLimit=1000)
-    answers = [table(world) if "table" in request else play(world, **request) for request in json.load(sys.stdin)]
+    answers = [
+        table(world) if "table" in request else play(world, **request)
+        for request in json.load(sys.stdin)
+    ]
     sys.stdout.write(json.dumps(answers))
     sys.stdout.flush()
     world.close()

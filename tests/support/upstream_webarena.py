@@ -45,10 +45,14 @@ def upstream():
         package(f"webarena{name}")
     package("webarena.llms.providers.openai_utils", generate_from_openai_chat_completion=None)
     words = NLTKWordTokenizer()
-    nltk.tokenize.word_tokenize = lambda text: [word for s in punkt.sent_tokenize(text) for word in words.tokenize(s)]
+    nltk.tokenize.word_tokenize = lambda text: [
+        word for s in punkt.sent_tokenize(text) for word in words.tokenize(s)
+    ]
     actions = importlib.import_module("webarena.browser_env.actions")
     evaluators = importlib.import_module("webarena.evaluation_harness.evaluators")
-    evaluators.llm_fuzzy_match = lambda answer, reference, intent: float(reference.lower() in answer)
+    evaluators.llm_fuzzy_match = lambda answer, reference, intent: float(
+        reference.lower() in answer
+    )
     evaluators.llm_ua_match = lambda answer, reference, intent: float("no such" in answer)
     evaluators.time.sleep = lambda seconds: None
     return actions, evaluators
@@ -79,7 +83,12 @@ def shown(evaluators, found, wanted):
         return evaluators.HTMLContentEvaluator()([], file, page, None) == 1
 
 
-NAMES = {"key_press": "press", "goto_url": "goto", "page_focus": "tab_focus", "page_close": "close_tab"}
+NAMES = {
+    "key_press": "press",
+    "goto_url": "goto",
+    "page_focus": "tab_focus",
+    "page_close": "close_tab",
+}
 
 
 def parsed(actions, text):
@@ -89,18 +98,34 @@ def parsed(actions, text):
         return None
     name = action["action_type"].name.lower()
     typed = "".join(actions._id2key[key] for key in action["text"])
-    value = action["key_comb"] or action["direction"] or action["url"] or action["answer"] or typed.removesuffix("\n")
+    value = (
+        action["key_comb"]
+        or action["direction"]
+        or action["url"]
+        or action["answer"]
+        or typed.removesuffix("\n")
+    )
     number = action["page_number"] if name == "page_focus" else int(action["element_id"] or 0)
     return NAMES.get(name, name), number, value, typed.endswith("\n")
 
 
 def main():
     actions, evaluators = upstream()
-    results = [(w, s, fits, answered(evaluators, w, s)) for w, s, fits, *_ in cases.ANSWERS + cases.ANSWER_DIFFERENCES]
+    results = [
+        (w, s, fits, answered(evaluators, w, s))
+        for w, s, fits, *_ in cases.ANSWERS + cases.ANSWER_DIFFERENCES
+    ]
     results += [(r, u, fits, at(evaluators, r, u)) for r, u, fits in cases.ADDRESSES]
     results += [(f, w, fits, shown(evaluators, f, w)) for f, w, fits in cases.CONTENTS]
-    results += [("action", t, wanted, parsed(actions, t)) for t, wanted, *_ in cases.ACTIONS + cases.ACTION_DIFFERENCES]
-    wrong = [f"{row[:2]}: recorded as {row[2]}, upstream says {row[3]}\n" for row in results if row[2] != row[3]]
+    results += [
+        ("action", t, wanted, parsed(actions, t))
+        for t, wanted, *_ in cases.ACTIONS + cases.ACTION_DIFFERENCES
+    ]
+    wrong = [
+        f"{row[:2]}: recorded as {row[2]}, upstream says {row[3]}\n"
+        for row in results
+        if row[2] != row[3]
+    ]
     sys.stdout.write("".join([*wrong, f"{len(results)} cases, {len(wrong)} differ\n"]))
     sys.exit(bool(wrong))
 

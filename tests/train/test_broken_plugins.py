@@ -40,7 +40,9 @@ def install(tmp_path, monkeypatch):
         info = tmp_path / "site" / f"{module}-1.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-tools\nVersion: 1.0\n")
-        groups = "".join(f"[{group}]\nacme = {module}:Acme\n" for group in (kind.group for kind in plugins.KINDS))
+        groups = "".join(
+            f"[{group}]\nacme = {module}:Acme\n" for group in (kind.group for kind in plugins.KINDS)
+        )
         (info / "entry_points.txt").write_text(groups)
         (tmp_path / "site" / f"{module}.py").write_text(HEAD + textwrap.dedent(code))
         discovery.discover.cache_clear()
@@ -73,8 +75,14 @@ ACME = "curriculum={name='acme'}"
         ("def Acme(): pass", "is not a dataclass"),
         ("@dataclass\nclass Acme: pass", "Acme is not a subclass of agentgym_train."),
         ("@dataclass\nclass Acme(BASE): pass", "Acme lacks build"),
-        (f"@dataclass\nclass Acme(BASE):\n{BUILD}    x: 'Nothing' = 1", "name 'Nothing' is not defined"),
-        (f"@dataclass\nclass Acme(BASE):\n{BUILD}    def __post_init__(self): {{}}['x']", "cannot be made: KeyError('x')"),
+        (
+            f"@dataclass\nclass Acme(BASE):\n{BUILD}    x: 'Nothing' = 1",
+            "name 'Nothing' is not defined",
+        ),
+        (
+            f"@dataclass\nclass Acme(BASE):\n{BUILD}    def __post_init__(self): {{}}['x']",
+            "cannot be made: KeyError('x')",
+        ),
     ],
 )
 def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
@@ -88,7 +96,10 @@ def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
     [
         (STATE, "Acme lacks horizon"),
         (STATE + "    horizon = 5", "Acme lacks horizon of"),
-        (STATE + "    def horizon(self, step): return 1.5", "its horizon at step 1 is 1.5, not a whole number of turns"),
+        (
+            STATE + "    def horizon(self, step): return 1.5",
+            "its horizon at step 1 is 1.5, not a whole number of turns",
+        ),
         (STATE + "    def horizon(self, step): return True", "its horizon at step 1 is True"),
         (STATE + "    def horizon(self, step): return 3 - step", "its horizon at step 4 is 0"),
         (STATE + "    def horizon(self, step): return None", "its horizon at step 1 is None"),
@@ -97,12 +108,25 @@ def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
             STATE + TURNS + "    def difficulties(self, step): return 3",
             "its difficulties at step 1 are 3, neither None nor two whole",
         ),
-        (STATE + TURNS + "    def difficulties(self, step): return (step, 2)", r"its difficulties at step 4 are (3, 2)"),
+        (
+            STATE + TURNS + "    def difficulties(self, step): return (step, 2)",
+            r"its difficulties at step 4 are (3, 2)",
+        ),
         (STATE + TURNS + "    def difficulties(self, step): return self.easy", "AttributeError"),
         (STATE + TURNS + "    difficulties = (1, 2)", "Acme lacks difficulties of Curriculum"),
-        (STATE.replace("pass", "metrics['x'].y", 1) + "    def horizon(self, step): return 5", "AttributeError"),
-        (STATE.replace("{}", "{1, 2}") + "    def horizon(self, step): return 5", "not JSON serializable"),
-        (STATE.replace("state): pass", "state): state['gone']") + "    def horizon(self, step): return 5", "KeyError"),
+        (
+            STATE.replace("pass", "metrics['x'].y", 1) + "    def horizon(self, step): return 5",
+            "AttributeError",
+        ),
+        (
+            STATE.replace("{}", "{1, 2}") + "    def horizon(self, step): return 5",
+            "not JSON serializable",
+        ),
+        (
+            STATE.replace("state): pass", "state): state['gone']")
+            + "    def horizon(self, step): return 5",
+            "KeyError",
+        ),
     ],
 )
 def test_a_curriculum_whose_methods_are_missing_or_raise(install, tmp_path, code, message):
@@ -114,7 +138,11 @@ def test_the_object_that_is_built_needs_all_methods(install):
     half = "class Half:\n    def horizon(self, step): return 5\n"
     install(f"{half}@dataclass\nclass Acme(CurriculumPlugin):\n    def build(self): return Half()")
     with pytest.raises(
-        BrokenPlugin, match="Half lacks build, difficulties, observe, state_dict, load_state_dict of Curriculum: inherit"
+        BrokenPlugin,
+        match=(
+            "Half lacks build, difficulties, observe, state_dict, load_state_dict of Curriculum:"
+            " inherit"
+        ),
     ):
         plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
 
@@ -128,7 +156,8 @@ def test_the_hooks_of_the_base_class_are_enough(install, tmp_path):
 
 def test_its_options_are_validated_like_ours(install):
     install(
-        "@dataclass\nclass Acme(Curriculum):\n    turns: int = 5\n    share: float = 0.5\n    def horizon(self, step): return 5"
+        "@dataclass\nclass Acme(Curriculum):\n    turns: int = 5\n    share: float = 0.5\n    def"
+        " horizon(self, step): return 5"
     )
     for value in (1.5, True, 3.0, "3", float("nan")):
         with pytest.raises(ConfigError, match=r"curriculum\.turns"):
@@ -139,9 +168,10 @@ def test_its_options_are_validated_like_ours(install):
     assert plugins.make(plugins.CURRICULUM, {"name": "acme", "share": 1}).share == 1.0
 
 
-def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_constructor(install, tmp_path):
-    install(
-        """
+def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_constructor(
+    install, tmp_path
+):
+    install("""
         @dataclass(kw_only=True)
         class Acme(Curriculum):
             start: int = 4
@@ -152,16 +182,24 @@ def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_c
             def observe(self, metrics): self.turns += metrics["success"] > 0.4
             def state_dict(self): return {"turns": self.turns}
             def load_state_dict(self, state): self.turns = state["turns"]
-        """
-    )
+        """)
     rehearsal.rehearse({"name": "acme"}, steps=3)
-    result = CliRunner().invoke(cli.app, ["config", "show", str(small_run.write(tmp_path)), "--set", ACME])
-    assert tomllib.loads(result.output)["curriculum"] == {"name": "acme", "start": 4, "names": ["a", "b"]}
+    result = CliRunner().invoke(
+        cli.app, ["config", "show", str(small_run.write(tmp_path)), "--set", ACME]
+    )
+    assert tomllib.loads(result.output)["curriculum"] == {
+        "name": "acme",
+        "start": 4,
+        "names": ["a", "b"],
+    }
 
 
 @pytest.mark.parametrize("kind", ["float64", "int64"])
 def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
-    install(f"import numpy\n@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return numpy.{kind}(5)")
+    install(
+        "import numpy\n@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return"
+        f" numpy.{kind}(5)"
+    )
     made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
     if kind == "int64":
         assert type(answers.turns(made, 0)) is int
@@ -170,7 +208,9 @@ def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
             answers.turns(made, 0)
 
 
-def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(install, tmp_path, monkeypatch, capfd):
+def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
+    install, tmp_path, monkeypatch, capfd
+):
     install(
         "@dataclass\nclass Acme(Curriculum):\n"
         "    def horizon(self, step): return 5\n"

@@ -49,7 +49,10 @@ def refused(result, message):
         ("engine.minibatches=9", "engine.minibatches=9 cannot split env.groups=4"),
         ("engine.zero={stage=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
         ("engine.zero_stag=2", "Did you mean 'engine.zero_stage'"),
-        ("curriculum.rounds=[4, 0]", "'curriculum.rounds.1': input should be greater than or equal to 1, not 0"),
+        (
+            "curriculum.rounds=[4, 0]",
+            "'curriculum.rounds.1': input should be greater than or equal to 1, not 0",
+        ),
         ("env.kwargs.tasks=['none-*']", "selects nothing"),
         ("env.kwargs.room=[4]", "agentgym/Maze-v1 does not take 'room'"),
         ("env.kwargs.max_episode_steps=5", "'env.kwargs.max_episode_steps': the trainer sets it"),
@@ -58,19 +61,40 @@ def refused(result, message):
         ("model.path=/no/such/model", "model.path='/no/such/model'"),
         ("model.path={tiny}", "model.max_context=2000 is more than the 512 positions"),
         ("model.last_layers=3", "model.last_layers=3 is more than the 2 layers of 'scratch'"),
-        ("model={path='{tiny}', last_layers=3, max_context=256}", "model.last_layers=3 is more than the 2 layers of '/"),
+        (
+            "model={path='{tiny}', last_layers=3, max_context=256}",
+            "model.last_layers=3 is more than the 2 layers of '/",
+        ),
     ],
 )
 def test_wrong_names_and_values(tmp_path, override, message):
     if "{tiny}" in override:
         override = override.replace("{tiny}", tiny.save(tmp_path / "tiny", template=tiny.CHATML))
-    refused(invoke("run", small_run.write(tmp_path, model={"max_context": 2000}), "--set", override), message)
+    refused(
+        invoke("run", small_run.write(tmp_path, model={"max_context": 2000}), "--set", override),
+        message,
+    )
     assert not (tmp_path / "run").exists()
 
 
-BAD = [("run.steps", "-1"), ("engine.lr", "nan"), ("env.groups", "1.5"), ("eval.episodes", "0"), ("engine.zero_stage", "4")]
-BAD += [("model.dtype", "'float16'"), ("curriculum.rounds", "[]"), ("run.folder", "''"), ("env.kwargs.rooms", "[nan]")]
-BAD += [("engine.zero.allgather_bucket_size", "inf"), ("env.kwargs.since", "2024-01-01"), ("scratch.vocab", "259")]
+BAD = [
+    ("run.steps", "-1"),
+    ("engine.lr", "nan"),
+    ("env.groups", "1.5"),
+    ("eval.episodes", "0"),
+    ("engine.zero_stage", "4"),
+]
+BAD += [
+    ("model.dtype", "'float16'"),
+    ("curriculum.rounds", "[]"),
+    ("run.folder", "''"),
+    ("env.kwargs.rooms", "[nan]"),
+]
+BAD += [
+    ("engine.zero.allgather_bucket_size", "inf"),
+    ("env.kwargs.since", "2024-01-01"),
+    ("scratch.vocab", "259"),
+]
 
 
 @pytest.mark.parametrize(("key", "value"), BAD)
@@ -87,20 +111,35 @@ def test_a_value_that_cannot_be_is_named_before_any_work(tmp_path, key, value):
     [
         (["scratch.heads=3"], "hidden=32 must be an even multiple of heads=3"),
         (["scratch.heads=32"], "hidden=32 must be an even multiple of heads=32"),
-        (["rollout.max_new_tokens=256"], "rollout.max_new_tokens=256 must be below model.max_context=256"),
-        (["curriculum.rounds=[4, 1.5]"], "'curriculum.rounds.1': input should be a valid integer, not 1.5"),
+        (
+            ["rollout.max_new_tokens=256"],
+            "rollout.max_new_tokens=256 must be below model.max_context=256",
+        ),
+        (
+            ["curriculum.rounds=[4, 1.5]"],
+            "'curriculum.rounds.1': input should be a valid integer, not 1.5",
+        ),
     ],
 )
 def test_values_that_do_not_go_together(tmp_path, overrides, message):
-    refused(invoke("run", small_run.write(tmp_path), *[a for o in overrides for a in ("--set", o)]), message)
+    refused(
+        invoke("run", small_run.write(tmp_path), *[a for o in overrides for a in ("--set", o)]),
+        message,
+    )
     assert not (tmp_path / "run").exists()
 
 
 def test_more_processes_than_groups(tmp_path):
     path = small_run.write(tmp_path)
-    refused(invoke("run", path, "--processes", "5"), "env.groups=4 leaves some of the 5 processes without a task")
+    refused(
+        invoke("run", path, "--processes", "5"),
+        "env.groups=4 leaves some of the 5 processes without a task",
+    )
     (tmp_path / "hosts").write_text("# two machines\none slots=4\ntwo slots=3  # half of it\n")
-    refused(invoke("run", path, "--hostfile", tmp_path / "hosts"), "env.groups=4 leaves some of the 7 processes")
+    refused(
+        invoke("run", path, "--hostfile", tmp_path / "hosts"),
+        "env.groups=4 leaves some of the 7 processes",
+    )
     (tmp_path / "hosts").write_text("one: 4\n")
     refused(invoke("run", path, "--hostfile", tmp_path / "hosts"), "such as: machine1 slots=8")
     assert not (tmp_path / "run").exists()
@@ -109,7 +148,10 @@ def test_more_processes_than_groups(tmp_path):
 def test_a_missing_extra_is_the_pip_command(tmp_path, monkeypatch):
     """Environments live in other processes, which read sitecustomize.py when they start."""
     hidden = "from importlib import util\n"
-    hidden += "find = util.find_spec\nutil.find_spec = lambda n, p=None: None if n == 'textworld' else find(n, p)"
+    hidden += (
+        "find = util.find_spec\nutil.find_spec = lambda n, p=None: None if n == 'textworld' else"
+        " find(n, p)"
+    )
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "sitecustomize.py").write_text(hidden)
     monkeypatch.syspath_prepend(tmp_path / "path")
@@ -119,7 +161,9 @@ def test_a_missing_extra_is_the_pip_command(tmp_path, monkeypatch):
 
 def test_a_template_that_is_not_prefix_preserving(tmp_path):
     model = tiny.save(tmp_path / "model", template=tiny.FORGETFUL)
-    refused(invoke("run", small_run.write(tmp_path, model={"path": model})), "not prefix-preserving")
+    refused(
+        invoke("run", small_run.write(tmp_path, model={"path": model})), "not prefix-preserving"
+    )
     assert not (tmp_path / "run").exists()
 
 
@@ -146,7 +190,10 @@ def test_a_folder_of_another_configuration(tmp_path):
 
     path = small_run.write(tmp_path)
     claim_folder(plugins.resolved(config.load(path)))
-    refused(invoke("run", path, "--set", "engine.lr=0.5"), "engine.lr was 0.001 and is now 0.5. Choose another run.folder")
+    refused(
+        invoke("run", path, "--set", "engine.lr=0.5"),
+        "engine.lr was 0.001 and is now 0.5. Choose another run.folder",
+    )
 
 
 def test_a_checkpoint_of_another_model(tmp_path):
@@ -161,10 +208,18 @@ def test_a_checkpoint_of_another_model(tmp_path):
     read = checkpoint.read_state(folder)
     checkpoint.check_fits(read, folder, model=shapes, zero_stage=2, processes=1)
     with pytest.raises(CheckpointError, match="another model"):
-        checkpoint.check_fits(read, folder, model=shapes | {"parameters": {"w": [3, 2]}}, zero_stage=2, processes=1)
-    with pytest.raises(CheckpointError, match="with critic none against Qwen2ForCausalLM with critic head"):
-        checkpoint.check_fits(read, folder, model=shapes | {"critic": "head"}, zero_stage=2, processes=1)
-    with pytest.raises(CheckpointError, match="zero_stage=2 and 1 processes, this run has zero_stage=3 and 1"):
+        checkpoint.check_fits(
+            read, folder, model=shapes | {"parameters": {"w": [3, 2]}}, zero_stage=2, processes=1
+        )
+    with pytest.raises(
+        CheckpointError, match="with critic none against Qwen2ForCausalLM with critic head"
+    ):
+        checkpoint.check_fits(
+            read, folder, model=shapes | {"critic": "head"}, zero_stage=2, processes=1
+        )
+    with pytest.raises(
+        CheckpointError, match="zero_stage=2 and 1 processes, this run has zero_stage=3 and 1"
+    ):
         checkpoint.check_fits(read, folder, model=shapes, zero_stage=3, processes=1)
     (folder / "state.json").write_text("{")
     with pytest.raises(CheckpointError, match="not a complete checkpoint"):
@@ -202,7 +257,11 @@ def test_a_long_value_is_shown_whole_on_a_narrow_terminal(tmp_path, monkeypatch)
 
 
 def test_the_options_of_plugins_are_shown_with_their_defaults(tmp_path):
-    shown = tomllib.loads(invoke("config", "show", small_run.write(tmp_path), "--set", "algorithm.clip_high=0.28").output)
+    shown = tomllib.loads(
+        invoke(
+            "config", "show", small_run.write(tmp_path), "--set", "algorithm.clip_high=0.28"
+        ).output
+    )
     assert shown["algorithm"] == {"name": "grpo", **asdict(GRPO(clip_high=0.28))}
     assert shown["curriculum"] == {"name": "scaling_inter", "rounds": [3, 5], "every": 2}
     assert shown["generator"]["name"] == "hf"

@@ -16,7 +16,9 @@ from agentgym_train.reporting import report
 from agentgym_train.run import prepare, work
 
 
-def test_processes_with_two_threads_agree_whatever_the_order_in_which_environments_answer(warm, tmp_path):
+def test_processes_with_two_threads_agree_whatever_the_order_in_which_environments_answer(
+    warm, tmp_path
+):
     for order in (1, 3):
         warm.play(arrival.__file__, tmp_path, tmp_path / f"{order}.json", order)
     one, other = (json.loads((tmp_path / f"{order}.json").read_text()) for order in (1, 3))
@@ -39,7 +41,10 @@ def threads():
 
 
 def test_all_parts_of_a_run_have_the_threads_that_its_file_names(tmp_path, monkeypatch, threads):
-    path, console = small_run.write(tmp_path, run={"folder": str(tmp_path), "threads": 3}), Console(quiet=True)
+    path, console = (
+        small_run.write(tmp_path, run={"folder": str(tmp_path), "threads": 3}),
+        Console(quiet=True),
+    )
     config = configuration.load(path)
     path.rename(tmp_path / "config.toml")
     monkeypatch.setattr(scratch, "make", lambda folder, *args, **options: folder.mkdir())

@@ -20,7 +20,13 @@ from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout.environments import make_training_envs
 
-MAZE = {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 4, "workers": 1}
+MAZE = {
+    "id": "agentgym/Maze-v1",
+    "kwargs": {"rooms": [3]},
+    "groups": 3,
+    "group_size": 4,
+    "workers": 1,
+}
 COUNT = {
     "id": "hash_env:support/Hash-v0",
     "name": "count",
@@ -48,7 +54,9 @@ def invoke(*args):
 def test_a_file_has_one_table_or_several(tmp_path):
     one = configuration.load(small_run.write(tmp_path))
     assert [env.name for env in one.envs] == ["Maze"]
-    assert tomllib.loads(configuration.dumps(one))["env"]["id"] == "agentgym/Maze-v1", "one is written as one table"
+    assert tomllib.loads(configuration.dumps(one))["env"]["id"] == "agentgym/Maze-v1", (
+        "one is written as one table"
+    )
     path = write(tmp_path, MAZE, COUNT)
     both = configuration.load(path, ["env.1.groups=5"])
     assert [(env.name, env.groups) for env in both.envs] == [("Maze", 3), ("count", 5)]
@@ -63,14 +71,30 @@ def test_a_file_has_one_table_or_several(tmp_path):
 @pytest.mark.parametrize(
     ("envs", "override", "message"),
     [
-        ([MAZE, MAZE], "run.seed=0", "two environments have the name 'Maze': set env.name of one of them"),
-        ([MAZE, COUNT], "env.groups=3", "there are 2 such tables: name one by its number, such as env.0.groups"),
+        (
+            [MAZE, MAZE],
+            "run.seed=0",
+            "two environments have the name 'Maze': set env.name of one of them",
+        ),
+        (
+            [MAZE, COUNT],
+            "env.groups=3",
+            "there are 2 such tables: name one by its number, such as env.0.groups",
+        ),
         ([MAZE, COUNT], "env.2.groups=3", "there are tables 0 to 1, and no '2'"),
         ([MAZE, COUNT], "env.1.group=3", "'env.1.group'. Did you mean 'env.1.group"),
-        ([MAZE, COUNT], "env.1.groups=-3", "'env.1.groups': input should be greater than or equal to 1, not -3"),
+        (
+            [MAZE, COUNT],
+            "env.1.groups=-3",
+            "'env.1.groups': input should be greater than or equal to 1, not -3",
+        ),
         ([MAZE, COUNT], "env.1.name=a b", "'env.1': the name 'a b' has characters other than"),
         ([MAZE, 3], "run.seed=0", "'env.1' is a section, not 3"),
-        ([MAZE, COUNT], "env.1.kwargs.length=inf", "'env.1.kwargs.length': a number must be finite"),
+        (
+            [MAZE, COUNT],
+            "env.1.kwargs.length=inf",
+            "'env.1.kwargs.length': a number must be finite",
+        ),
         ([], "run.seed=0", "'env'"),
         ([MAZE | {"groups": -1}], "run.seed=0", "'env.0.groups'"),
     ],
@@ -157,7 +181,11 @@ def test_held_out_results_are_of_each_and_of_all(ran):
     notes = json.loads((folder / "evaluation.json").read_text())
     for key in ("before", "after"):
         assert set(notes[key]["env"]) == {"Maze", "count"}
-        assert notes[key]["episodes"] == sum(row["episodes"] for row in notes[key]["env"].values()) == 6
+        assert (
+            notes[key]["episodes"]
+            == sum(row["episodes"] for row in notes[key]["env"].values())
+            == 6
+        )
     played, _ = record.read(folder / "episodes" / "after")
     assert {row["family"] for row in played} == {"agentgym/Maze-v1", "support/Hash-v0"}
     assert "count" in output
@@ -175,15 +203,33 @@ FAILING = {
 
 def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
     """Two episodes of the failing environment are given up at every step; the other's are as many as may be."""
-    options = {"env": [COUNT | {"failure_budget": 9}, FAILING | {"failure_budget": 3}], "eval": {"kwargs": {}, "horizon": 2}}
-    steps, message = [], r"4 episodes of failing were given up by step 2, more than.*=3\. Most often: 2 × seed \d+: .*on purpose"
+    options = {
+        "env": [COUNT | {"failure_budget": 9}, FAILING | {"failure_budget": 3}],
+        "eval": {"kwargs": {}, "horizon": 2},
+    }
+    steps, message = (
+        [],
+        (
+            r"4 episodes of failing were given up by step 2, more than.*=3\. Most often: 2 × seed"
+            r" \d+: .*on purpose"
+        ),
+    )
     with closing(trainers.make(tmp_path, options)) as made:
         for evaluation in (False, True):
-            made.note_failures(0, made.envs[0], [Failure("", 5, 0, "elsewhere", given_up=True)] * 9, evaluation=evaluation)
+            made.note_failures(
+                0,
+                made.envs[0],
+                [Failure("", 5, 0, "elsewhere", given_up=True)] * 9,
+                evaluation=evaluation,
+            )
         with pytest.raises(FaultBudgetError, match=message):
             made.train(lambda row, groups: steps.append(row), lambda step: None)
     (row,) = steps
-    assert (row["env"]["count"]["given_up"], row["env"]["failing"]["given_up"], row["given_up"]) == (0, 2, 2)
+    assert (
+        row["env"]["count"]["given_up"],
+        row["env"]["failing"]["given_up"],
+        row["given_up"],
+    ) == (0, 2, 2)
     assert "success" not in row["env"]["failing"]
     with closing(trainers.make(tmp_path, options)) as again:
         assert again.given_up == {"count": 9, "failing": 2}
@@ -193,11 +239,18 @@ def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
 
 def test_run_again_it_goes_on_with_the_state_of_each_curriculum(tmp_path):
     adaptive = {"name": "responsive", "bar": 0.0}
-    options = {"env": [MAZE | {"curriculum": adaptive}, COUNT | {"curriculum": adaptive}], "engine": {"lr": 1e-3, "minibatches": 2}}
+    options = {
+        "env": [MAZE | {"curriculum": adaptive}, COUNT | {"curriculum": adaptive}],
+        "engine": {"lr": 1e-3, "minibatches": 2},
+    }
 
     def train(home, steps):
         shown = []
-        with closing(trainers.make(home, options | {"run": {"steps": steps, "save_every": 1}, "eval": {"kwargs": {}}})) as made:
+        with closing(
+            trainers.make(
+                home, options | {"run": {"steps": steps, "save_every": 1}, "eval": {"kwargs": {}}}
+            )
+        ) as made:
             made.train(lambda row, groups: shown.append(row), lambda step: None)
         return [{k: v for k, v in row.items() if k not in metrics.MEASURED} for row in shown]
 
@@ -206,4 +259,6 @@ def test_run_again_it_goes_on_with_the_state_of_each_curriculum(tmp_path):
     state = json.loads((cut / "run" / "checkpoints" / "step-000003" / "state.json").read_text())
     assert set(state["curricula"]) == {"Maze", "count"}
     assert state["curricula"]["Maze"]["turns"] == 1, "without a success"
-    assert state["curricula"]["count"]["turns"] > 1, "each sees the metrics of its environment alone"
+    assert state["curricula"]["count"]["turns"] > 1, (
+        "each sees the metrics of its environment alone"
+    )

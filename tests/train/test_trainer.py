@@ -108,7 +108,9 @@ def test_observation_tokens_have_no_influence_on_the_loss(trainer):
     assert loss(batch) == loss(replace(batch, logp_BT=garbage).with_streams(advantage=huge))
 
 
-@pytest.mark.parametrize("special", [{"algorithm": {"name": "grpo", "kl_coef": 0.1}}], indirect=True)
+@pytest.mark.parametrize(
+    "special", [{"algorithm": {"name": "grpo", "kl_coef": 0.1}}], indirect=True
+)
 def test_the_divergence_starts_at_zero_and_grows(special):
     groups = spread_rewards(collect(special))
     first = special.update(0, groups)["kl"]
@@ -128,7 +130,9 @@ def test_the_generator_follows_the_policy(trainer):
 
 @pytest.mark.parametrize("special", [{"rollout": {"max_new_tokens": 510}}], indirect=True)
 def test_a_context_that_fits_no_episode_is_an_error_and_not_an_empty_step(special):
-    with pytest.raises(ConfigError, match=r"no episode of step 1 fits.*max_new_tokens=510.*max_context=512"):
+    with pytest.raises(
+        ConfigError, match=r"no episode of step 1 fits.*max_new_tokens=510.*max_context=512"
+    ):
         train(special)
 
 
@@ -138,11 +142,19 @@ def test_tasks_are_a_function_of_seed_and_step(trainer):
         assert source.starts(3) != source.starts(4)
         assert len(source.starts(0)) == 16
         assert len(set(source.starts(0))) == 4
-        assert [start.group for start in source.starts(0)] == [g for g in range(4) for _ in range(4)]
+        assert [start.group for start in source.starts(0)] == [
+            g for g in range(4) for _ in range(4)
+        ]
 
 
 CHOOSING = {
-    "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3, 5]}, "groups": 4, "group_size": 2, "workers": 1},
+    "env": {
+        "id": "agentgym/Maze-v1",
+        "kwargs": {"rooms": [3, 5]},
+        "groups": 4,
+        "group_size": 2,
+        "workers": 1,
+    },
     "curriculum": {
         "name": "composed",
         "parts": [
@@ -163,13 +175,17 @@ def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
         played = [{t.task_id for t in group.trajectories} for group in groups]
         assert all(len(ids) == 1 for ids in played), "a group plays one task"
         assert {distributed.task_set.get(i).difficulty for ids in played for i in ids} <= allowed
-        assert [start.task_id for start in source.starts(step)] == [t.task_id for g in groups for t in g.trajectories]
+        assert [start.task_id for start in source.starts(step)] == [
+            t.task_id for g in groups for t in g.trajectories
+        ]
         assert len(set().union(*played)) > 1
         whole = source.starts(step)
         second = Distributed()
         second.rank, second.size = 1, 2
         alone, source._numbers = source._numbers, replace(source._context, distributed=second).mine
-        assert source.starts(step) == whole[2:4] + whole[6:8], "a second process plays the same tasks in its groups"
+        assert source.starts(step) == whole[2:4] + whole[6:8], (
+            "a second process plays the same tasks in its groups"
+        )
         source._numbers = alone
     source.close()
 
@@ -189,7 +205,9 @@ DYING = {
 @pytest.mark.parametrize("special", [DYING], indirect=True)
 def test_a_training_step_completes_over_dying_environments(special, tmp_path):
     marker = tmp_path / "died"
-    object.__setattr__(special.config.env, "kwargs", special.config.env.kwargs | {"marker": str(marker)})
+    object.__setattr__(
+        special.config.env, "kwargs", special.config.env.kwargs | {"marker": str(marker)}
+    )
     rows = []
     train(special, lambda row, groups: rows.append((row, groups)))
     assert marker.exists(), "nothing failed: the test tested nothing"
@@ -218,14 +236,23 @@ FAILING = {
 def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(special):
     """All four episodes of every step are given up: the third step's are more than nine."""
     rows = []
-    with pytest.raises(FaultBudgetError, match=r"12 episodes.*by step 3.*budget=9.*2 × seed \d+: .*broken on purpose"):
+    with pytest.raises(
+        FaultBudgetError,
+        match=r"12 episodes.*by step 3.*budget=9.*2 × seed \d+: .*broken on purpose",
+    ):
         train(special, lambda row, groups: rows.append(row))
-    assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [(4, 8, 0, 0)] * 2
+    assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [
+        (4, 8, 0, 0)
+    ] * 2
     assert not any("success" in r for r in rows), "what was not played is no success of 0"
     assert special.envs[0].curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
-    lines = [json.loads(line) for line in (special.folder / "failures.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (special.folder / "failures.jsonl").read_text().splitlines()
+    ]
     assert [line["step"] for line in lines] == [1] * 8 + [2] * 8 + [3] * 8
-    assert checkpoint.latest(special.folder).name == "step-000002", "a larger budget can go on from here"
+    assert checkpoint.latest(special.folder).name == "step-000002", (
+        "a larger budget can go on from here"
+    )
 
 
 @pytest.mark.parametrize("special", [{"engine": {"lr": 1e30}}], indirect=True)
@@ -233,7 +260,9 @@ def test_a_policy_that_is_not_finite_stops_the_run_with_its_episodes(special, mo
     """An enormous rate spoils the weights in the first step; the second cannot be trained on and nothing of it is saved."""
     groups = spread_rewards(collect(special))
     special.update(0, groups)
-    with pytest.raises(TrainingError, match=r"step 2: the loss is not finite.*not-finite-step-000002\.json"):
+    with pytest.raises(
+        TrainingError, match=r"step 2: the loss is not finite.*not-finite-step-000002\.json"
+    ):
         special.update(1, groups)
     (file,) = special.folder.glob("not-finite-*.json")
     episodes = json.loads(file.read_text())
@@ -246,8 +275,16 @@ def with_critic(home, kind, steps):
     engine = {"zero_stage": 2, "lr": 1e-3, "minibatches": 2}
     run = {"folder": str(home / "run"), "steps": steps, "save_every": 2}
     shared = {name: small_run.HASH[name] for name in ("env", "eval")}
-    trainer, rows = make(home, {"run": run, "engine": engine} | shared | small_run.with_critic(kind)), []
-    train(trainer, lambda row, groups: rows.append({k: v for k, v in row.items() if k not in metrics.MEASURED}))
+    trainer, rows = (
+        make(home, {"run": run, "engine": engine} | shared | small_run.with_critic(kind)),
+        [],
+    )
+    train(
+        trainer,
+        lambda row, groups: rows.append(
+            {k: v for k, v in row.items() if k not in metrics.MEASURED}
+        ),
+    )
     weights = [actor_critic.full_parameters(engine) for engine in trainer.engines]
     trainer.close()
     return rows, weights
@@ -260,19 +297,37 @@ def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     late, ours = with_critic(tmp_path / "parts", kind, 3)
     assert early + late == rows
     assert [row["step"] for row in late] == [3], "it did go on"
-    assert [len(parts) for parts in ours] == [len(parts) for parts in weights] == ([26, 28] if kind == "model" else [28])
+    assert (
+        [len(parts) for parts in ours]
+        == [len(parts) for parts in weights]
+        == ([26, 28] if kind == "model" else [28])
+    )
     for mine, theirs in zip(ours, weights, strict=True):
         assert all(torch.equal(weight, theirs[name]) for name, weight in mine.items())
-    heads = [weight for part in ours for name, weight in part.items() if name.endswith("value_head.weight")]
+    heads = [
+        weight
+        for part in ours
+        for name, weight in part.items()
+        if name.endswith("value_head.weight")
+    ]
     assert len(heads) == 1
     assert heads[0].any(), "something was learned"
-    assert all(row["value"] != 0 for row in rows[1:]), "what was learned is in the next step's values"
+    assert all(row["value"] != 0 for row in rows[1:]), (
+        "what was learned is in the next step's values"
+    )
     newest = checkpoint.latest(tmp_path / "parts" / "run")
     assert (newest / "critic").is_dir() == (kind == "model")
     assert checkpoint.read_state(newest).model["critic"] == kind
     saved = AutoModelForCausalLM.from_pretrained(newest / "model").state_dict()
-    policy = {name.removeprefix("model.") if kind == "head" else name: weight for name, weight in ours[0].items()}
-    assert all(torch.equal(saved[name], weight) for name, weight in policy.items() if "value_head" not in name)
+    policy = {
+        name.removeprefix("model.") if kind == "head" else name: weight
+        for name, weight in ours[0].items()
+    }
+    assert all(
+        torch.equal(saved[name], weight)
+        for name, weight in policy.items()
+        if "value_head" not in name
+    )
     assert ("critic_grad_norm" in rows[0]) == (kind == "model")
 
 
@@ -285,12 +340,16 @@ NAIVE = {
 
 
 @pytest.mark.parametrize("special", [NAIVE], indirect=True)
-def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_the_policy_learns(special, monkeypatch):
+def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_the_policy_learns(
+    special, monkeypatch
+):
     rows, events, versions = [], [], []
 
     def note(where, name):
         method = getattr(where, name)
-        monkeypatch.setattr(where, name, lambda *args: events.append((name, *args[1:])) or method(*args))
+        monkeypatch.setattr(
+            where, name, lambda *args: events.append((name, *args[1:])) or method(*args)
+        )
 
     def log(row, groups):
         rows.append(row)
@@ -312,7 +371,10 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_
 
 @pytest.mark.parametrize(
     ("name", "error", "message"),
-    [("hollow", BrokenPlugin, "lacks load, session, sleep, wake of"), ("stale", ModelError, "not those of the training forward")],
+    [
+        ("hollow", BrokenPlugin, "lacks load, session, sleep, wake of"),
+        ("stale", ModelError, "not those of the training forward"),
+    ],
 )
 def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message):
     with pytest.raises(error, match=message):
@@ -320,32 +382,49 @@ def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message
 
 
 @pytest.mark.parametrize("construct", ["hang", "die"])
-def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(tmp_path, construct, monkeypatch):
+def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(
+    tmp_path, construct, monkeypatch
+):
     monkeypatch.setattr(prepare.pool, "describe", partial(prepare.pool.describe, start_timeout=3.0))
-    env = {"id": "faulty_envs:support/Faulty-v0", "kwargs": {"construct": construct}, "timeout": 2.0}
+    env = {
+        "id": "faulty_envs:support/Faulty-v0",
+        "kwargs": {"construct": construct},
+        "timeout": 2.0,
+    }
     with pytest.raises(EnvFailure, match=r"no answer within|with status 7"):
         make(tmp_path, {"env": env, "eval": {"kwargs": {}}})
 
 
-@pytest.mark.parametrize("special", [FAILING | {"eval": {"kwargs": {"fault": "raise"}, "episodes": 2}}], indirect=True)
+@pytest.mark.parametrize(
+    "special", [FAILING | {"eval": {"kwargs": {"fault": "raise"}, "episodes": 2}}], indirect=True
+)
 def test_failures_of_an_evaluation_are_told_and_not_charged_to_the_budget(special):
     env = special.envs[0]
     played = evaluate.evaluate(env.config, special.generator, env.chat.tokenizer, env.training)
     assert played.trajectories == []
     special.note_failures(0, env, played.failures, evaluation=True)
     rows = metrics.read(special.folder / "failures.jsonl")
-    assert [(row["step"], row["evaluation"], row["given_up"]) for row in rows] == [(0, True, False)] * 2 + [(0, True, True)] * 2
+    assert [(row["step"], row["evaluation"], row["given_up"]) for row in rows] == [
+        (0, True, False)
+    ] * 2 + [(0, True, True)] * 2
     special.check_failures(0)
     special.note_failures(1, env, [Failure("", 5, 0, "while training", given_up=True)] * 10)
-    with pytest.raises(FaultBudgetError, match=r"10 episodes of Faulty .*Most often: 10 × seed 5: while training\. All are in"):
+    with pytest.raises(
+        FaultBudgetError,
+        match=r"10 episodes of Faulty .*Most often: 10 × seed 5: while training\. All are in",
+    ):
         special.check_failures(0)
 
 
 def test_the_policy_is_told_the_rules_of_the_held_out_environment(tmp_path):
-    with closing(make(tmp_path, {"eval": {"kwargs": {"split": "test"}, "episodes": 1, "horizon": 1}})) as trainer:
+    with closing(
+        make(tmp_path, {"eval": {"kwargs": {"split": "test"}, "episodes": 1, "horizon": 1}})
+    ) as trainer:
         env = trainer.envs[0]
         held_out = env.training._replace(instructions="Other rules.")
-        (t,) = evaluate.evaluate(env.config, trainer.generator, env.chat.tokenizer, held_out).trajectories
+        (t,) = evaluate.evaluate(
+            env.config, trainer.generator, env.chat.tokenizer, held_out
+        ).trajectories
         assert "Other rules." in env.chat.text(t.turns[0].prompt_ids)
 
 
@@ -354,7 +433,9 @@ def test_the_share_of_pairs_that_are_right_is_one_of_pairs(tmp_path):
     env = small_run.HASH["env"] | {"groups": 4, "group_size": 2}
     rows = []
     options = {key: small_run.HASH[key] for key in ("engine", "curriculum", "eval")}
-    with closing(make(tmp_path, {**options, "env": env, "algorithm": {"name": "dpo"}, "run": {"steps": 4}})) as trainer:
+    with closing(
+        make(tmp_path, {**options, "env": env, "algorithm": {"name": "dpo"}, "run": {"steps": 4}})
+    ) as trainer:
         trainer.train(lambda row, groups: rows.append(row), lambda step: None)
     shares = [12 * row["pairs_right"] for row in rows]
     assert any(shares)

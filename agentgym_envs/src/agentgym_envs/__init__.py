@@ -1,4 +1,7 @@
-"""A Gymnasium suite of text environments. Importing it registers the ids and loads no environment."""
+"""A Gymnasium suite of text environments.
+
+Importing it registers the ids and loads no environment.
+"""
 
 import sys
 from typing import Any
@@ -9,7 +12,16 @@ from agentgym_envs.platforms import check_platform
 from agentgym_envs.registry import register_all
 from agentgym_envs.tasks import Task, TaskSet
 
-__all__ = ["Outcome", "Task", "TaskSet", "TextEnv", "TextGame", "make_aec", "make_parallel", "suites"]
+__all__ = [
+    "Outcome",
+    "Task",
+    "TaskSet",
+    "TextEnv",
+    "TextGame",
+    "make_aec",
+    "make_parallel",
+    "suites",
+]
 __version__ = "0.1.0"
 
 check_platform(sys.platform)

@@ -20,7 +20,10 @@ _drafts: set[Path] = set()
 
 def cache_folder(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     """Returns ``name`` in $AGENTGYM_CACHE, $XDG_CACHE_HOME/agentgym or ~/.cache/agentgym."""
-    home = environ.get("AGENTGYM_CACHE") or Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentgym"
+    home = (
+        environ.get("AGENTGYM_CACHE")
+        or Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentgym"
+    )
     return Path(home) / name
 
 
@@ -29,8 +32,8 @@ def build_once(folder: Path) -> Iterator[Path]:
     """Yields an empty draft folder, and moves it to ``folder`` when the block ends.
 
     Any number of processes can build the same folder: the first one to finish wins, and the others'
-    drafts are removed. An exception, Ctrl-C or SIGTERM in the block removes the draft. The next build
-    removes the draft of a killed process.
+    drafts are removed. An exception, Ctrl-C or SIGTERM in the block removes the draft. The next
+    build removes the draft of a killed process.
 
     Args:
         folder: the final place. Call this only while it does not exist.
@@ -52,7 +55,10 @@ def build_once(folder: Path) -> Iterator[Path]:
 
 
 def discard_drafts() -> None:
-    """Removes the drafts of this process. Call it before ``os._exit``, which runs no ``finally``."""
+    """Removes the drafts of this process.
+
+    Call it before ``os._exit``, which runs no ``finally``.
+    """
     for draft in list(_drafts):
         _discard(draft)
 
@@ -96,7 +102,10 @@ def _sweep(parent: Path) -> None:
 @contextmanager
 def _sigterm_raises() -> Iterator[None]:
     """Turns SIGTERM into SystemExit inside the block, unless the signal has another handler."""
-    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
     if ours:
         signal.signal(signal.SIGTERM, _leave)
     try:

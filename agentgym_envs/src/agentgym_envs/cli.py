@@ -16,22 +16,36 @@ from rich.table import Table
 from agentgym_envs import plugins, registry
 from agentgym_envs.describe import description, readme
 from agentgym_envs.envs.web.webarena.command import login
-from agentgym_envs.errors import AgentGymError, ArgumentError, ConformanceError, EnvRaised, MissingExtra
+from agentgym_envs.errors import (
+    AgentGymError,
+    ArgumentError,
+    ConformanceError,
+    EnvRaised,
+    MissingExtra,
+)
 from agentgym_envs.evaluate.command import evaluate
 from agentgym_envs.feedback.commands import compare, export
 from agentgym_envs.keywords import keywords
 from agentgym_envs.report.command import report
 from agentgym_envs.tournament.command import tournament
 
-app = typer.Typer(help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
+)
 out = Console(emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 EnvId = Annotated[str, typer.Argument(help='A registered id, or "module:id".')]
 Split = Annotated[str, typer.Option(help="train, dev or test.")]
-Tasks = Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; can be repeated.")]
-Kwargs = Annotated[list[str] | None, typer.Option("--set", help="A constructor keyword, such as level=10.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one per core.")]
+Tasks = Annotated[
+    list[str] | None, typer.Option("--task", help="A task id or glob pattern; can be repeated.")
+]
+Kwargs = Annotated[
+    list[str] | None, typer.Option("--set", help="A constructor keyword, such as level=10.")
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
+]
 
 
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -63,9 +77,18 @@ def list_envs() -> None:
             faults.append(wrong)
             horizon, state = "", "[red]broken, see below[/]"
         else:
-            horizon, missing = str(registry.spec(env_id).max_episode_steps), registry.install_command(plugin)
+            horizon, missing = (
+                str(registry.spec(env_id).max_episode_steps),
+                registry.install_command(plugin),
+            )
             state = "[green]yes[/]" if missing is None else escape(missing)
-        table.add_row(escape(env_id), "game" if registry.is_game(plugin) else "", horizon, plugins.distribution(plugin), state)
+        table.add_row(
+            escape(env_id),
+            "game" if registry.is_game(plugin) else "",
+            horizon,
+            plugins.distribution(plugin),
+            state,
+        )
     out.print(table)
     for wrong in faults:
         out.print(f"broken: {wrong}", style="red", markup=False, soft_wrap=True)
@@ -86,10 +109,15 @@ def play(
     split: Split = "train",
     task: Tasks = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Picks the task.")] = None,
-    headed: Annotated[bool, typer.Option("--headed", help="Show the browser of a web environment.")] = False,
+    headed: Annotated[
+        bool, typer.Option("--headed", help="Show the browser of a web environment.")
+    ] = False,
     set_: Kwargs = None,
 ) -> None:
-    """Plays an environment in the terminal. An empty line lists the possible actions; Ctrl-D leaves."""
+    """Plays an environment in the terminal.
+
+    An empty line lists the possible actions; Ctrl-D leaves.
+    """
     shown = {"headed": True} if headed else {}
     env = registry.make(env_id, split=split, tasks=task, **shown, **keywords(set_))
     observation, info = env.reset(seed=random.randrange(2**31) if seed is None else seed)
@@ -116,9 +144,13 @@ def play(
 def _ending(info: dict[str, Any]) -> str:
     if "scores" in info:
         return (
-            f"Over after {info['turn']} turns, score: {', '.join(f'{seat} {score:.2f}' for seat, score in info['scores'].items())}."
+            f"Over after {info['turn']} turns, score:"
+            f" {', '.join(f'{seat} {score:.2f}' for seat, score in info['scores'].items())}."
         )
-    return f"{'Solved' if info['success'] else 'Not solved'} after {info['turn']} turns, score {info['score']:.2f}."
+    return (
+        f"{'Solved' if info['success'] else 'Not solved'} after {info['turn']} turns, score"
+        f" {info['score']:.2f}."
+    )
 
 
 @app.command()
@@ -154,7 +186,9 @@ def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
     from agentgym_envs.testing.side_effects import no_exit
 
     with no_exit():
-        registry.make(env_id, **given).close()  # shows the error of an environment that cannot be made
+        registry.make(
+            env_id, **given
+        ).close()  # shows the error of an environment that cannot be made
         held = check_text_env(env_id, **given)
         if registry.is_game(plugins.discover(plugins.ENVIRONMENTS)[env_id.rpartition(":")[2]]):
             own = {key: value for key, value in given.items() if key not in SEAT_KEYWORDS}
@@ -164,7 +198,13 @@ def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
 
 @app.command()
 @user_errors
-def build(env_id: EnvId, split: Split = "train", task: Tasks = None, set_: Kwargs = None, workers: Workers = None) -> None:
+def build(
+    env_id: EnvId,
+    split: Split = "train",
+    task: Tasks = None,
+    set_: Kwargs = None,
+    workers: Workers = None,
+) -> None:
     """Builds in advance the data that an environment builds on demand: games, a search index."""
     env: Any = registry.make(env_id, split=split, tasks=task, **keywords(set_)).unwrapped
     if not hasattr(env, "prepare"):
@@ -192,14 +232,19 @@ def install(what: Annotated[str, typer.Argument(help="web: a browser.")]) -> Non
 @app.command()
 @user_errors
 def sites(
-    port: Annotated[int, typer.Option(help="Port of the first site; the others use the next ports.")] = 8100,
+    port: Annotated[
+        int, typer.Option(help="Port of the first site; the others use the next ports.")
+    ] = 8100,
     address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
     """Serves the web sites of agentgym/WebSites-v1 to your browser until Ctrl-C.
 
     Changes that you make are lost at the end.
     """
-    if registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v1"]) is not None:
+    if (
+        registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v1"])
+        is not None
+    ):
         raise MissingExtra("agentgym sites", "web")
     from agentgym_envs.envs.web.sites.host import SITES, Servers
 

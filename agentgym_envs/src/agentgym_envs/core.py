@@ -58,7 +58,8 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
     Args:
         split: "train", "dev" or "test".
         tasks: task ids or glob patterns that narrow the split.
-        admissible: compute ``info["admissible_actions"]``; off by default because it slows down steps.
+        admissible: compute ``info["admissible_actions"]``; off by default because it slows down
+            steps.
         render_mode: None or "ansi".
 
     Raises:
@@ -88,7 +89,10 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         render_mode: str | None = None,
     ):
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ArgumentError(f"render_mode must be None or one of {self.metadata['render_modes']}, not {render_mode!r}")
+            raise ArgumentError(
+                f"render_mode must be None or one of {self.metadata['render_modes']}, not"
+                f" {render_mode!r}"
+            )
         self.observation_space = Unicode()
         self.action_space = Unicode()
         self.split = split
@@ -145,7 +149,9 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         The caller steps the environment between two of them.
         """
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Starts an episode.
 
         Args:
@@ -164,7 +170,9 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             raise ArgumentError(f"unknown reset option {extra[0]}; the only one is 'task_id'")
         super().reset(seed=seed)
         drawn = (seed or 0) if named is not None else int(self.np_random.integers(2**63))
-        self.task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self._filtered)
+        self.task, rng = self.task_set.start(
+            drawn, self.task_ids, named=named, filtered=self._filtered
+        )
         self._turn, self._score, self._over = 0, 0.0, False
         self._text, self._goal = self.begin(self.task, rng)
         return self._text, self._info(Outcome(self._text, self._score))
@@ -176,7 +184,8 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             action: any string.
 
         Returns:
-            Observation, reward (the change of the score), terminated, truncated, info. ``truncated``
+            Observation, reward (the change of the score), terminated, truncated, info.
+            ``truncated``
             is always False here: step limits are wrappers.
 
         Raises:
@@ -187,7 +196,9 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             raise TypeError(f"an action is a str, not {type(action).__name__}")
         if self._over:
             raise ResetNeeded("the episode is over or was never started: call reset()")
-        outcome = self.refuse(str(action)) if isinstance(action, InvalidResponse) else self.act(action)
+        outcome = (
+            self.refuse(str(action)) if isinstance(action, InvalidResponse) else self.act(action)
+        )
         reward = outcome.score - self._score
         self._turn += 1
         self._text, self._score, self._over = outcome.text, outcome.score, outcome.done
@@ -220,13 +231,19 @@ def require_methods(cls: ABCMeta, contract: str) -> None:
         BrokenPlugin: methods are missing; the message names them and the package of the class.
     """
     if missing := ", ".join(sorted(cls.__abstractmethods__)):  # type: ignore[attr-defined]
-        raise BrokenPlugin(f"{cls.__module__}.{cls.__qualname__}{_origin(cls)} lacks {missing}: see {contract}")
+        raise BrokenPlugin(
+            f"{cls.__module__}.{cls.__qualname__}{_origin(cls)} lacks {missing}: see {contract}"
+        )
 
 
 def _origin(cls: type) -> str:
     """Returns " of DISTRIBUTION" for a registered class, otherwise an empty string."""
     target = f"{cls.__module__}:{cls.__qualname__}"
-    owners = [plugins.distribution(p) for p in plugins.discover(plugins.ENVIRONMENTS).values() if p.target == target]
+    owners = [
+        plugins.distribution(p)
+        for p in plugins.discover(plugins.ENVIRONMENTS).values()
+        if p.target == target
+    ]
     return f" of {owners[0]}" if owners else ""
 
 

@@ -22,7 +22,11 @@ INFO_KEYS = (
     ("success", "bool", "the task is solved"),
     ("invalid", "bool", "the last action was not understood"),
     ("turn", "int", "number of actions so far"),
-    ("admissible_actions", "list of str", "actions that are understood now; only with `admissible=True`"),
+    (
+        "admissible_actions",
+        "list of str",
+        "actions that are understood now; only with `admissible=True`",
+    ),
 )
 
 
@@ -73,16 +77,33 @@ def description(env_id: str) -> str:
     rows = [
         ("class", f"`{plugin.target}`"),
         ("package", plugins.distribution(plugin)),
-        ("needs", ", ".join(f"extra `{extra}`" for extra in registry.extras(plugin)) or "nothing more"),
+        (
+            "needs",
+            ", ".join(f"extra `{extra}`" for extra in registry.extras(plugin)) or "nothing more",
+        ),
         ("step limit", f"{spec.max_episode_steps} turns"),
         ("kind", "game of several seats" if registry.is_game(plugin) else "one agent"),
     ]
     parts = [f"# {spec.id}", _summary(kind), _table(("", ""), rows), "## Keywords"]
     parts.append(
-        _table(("keyword", "default", "meaning"), [(f"`{k.name}`", f"`{k.default}`", k.text) for k in keywords_of(spec.id)])
+        _table(
+            ("keyword", "default", "meaning"),
+            [(f"`{k.name}`", f"`{k.default}`", k.text) for k in keywords_of(spec.id)],
+        )
     )
-    parts += ["## Tasks", _tasks(spec.id) if install is None else f"The tasks are listed once the extra is installed: `{install}`."]
-    parts += ["## Info", _table(("key", "type", "meaning"), [(f"`{name}`", kind_, text) for name, kind_, text in INFO_KEYS])]
+    parts += [
+        "## Tasks",
+        _tasks(spec.id)
+        if install is None
+        else f"The tasks are listed once the extra is installed: `{install}`.",
+    ]
+    parts += [
+        "## Info",
+        _table(
+            ("key", "type", "meaning"),
+            [(f"`{name}`", kind_, text) for name, kind_, text in INFO_KEYS],
+        ),
+    ]
     if rules := _instructions(kind):
         parts += ["## Instructions", f"```text\n{rules}\n```"]
     return "\n\n".join(parts) + "\n"
@@ -118,7 +139,9 @@ def keywords_of(env_id: str) -> list[Keyword]:
 def _arguments(doc: str) -> Iterator[tuple[str, str]]:
     """Yields the arguments of a docstring in Google's style, and their descriptions on one line."""
     section = re.search(r"^Args:\n((?:[ ]{4}.*\n?|\n)+)", doc, re.M)
-    for name, text in re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section[1] if section else "", re.M):
+    for name, text in re.findall(
+        r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section[1] if section else "", re.M
+    ):
         yield name, " ".join(text.split()).replace("``", "`")
 
 
@@ -138,7 +161,10 @@ def _tasks(env_id: str) -> str:
         return f"This package holds no tasks of this environment: {error}"
     tasks = env.unwrapped.task_set
     env.close()
-    rows = [(s.name, f"{s.tasks:,}", "{:g}, {:g}, {:g}".format(*s.difficulty), f"`{s.example}`") for s in _splits(tasks)]
+    rows = [
+        (s.name, f"{s.tasks:,}", "{:g}, {:g}, {:g}".format(*s.difficulty), f"`{s.example}`")
+        for s in _splits(tasks)
+    ]
     return _table(("split", "tasks", "difficulty: lowest, median, highest", "a task"), rows)
 
 
@@ -146,9 +172,13 @@ def _splits(tasks: TaskSet) -> Iterator[Split]:
     for split in tasks.splits:
         if ids := tasks.ids(split):
             levels = [tasks.difficulty(task_id) for task_id in ids]
-            yield Split(split, len(ids), (min(levels), statistics.median(levels), max(levels)), ids[0])
+            yield Split(
+                split, len(ids), (min(levels), statistics.median(levels), max(levels)), ids[0]
+            )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )

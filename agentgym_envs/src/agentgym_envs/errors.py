@@ -44,7 +44,9 @@ class UnknownName(AgentGymError, ValueError):
 
     def __init__(self, kind: str, name: object, known: Iterable[str]):
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.4) if isinstance(name, str) else []
+        near = (
+            difflib.get_close_matches(name, names, n=1, cutoff=0.4) if isinstance(name, str) else []
+        )
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"unknown {kind} {shown(name)}.{hint} Known: {_some(names)}.")
 
@@ -64,7 +66,9 @@ class MissingExtra(AgentGymError, ImportError):
     """An environment or a plugin needs an optional dependency that is not installed."""
 
     def __init__(self, who: str, extra: str, distribution: str = "agentgym-envs"):
-        super().__init__(f"{who} needs an extra that is not installed. Run: {pip_command(extra, distribution)}")
+        super().__init__(
+            f"{who} needs an extra that is not installed. Run: {pip_command(extra, distribution)}"
+        )
         self.extra = extra
 
 
@@ -91,7 +95,8 @@ class EnvRaised(EnvFailure):
     def of(cls, who: str, error: BaseException) -> "EnvRaised":
         """Returns the failure for an exception.
 
-        The message is one line: the environment, the exception, and the file and line that raised it.
+        The message is one line: the environment, the exception, and the file and line that raised
+        it.
         """
         frames = traceback.extract_tb(error.__traceback__)
         where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""

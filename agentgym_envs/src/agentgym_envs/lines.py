@@ -43,7 +43,8 @@ class Lines:
         """Appends a line. The line is on the disk when this returns.
 
         Raises:
-            ArgumentError: the line cannot be written, for example because the disk is full. The file
+            ArgumentError: the line cannot be written, for example because the disk is full. The
+                file
                 is unchanged.
         """
         line, before = json.dumps(row).encode("ascii") + b"\n", os.fstat(self._file).st_size
@@ -54,7 +55,8 @@ class Lines:
         except OSError as error:
             os.ftruncate(self._file, before)
             raise ArgumentError(
-                f"cannot write {self._path}: {error.strerror}. This line is not saved, those before it are; make room and try again"
+                f"cannot write {self._path}: {error.strerror}. This line is not saved, those before"
+                " it are; make room and try again"
             ) from error
 
     def close(self) -> None:
@@ -67,7 +69,8 @@ def read(path: Path, *, fits: Callable[[Any], bool], what: str) -> tuple[list[Ro
 
     Args:
         path: the file.
-        fits: returns whether a value is a valid row. A ValueError, TypeError or KeyError counts as no.
+        fits: returns whether a value is a valid row. A ValueError, TypeError or KeyError counts as
+            no.
         what: name of a row, for the error message.
 
     Raises:
@@ -75,12 +78,16 @@ def read(path: Path, *, fits: Callable[[Any], bool], what: str) -> tuple[list[Ro
         ArgumentError: a line is not a valid row; the message has its number.
     """
     whole, _, cut = path.read_bytes().rpartition(b"\n")
-    return [_row(line, path, number, fits, what) for number, line in enumerate(whole.splitlines(), 1)], len(cut)
+    return [
+        _row(line, path, number, fits, what) for number, line in enumerate(whole.splitlines(), 1)
+    ], len(cut)
 
 
 def has(value: Any, types: Mapping[str, Any]) -> bool:
     """Returns whether a value is a dictionary with these keys and values of these types."""
-    return isinstance(value, dict) and all(isinstance(value[key], kind) for key, kind in types.items())
+    return isinstance(value, dict) and all(
+        isinstance(value[key], kind) for key, kind in types.items()
+    )
 
 
 def _row(line: bytes, path: Path, number: int, fits: Callable[[Any], bool], what: str) -> Row:
@@ -90,4 +97,6 @@ def _row(line: bytes, path: Path, number: int, fits: Callable[[Any], bool], what
             return row
     except (ValueError, TypeError, KeyError, RecursionError):
         pass
-    raise ArgumentError(f"line {number} of {path} is no {what}: {line[:40]!r}. Delete the line to go on without it")
+    raise ArgumentError(
+        f"line {number} of {path} is no {what}: {line[:40]!r}. Delete the line to go on without it"
+    )

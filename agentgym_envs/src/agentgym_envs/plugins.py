@@ -43,10 +43,15 @@ class Plugin(NamedTuple):
     def fault(self) -> AgentGymError | None:
         """Returns the error in the registration, or None."""
         if len(self.points) > 1:
-            return DuplicateName(f"{self.name!r} is registered by both {distribution(self)}: uninstall one of them")
+            return DuplicateName(
+                f"{self.name!r} is registered by both {distribution(self)}: uninstall one of them"
+            )
         if not _VALUE.fullmatch(self.points[0].value):
             value = self.points[0].value
-            return BrokenPlugin(f"{distribution(self)} registers {self.name!r} as {value!r}, which is not 'module:Class'")
+            return BrokenPlugin(
+                f"{distribution(self)} registers {self.name!r} as {value!r}, which is not"
+                " 'module:Class'"
+            )
         return None
 
     def load(self) -> Any:
@@ -61,7 +66,9 @@ class Plugin(NamedTuple):
         try:
             return self.points[0].load()
         except (Exception, SystemExit) as error:
-            raise BrokenPlugin(f"{self.name} of {distribution(self)} fails to import: {error!r}") from error
+            raise BrokenPlugin(
+                f"{self.name} of {distribution(self)} fails to import: {error!r}"
+            ) from error
 
 
 @cache
@@ -86,7 +93,11 @@ def load(group: str, name: str) -> Any:
     """
     found = discover(group)
     if name not in found:
-        raise UnknownName(group.rpartition(".")[2].removesuffix("s").replace("curricula", "curriculum"), name, found)
+        raise UnknownName(
+            group.rpartition(".")[2].removesuffix("s").replace("curricula", "curriculum"),
+            name,
+            found,
+        )
     return found[name].load()
 
 
@@ -98,8 +109,8 @@ def distribution(plugin: Plugin) -> str:
 def _points(group: str) -> Iterator[EntryPoint]:
     """Yields the entry points of a group.
 
-    One package with unreadable metadata makes ``importlib.metadata.entry_points`` raise for all. This
-    function skips such a package with a warning.
+    One package with unreadable metadata makes ``importlib.metadata.entry_points`` raise for all.
+    This function skips such a package with a warning.
     """
     seen: set[str] = set()
     for package in distributions():
@@ -107,9 +118,15 @@ def _points(group: str) -> Iterator[EntryPoint]:
             points = package.entry_points.select(group=group)
             name = re.sub(r"[-_.]+", "-", _name(package)).lower() if points else ""
         except Exception as error:
-            log.warning("%s is left out: its metadata cannot be read: %r", getattr(package, "_path", package), error)
+            log.warning(
+                "%s is left out: its metadata cannot be read: %r",
+                getattr(package, "_path", package),
+                error,
+            )
             continue
-        if points and name not in seen:  # a package can appear twice (installed, on the path): use the first
+        if (
+            points and name not in seen
+        ):  # a package can appear twice (installed, on the path): use the first
             seen.add(name)
             yield from points
 

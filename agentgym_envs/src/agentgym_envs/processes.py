@@ -25,7 +25,8 @@ def module_folders(path: Sequence[str] | None = None) -> tuple[list[str], list[s
     """Splits ``sys.path``, as absolute paths, at the working directory.
 
     Returns:
-        The entries other than the working directory, and a list of the working directory if it is an
+        The entries other than the working directory, and a list of the working directory if it is
+        an
         entry.
     """
     here = os.getcwd()

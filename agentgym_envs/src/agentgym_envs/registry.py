@@ -21,7 +21,15 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from agentgym_envs import plugins
-from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName, message_of, pip_command
+from agentgym_envs.errors import (
+    AgentGymError,
+    ArgumentError,
+    BrokenPlugin,
+    EnvRaised,
+    UnknownName,
+    message_of,
+    pip_command,
+)
 from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
 
 DEFAULT_HORIZON = 50  # max_episode_steps of an entry point without a horizon
@@ -45,7 +53,8 @@ def register_all() -> None:
                 entry_point=partial(_refuse, wrong) if wrong else _maker(plugin),
                 kwargs={"game": env_id} if is_game(plugin) else {},
                 max_episode_steps=None if wrong else _horizon(plugin),
-                # make_vec does not pass the id, so a module-level __getattr__ turns it into a constructor.
+                # make_vec does not pass the id, so a module-level __getattr__ turns it into a
+                # constructor.
                 vector_entry_point=f"agentgym_envs.vector:{env_id}",
             )
 
@@ -55,9 +64,15 @@ def fault(plugin: Plugin) -> AgentGymError | None:
     if wrong := _misdeclared(plugin):
         return wrong
     taken = gymnasium.registry.get(plugin.name)
-    if taken is None or taken.entry_point != _maker(plugin) or (is_game(plugin) and taken.kwargs != {"game": plugin.name}):
+    if (
+        taken is None
+        or taken.entry_point != _maker(plugin)
+        or (is_game(plugin) and taken.kwargs != {"game": plugin.name})
+    ):
         holder = f"{taken.entry_point} has" if taken else "Gymnasium does not take"
-        return BrokenPlugin(f"{plugins.distribution(plugin)} registers {plugin.name!r}, an id that {holder}")
+        return BrokenPlugin(
+            f"{plugins.distribution(plugin)} registers {plugin.name!r}, an id that {holder}"
+        )
     return None
 
 
@@ -130,7 +145,9 @@ def named(env_id: str) -> str:
 
 def extras(plugin: Plugin) -> list[str]:
     """Returns the extras of the distribution that an environment needs."""
-    return [option for option in plugin.options if option != _GAME and not option.startswith(_HORIZON)]
+    return [
+        option for option in plugin.options if option != _GAME and not option.startswith(_HORIZON)
+    ]
 
 
 def install_command(plugin: Plugin) -> str | None:
@@ -161,7 +178,9 @@ def _wrong_id(plugin: Plugin) -> str:
     horizons = [o for o in plugin.options if o.startswith(_HORIZON)]
     if len(horizons) > 1:
         return f" with two horizons: {', '.join(horizons)}"
-    wrong = next((o for o in horizons if not re.fullmatch(r"[1-9]\d*", o.removeprefix(_HORIZON))), None)
+    wrong = next(
+        (o for o in horizons if not re.fullmatch(r"[1-9]\d*", o.removeprefix(_HORIZON))), None
+    )
     return f" with {wrong!r}: a horizon is a positive whole number" if wrong else ""
 
 

@@ -7,14 +7,17 @@ import numpy as np
 from gymnasium.spaces import Space
 
 # A sampled string holds letters of several scripts, digits, white space and punctuation.
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz ABCXYZ 0123456789 .,:;!?-_()[]<>\"'\n\täßéñ عربي кириллица 漢字かな 한글 हिन्दी 🙂"
+_ALPHABET = (
+    "abcdefghijklmnopqrstuvwxyz ABCXYZ 0123456789 .,:;!?-_()[]<>\"'\n\täßéñ عربي кириллица 漢字かな"
+    " 한글 हिन्दी 🙂"
+)
 
 
 class Unicode(Space[str]):
     """All Python strings.
 
-    ``gymnasium.spaces.Text`` admits only a fixed set of characters, and shared memory turns it into a
-    constant. This direct subclass of ``Space`` admits every string. With it,
+    ``gymnasium.spaces.Text`` admits only a fixed set of characters, and shared memory turns it into
+    a constant. This direct subclass of ``Space`` admits every string. With it,
     ``AsyncVectorEnv(shared_memory=True)`` raises a clear error.
 
     Args:

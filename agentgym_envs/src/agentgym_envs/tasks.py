@@ -78,8 +78,14 @@ class TaskSet:
             return self._by_id[check_id(task_id)]
         except KeyError:
             near = difflib.get_close_matches(task_id, self._by_id, n=1, cutoff=0.4)
-            hint = f"Did you mean {near[0]!r}?" if near else f"An id looks like {next(iter(self._by_id))!r}."
-            raise TaskError(f"unknown task {shown(task_id)} of {len(self._by_id)}. {hint}") from None
+            hint = (
+                f"Did you mean {near[0]!r}?"
+                if near
+                else f"An id looks like {next(iter(self._by_id))!r}."
+            )
+            raise TaskError(
+                f"unknown task {shown(task_id)} of {len(self._by_id)}. {hint}"
+            ) from None
 
     def difficulty(self, task_id: str) -> int:
         """Returns a task's difficulty; override this if :meth:`get` is slow.
@@ -99,7 +105,9 @@ class TaskSet:
         """
         return ids[rng.randrange(len(ids))]
 
-    def start(self, drawn: int, ids: Sequence[str], *, named: str | None, filtered: bool) -> tuple[Task, random.Random]:
+    def start(
+        self, drawn: int, ids: Sequence[str], *, named: str | None, filtered: bool
+    ) -> tuple[Task, random.Random]:
         """Returns an episode's task, and the random generator for the rest of the episode.
 
         Args:
@@ -121,9 +129,15 @@ def check_id(task_id: object) -> str:
     Raises:
         TaskError: the value has another form.
     """
-    if isinstance(task_id, str) and task_id and task_id == task_id.encode(errors="replace").decode():
+    if (
+        isinstance(task_id, str)
+        and task_id
+        and task_id == task_id.encode(errors="replace").decode()
+    ):
         return task_id
-    raise TaskError(f"unknown task {shown(task_id)}: name one by its id, a string, or leave it out to draw one")
+    raise TaskError(
+        f"unknown task {shown(task_id)}: name one by its id, a string, or leave it out to draw one"
+    )
 
 
 def named_task(options: Mapping[str, Any] | None) -> str | None:
@@ -145,7 +159,9 @@ def check_options(options: object) -> None:
         ArgumentError: the options are neither None nor a dictionary.
     """
     if options is not None and not isinstance(options, Mapping):
-        raise ArgumentError(f"options={shown(options)}: must be a dictionary such as {{'task_id': …}}, or None")
+        raise ArgumentError(
+            f"options={shown(options)}: must be a dictionary such as {{'task_id': …}}, or None"
+        )
 
 
 def strings(patterns: object, keyword: str) -> list[str]:
@@ -167,7 +183,9 @@ def strings(patterns: object, keyword: str) -> list[str]:
     texts = [one for one in given if isinstance(one, str)]
     if len(texts) == len(given):
         return texts
-    raise ArgumentError(f"{keyword}={shown(patterns)}: must be a task id or a list of them, as strings")
+    raise ArgumentError(
+        f"{keyword}={shown(patterns)}: must be a task id or a list of them, as strings"
+    )
 
 
 def matching(ids: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
@@ -191,7 +209,10 @@ def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> 
         ids = matching(ids, wanted)
         if not ids:
             example = next(iter(tasks.ids(split)), None)
-            raise TaskError(f"tasks={shown(wanted)} selects nothing of split {split!r}; an id there looks like {example!r}")
+            raise TaskError(
+                f"tasks={shown(wanted)} selects nothing of split {split!r}; an id there looks like"
+                f" {example!r}"
+            )
     if not ids:
         raise TaskError(f"split {split!r} has no task")
     return ids

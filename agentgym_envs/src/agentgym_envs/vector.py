@@ -24,11 +24,11 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
 
     Observations are a tuple of strings, and actions any sequence of strings.
 
-    An environment that raises, hangs or dies is reported as truncated with reward 0 and its message in
-    ``infos["error"]``. The next reset makes a new environment. A training loop must drop that episode.
-    With SAME_STEP the reset happens in the same step, and the message is in
-    ``infos["final_info"]["error"]``, with the rest of the episode's last step. If that reset fails too,
-    its message is in ``infos["error"]``.
+    An environment that raises, hangs or dies is reported as truncated with reward 0 and its message
+    in ``infos["error"]``. The next reset makes a new environment. A training loop must drop that
+    episode. With SAME_STEP the reset happens in the same step, and the message is in
+    ``infos["final_info"]["error"]``, with the rest of the episode's last step. If that reset fails
+    too, its message is in ``infos["error"]``.
 
     Args:
         env_id: a registered id.
@@ -53,8 +53,18 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         max_episode_steps: int | None = None,
         **kwargs: Any,
     ):
-        limit: dict[str, Any] = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
-        self._pool = EnvPool(env_id, num_envs, workers=workers, timeout=timeout, start_timeout=start_timeout, **limit, **kwargs)
+        limit: dict[str, Any] = (
+            {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
+        )
+        self._pool = EnvPool(
+            env_id,
+            num_envs,
+            workers=workers,
+            timeout=timeout,
+            start_timeout=start_timeout,
+            **limit,
+            **kwargs,
+        )
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": []}
@@ -66,12 +76,16 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         self._astray = np.ones(num_envs, dtype=bool)  # the caller does not know the state
 
     def reset(  # type: ignore[override]
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Starts all environments, or those of ``options["reset_mask"]`` (bool, shape ``(num_envs,)``).
 
         Args:
-            seed: one number (environment ``i`` gets ``seed + i``) or a list with one per environment.
+            seed: one number (environment ``i`` gets ``seed + i``) or a list with one per
+                environment.
             options: also passed to the environments. A list as ``task_id`` holds one id or None per
                 environment.
 
@@ -104,18 +118,22 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
 
     def step(  # type: ignore[override]
         self, actions: Any
-    ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[
+        tuple[str, ...], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
+    ]:
         """Steps all environments.
 
         Args:
             actions: ``num_envs`` strings.
 
         Returns:
-            Observations (tuple of strings), rewards, terminations and truncations (arrays of shape ``(num_envs,)``), infos.
+            Observations (tuple of strings), rewards, terminations and truncations (arrays of shape
+            ``(num_envs,)``), infos.
 
         Raises:
             ArgumentError: the number of actions is not ``num_envs``.
-            ResetNeeded: an environment was never reset, or the last call was interrupted. With autoreset
+            ResetNeeded: an environment was never reset, or the last call was interrupted. With
+                autoreset
                 DISABLED: an episode is over and was not reset.
         """
         self._check_length("actions", actions)
@@ -131,7 +149,11 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         terminated = np.array([r.terminated for r in results], dtype=bool)
         truncated = np.array([r.truncated or r.error is not None for r in results], dtype=bool)
         self._over = terminated | truncated
-        infos = self._restart(results) if self.autoreset_mode == AutoresetMode.SAME_STEP else self._keep_all(results)
+        infos = (
+            self._restart(results)
+            if self.autoreset_mode == AutoresetMode.SAME_STEP
+            else self._keep_all(results)
+        )
         self._astray[:] = False
         return tuple(self._observations), rewards, terminated, truncated, infos
 
@@ -156,10 +178,15 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
     def _check_started(self) -> None:
         if self._astray.any():
             astray = np.flatnonzero(self._astray).tolist()
-            raise ResetNeeded(f"environments {astray} were never reset, or the last call was interrupted: reset them")
+            raise ResetNeeded(
+                f"environments {astray} were never reset, or the last call was interrupted: reset"
+                " them"
+            )
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             over = np.flatnonzero(self._over).tolist()
-            raise ResetNeeded(f"environments {over} are over: reset them with options['reset_mask']")
+            raise ResetNeeded(
+                f"environments {over} are over: reset them with options['reset_mask']"
+            )
 
     def _keep(self, result: Result, infos: dict[str, Any]) -> dict[str, Any]:
         self._observations[result.index] = result.observation
@@ -181,10 +208,14 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             self._pool.reset(i)
         begun = {r.index: r for r in self._gather(over)}
         infos: dict[str, Any] = {}
-        for last in results:  # in this order, because the first environment with a key decides the type of its array
+        for last in (
+            results
+        ):  # in this order, because the first environment with a key decides the type of its array
             i = last.index
             if i in begun:
-                infos = self._add_info(infos, {"final_obs": last.observation, "final_info": _info(last)}, i)
+                infos = self._add_info(
+                    infos, {"final_obs": last.observation, "final_info": _info(last)}, i
+                )
                 self._over[i] = begun[i].error is not None
             infos = self._keep(begun.get(i, last), infos)
         return infos

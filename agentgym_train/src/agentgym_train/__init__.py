@@ -1,7 +1,7 @@
 """A DeepSpeed ZeRO trainer for multi-turn reinforcement learning over any Gymnasium text environment.
 
-Plugins import everything that they need from this module; ``__init__.pyi`` lists the names. A name is loaded at its first use,
-so ``import agentgym_train`` loads no torch.
+Plugins import everything that they need from this module; ``__init__.pyi`` lists the names. A name
+is loaded at its first use, so ``import agentgym_train`` loads no torch.
 """
 
 import lazy_loader

@@ -19,7 +19,11 @@ from agentgym_train.plugins import KINDS, culprit, resolved
 from agentgym_train.reward.config import load
 from agentgym_train.run.launch import check_launcher, launch_command, process_count
 
-app = typer.Typer(help="Multi-turn reinforcement learning for language-model agents.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Multi-turn reinforcement learning for language-model agents.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 config_app = typer.Typer(help="Configurations.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
 out = Console()
@@ -36,10 +40,18 @@ def run(
     set_: Overrides = None,
     processes: Annotated[int, typer.Option(min=1, help="Training processes on this machine.")] = 1,
     hostfile: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="DeepSpeed's list of machines that share the run folder.")
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="DeepSpeed's list of machines that share the run folder.",
+        ),
     ] = None,
 ) -> None:
-    """Trains a policy, or a reward model if the file has comparisons. A repeated call resumes from the newest checkpoint."""
+    """Trains a policy, or a reward model if the file has comparisons.
+
+    A repeated call resumes from the newest checkpoint.
+    """
     check_launcher(os.environ)
     from agentgym_train.engine import checkpoint
     from agentgym_train.reporting import report
@@ -52,9 +64,16 @@ def run(
     lock.share()
     folder = Path(config.run.folder)
     here = processes == 1 and hostfile is None
-    status = attempt(folder) if here else subprocess.call(launch_command(folder, processes, hostfile))
+    status = (
+        attempt(folder) if here else subprocess.call(launch_command(folder, processes, hostfile))
+    )
     if status:
-        err.print(checkpoint.where_to_go_on(folder, steps=config.run.steps), markup=False, highlight=False, soft_wrap=True)
+        err.print(
+            checkpoint.where_to_go_on(folder, steps=config.run.steps),
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
     if here:
         leave(status)
     raise typer.Exit(status)
@@ -99,8 +118,12 @@ def leave(status: int) -> NoReturn:
 @app.command("eval")
 @user_errors
 def evaluate(
-    checkpoint: Annotated[Path, typer.Argument(help="A run folder, a checkpoint, or a model folder.")],
-    config_file: Annotated[Path | None, typer.Option("--config", help="A TOML file (default: the run's).")] = None,
+    checkpoint: Annotated[
+        Path, typer.Argument(help="A run folder, a checkpoint, or a model folder.")
+    ],
+    config_file: Annotated[
+        Path | None, typer.Option("--config", help="A TOML file (default: the run's).")
+    ] = None,
     set_: Overrides = None,
 ) -> None:
     """Plays held-out tasks with a checkpoint."""
@@ -114,7 +137,10 @@ def evaluate(
 def list_plugins() -> None:
     """Lists all built-in and installed algorithms, curricula, generators, sources, scorers, trackers and environments."""
     table = Table("kind", "name", "from")
-    for kind, group in {**{kind.section: kind.group for kind in KINDS}, "environment": ENVIRONMENTS}.items():
+    for kind, group in {
+        **{kind.section: kind.group for kind in KINDS},
+        "environment": ENVIRONMENTS,
+    }.items():
         for name, point in discover(group).items():
             table.add_row(kind, name, distribution(point))
     out.print(table)
@@ -124,7 +150,12 @@ def list_plugins() -> None:
 @user_errors
 def show(config_file: ConfigFile, set_: Overrides = None) -> None:
     """Prints a configuration with all defaults, those of its plugins included."""
-    out.print(configuration.dumps(resolved(load(config_file, set_ or []))), markup=False, highlight=False, soft_wrap=True)
+    out.print(
+        configuration.dumps(resolved(load(config_file, set_ or []))),
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 if __name__ == "__main__":

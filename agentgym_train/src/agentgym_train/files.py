@@ -13,7 +13,8 @@ from agentgym_train.errors import RunFolderError
 def writing(path: Path) -> Iterator[None]:
     """Names the file in the error when what is done inside cannot write.
 
-    torch, tokenizers and safetensors report a full disk by errors of their own kinds, known only by their text.
+    torch, tokenizers and safetensors report a full disk by errors of their own kinds, known only by
+    their text.
 
     Raises:
         RunFolderError: the disk is full, or the file cannot be written for another reason.
@@ -21,10 +22,14 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunFolderError(f"cannot write {error.filename or path}: {error.strerror or error}") from error
+        raise RunFolderError(
+            f"cannot write {error.filename or path}: {error.strerror or error}"
+        ) from error
     except Exception as error:
         if "os error" in str(error) or "inline_container" in str(error):
-            raise RunFolderError(f"cannot write {path}, is the disk full? {str(error).splitlines()[0]}") from error
+            raise RunFolderError(
+                f"cannot write {path}, is the disk full? {str(error).splitlines()[0]}"
+            ) from error
         raise
 
 
@@ -64,8 +69,8 @@ def sync(path: Path) -> None:
 class Lock:
     """A run folder's lock: held by this process until it ends or is killed, whichever way.
 
-    The process that was asked to run takes it alone, then shares it with the processes that it starts: the folder stays taken while
-    any of them lives.
+    The process that was asked to run takes it alone, then shares it with the processes that it
+    starts: the folder stays taken while any of them lives.
 
     Args:
         folder: the run folder; it exists.
@@ -83,7 +88,10 @@ class Lock:
             fcntl.flock(self._file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._file.close()
-            raise RunFolderError(f"another run is at work in {folder}: wait for its end, or choose another run.folder") from error
+            raise RunFolderError(
+                f"another run is at work in {folder}: wait for its end, or choose another"
+                " run.folder"
+            ) from error
 
     def share(self) -> None:
         """Lets the processes of this run take it too."""

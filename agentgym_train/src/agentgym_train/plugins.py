@@ -28,7 +28,8 @@ class Kind(Generic[T]):
     Attributes:
         section: the configuration section that names a plugin of this kind.
         group: the entry-point group.
-        options: the base class of its options in ``protocols``, which imports torch: listing plugins does not need that.
+        options: the base class of its options in ``protocols``, which imports torch: listing
+            plugins does not need that.
         working: the base class of the objects that ``build`` returns.
         many: a configuration can have any number of them, in ``[[section]]`` tables.
     """
@@ -63,7 +64,8 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
     Raises:
         UnknownName: no plugin has this name.
         ConfigError: an option is unknown, or has an invalid value.
-        BrokenPlugin: the plugin does not import, is not a dataclass, cannot be created, or lacks methods.
+        BrokenPlugin: the plugin does not import, is not a dataclass, cannot be created, or lacks
+            methods.
     """
     from agentgym_train import protocols
 
@@ -71,7 +73,9 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
     name = rest.pop("name", None)
     if not isinstance(name, str):
         known = ", ".join(discover(kind.group))
-        raise ConfigError(f"configuration key '{kind.section}.name' must be one of {known}, not {name!r}")
+        raise ConfigError(
+            f"configuration key '{kind.section}.name' must be one of {known}, not {name!r}"
+        )
     cls = load(kind.group, name)
     who = _title(discover(kind.group)[name])
     if not (isinstance(cls, type) and is_dataclass(cls)):
@@ -126,12 +130,17 @@ def make_parts(
         The plugins, and their tables with every option written out.
 
     Raises:
-        AgentGymError: as :func:`make`, with the part's number, or a part that is such a whole itself.
+        AgentGymError: as :func:`make`, with the part's number, or a part that is such a whole
+            itself.
     """
     key = f"{kind.section}.parts"
-    made = tuple(make(replace(kind, section=f"{key}.{number}"), table) for number, table in enumerate(tables))
+    made = tuple(
+        make(replace(kind, section=f"{key}.{number}"), table) for number, table in enumerate(tables)
+    )
     if any(isinstance(part, whole) for part in made):
-        raise ConfigError(f"configuration key {key!r}: a part is {called} itself: list its parts in its place")
+        raise ConfigError(
+            f"configuration key {key!r}: a part is {called} itself: list its parts in its place"
+        )
     return made, tuple(options(table, part) for table, part in zip(tables, made, strict=True))
 
 
@@ -142,7 +151,8 @@ def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
     made: protocols.Algorithm = make_object(ALGORITHM, options)
     if unknown := sorted(set(made.required_streams) - STREAMS.keys()):
         raise BrokenPlugin(
-            f"{title(made)} requires the stream {unknown[0]!r}, which no component produces; there are: {', '.join(STREAMS)}"
+            f"{title(made)} requires the stream {unknown[0]!r}, which no component produces; there"
+            f" are: {', '.join(STREAMS)}"
         )
     return made
 
@@ -163,14 +173,23 @@ def verify(made: object, base: type, who: str) -> None:
 def _require(cls: type, base: type, who: str) -> None:
     """Rejects a class of options that is not a subclass of its base class, or leaves one of its methods abstract."""
     if not issubclass(cls, base):
-        raise BrokenPlugin(f"{who}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}")
-    if missing := [name for kind in cls.__mro__ for name in vars(kind) if name in cls.__abstractmethods__]:  # type: ignore[attr-defined]
+        raise BrokenPlugin(
+            f"{who}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}"
+        )
+    if missing := [
+        name for kind in cls.__mro__ for name in vars(kind) if name in cls.__abstractmethods__
+    ]:  # type: ignore[attr-defined]
         raise BrokenPlugin(f"{who}: {cls.__name__} lacks {', '.join(dict.fromkeys(missing))}")
 
 
 def _members(base: type) -> list[tuple[str, Any]]:
     """Returns the public members of a base class and of its bases, in their order."""
-    found = {name: member for kind in reversed(base.__mro__[:-1]) for name, member in vars(kind).items() if name[0] != "_"}
+    found = {
+        name: member
+        for kind in reversed(base.__mro__[:-1])
+        for name, member in vars(kind).items()
+        if name[0] != "_"
+    }
     return list(found.items())
 
 
@@ -186,9 +205,16 @@ def resolved(config: S) -> S:
     return replace(
         config,
         algorithm=options(config.algorithm, make_algorithm(config.algorithm)),
-        curriculum=_curriculum(config.curriculum) if config.curriculum or not all(e.curriculum for e in config.envs) else {},
+        curriculum=(
+            _curriculum(config.curriculum)
+            if config.curriculum or not all(e.curriculum for e in config.envs)
+            else {}
+        ),
         envs=tuple(
-            replace(env, curriculum=env.curriculum and _curriculum(env.curriculum, f"{table}.curriculum"))
+            replace(
+                env,
+                curriculum=env.curriculum and _curriculum(env.curriculum, f"{table}.curriculum"),
+            )
             for table, env in zip(_sections("env", len(config.envs)), config.envs, strict=True)
         ),
         generator=options(config.generator, make(GENERATOR, config.generator)),
@@ -214,7 +240,9 @@ def _sections(section: str, count: int) -> list[str]:
 def options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
     """Returns a section with every option of its plugin, defaults too, as plain data without None, for which TOML has no word."""
     names = {f.name for f in fields(made) if f.init}
-    plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(made, mode="json", include=names)
+    plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(
+        made, mode="json", include=names
+    )
     return {"name": section["name"], **without_none(plain)}
 
 
@@ -224,7 +252,9 @@ def title(plugin: object) -> str:
     The object is the plugin's options, or was built by them in the same module.
     """
     module = type(plugin).__module__
-    found = [one for kind in KINDS for one in discover(kind.group).values() if module == _module(one)]
+    found = [
+        one for kind in KINDS for one in discover(kind.group).values() if module == _module(one)
+    ]
     for one in sorted(found, key=lambda one: one.load() is not type(plugin)):
         return _title(one)
     return type(plugin).__name__
@@ -232,10 +262,21 @@ def title(plugin: object) -> str:
 
 def culprit(error: BaseException) -> str | None:
     """Returns the third-party plugin in whose code an error was raised, or None."""
-    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    theirs = [found for kind in KINDS for found in discover(kind.group).values() if distribution(found) != OURS]
+    modules = [
+        frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    theirs = [
+        found
+        for kind in KINDS
+        for found in discover(kind.group).values()
+        if distribution(found) != OURS
+    ]
     for module in reversed(modules):
-        near = [found for found in theirs if _module(found).partition(".")[0] == module.partition(".")[0]]
+        near = [
+            found
+            for found in theirs
+            if _module(found).partition(".")[0] == module.partition(".")[0]
+        ]
         for found in sorted(near, key=lambda found: _module(found) != module):
             return _title(found)
     return None

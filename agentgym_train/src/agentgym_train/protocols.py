@@ -1,12 +1,16 @@
-"""The base classes of plugins. Each plugin is loaded by name through an entry point (see ``plugins.py``).
+"""The base classes of plugins.
 
-All kinds follow one pattern. An entry point names a frozen dataclass of options: its fields are keys of the configuration
-file, and an unknown key is an error. The method ``build`` returns the object that works in the run. An algorithm, a
-curriculum or a scorer without state is its own options: ``build`` returns itself by default.
+Each plugin is loaded by name through an entry point (see ``plugins.py``).
 
-The options of a kind inherit from ``AlgorithmPlugin``, ``CurriculumPlugin``, ``GeneratorPlugin``, ``SourcePlugin``,
-``ScorerPlugin`` or ``TrackerPlugin``. The working objects inherit from ``Algorithm``, ``Curriculum``, ``Generator`` (which
-starts a ``Session``), ``Source``, ``Scorer`` or ``Tracker``.
+All kinds follow one pattern. An entry point names a frozen dataclass of options: its fields are
+keys of the configuration file, and an unknown key is an error. The method ``build`` returns the
+object that works in the run. An algorithm, a curriculum or a scorer without state is its own
+options: ``build`` returns itself by default.
+
+The options of a kind inherit from ``AlgorithmPlugin``, ``CurriculumPlugin``, ``GeneratorPlugin``,
+``SourcePlugin``, ``ScorerPlugin`` or ``TrackerPlugin``. The working objects inherit from
+``Algorithm``, ``Curriculum``, ``Generator`` (which starts a ``Session``), ``Source``, ``Scorer`` or
+``Tracker``.
 
 A method without ``@abstractmethod`` is a hook: override it only if its default does not fit.
 """
@@ -51,9 +55,12 @@ class Sampling:
 
 
 class Session(ABC):
-    """Episodes in progress, one per row. It keeps the state that makes continuing cheap, such as a key-value cache.
+    """Episodes in progress, one per row.
 
-    A submitted row is polled before any other call concerns it. A session may be dropped at any time.
+    It keeps the state that makes continuing cheap, such as a key-value cache.
+
+    A submitted row is polled before any other call concerns it. A session may be dropped at any
+    time.
     """
 
     @abstractmethod
@@ -64,7 +71,8 @@ class Session(ABC):
     def poll(self) -> dict[int, Sample]:
         """Returns the new samples by row.
 
-        It blocks until at least one submitted row is sampled. Without a submitted row it returns an empty dictionary.
+        It blocks until at least one submitted row is sampled. Without a submitted row it returns an
+        empty dictionary.
         """
 
     @abstractmethod
@@ -79,8 +87,8 @@ class Session(ABC):
 class Generator(ABC):
     """Token ids in, token ids and log-probabilities out.
 
-    A generator is built with the initial weights and can sample at once. It sleeps while the policy learns. Between ``sleep``
-    and ``load`` the trainer samples nothing.
+    A generator is built with the initial weights and can sample at once. It sleeps while the policy
+    learns. Between ``sleep`` and ``load`` the trainer samples nothing.
     """
 
     @abstractmethod
@@ -88,7 +96,8 @@ class Generator(ABC):
         """Copies the policy's weights.
 
         Args:
-            weights: (name, full tensor) pairs; a tied weight comes under one of its names or under both. The tensors belong to
+            weights: (name, full tensor) pairs; a tied weight comes under one of its names or under
+                both. The tensors belong to
                 the policy, so they must be copied.
             version: optimizer steps of these weights.
 
@@ -100,8 +109,8 @@ class Generator(ABC):
     def session(self, seeds: Sequence[int], sampling: Sampling) -> Session:
         """Starts one episode per seed, in rows 0, 1, ….
 
-        The noise of a token is a function of three things only: its episode's seed, its turn (submits of the row since it
-        started or was restarted), and its position in the turn.
+        The noise of a token is a function of three things only: its episode's seed, its turn
+        (submits of the row since it started or was restarted), and its position in the turn.
         """
 
     @abstractmethod
@@ -123,8 +132,14 @@ class GeneratorPlugin(ABC):
 
 STREAMS = {
     "reference": "log-probabilities under the initial policy",
-    "old": "log-probabilities under the policy before the update, computed by the trainer and not by the generator",
-    "value": "estimates of the return by a critic before the update; the loss gets ``forward.value_BT``, with gradient",
+    "old": (
+        "log-probabilities under the policy before the update, computed by the trainer and not by"
+        " the generator"
+    ),
+    "value": (
+        "estimates of the return by a critic before the update; the loss gets ``forward.value_BT``,"
+        " with gradient"
+    ),
     "entropy": "no stream: the loss gets ``forward.bonus_BT``, an entropy with gradient",
 }
 """The streams that an algorithm can require, and their contents."""
@@ -139,7 +154,10 @@ class AlgorithmPlugin(ABC):
 
 
 class Algorithm(AlgorithmPlugin):
-    """Computes advantages and a loss. ``algorithms.policy_gradient.PolicyGradient`` is a base class for most algorithms."""
+    """Computes advantages and a loss.
+
+    ``algorithms.policy_gradient.PolicyGradient`` is a base class for most algorithms.
+    """
 
     whole_groups: ClassVar[bool] = False
     """The loss couples the trajectories of a group, so they must be in one micro-batch."""
@@ -158,11 +176,13 @@ class Algorithm(AlgorithmPlugin):
         return ()
 
     @abstractmethod
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Returns the batch with the streams that ``loss`` reads, usually "advantage".
 
-        All processes call it, each with its groups; ``distributed`` sums over processes. ``batch.episode_B`` numbers the
-        trajectories of ``groups`` in order.
+        All processes call it, each with its groups; ``distributed`` sums over processes.
+        ``batch.episode_B`` numbers the trajectories of ``groups`` in order.
         """
 
     @abstractmethod
@@ -176,8 +196,9 @@ class Algorithm(AlgorithmPlugin):
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the summed loss of a micro-batch, and sums to log.
 
-        The loss must depend on ``forward.logp_BT``, and on ``forward.value_BT`` if "value" is required. That holds for an idle
-        micro-batch too: every process runs the same number of micro-batches.
+        The loss must depend on ``forward.logp_BT``, and on ``forward.value_BT`` if "value" is
+        required. That holds for an idle micro-batch too: every process runs the same number of
+        micro-batches.
         """
 
 
@@ -190,7 +211,10 @@ class CurriculumPlugin(ABC):
 
 
 class Curriculum(CurriculumPlugin):
-    """Sets the horizon of a step, and can choose its tasks. The defaults fit a curriculum that depends on the step alone."""
+    """Sets the horizon of a step, and can choose its tasks.
+
+    The defaults fit a curriculum that depends on the step alone.
+    """
 
     def build(self) -> "Curriculum":
         """Returns itself: a curriculum of the step alone has no state."""
@@ -198,7 +222,10 @@ class Curriculum(CurriculumPlugin):
 
     @abstractmethod
     def horizon(self, step: int) -> int:
-        """Returns the number of turns that an episode may take at a step (counted from 0). Must not change the state."""
+        """Returns the number of turns that an episode may take at a step (counted from 0).
+
+        Must not change the state.
+        """
 
     def difficulties(self, step: int) -> tuple[int, int] | None:
         """Returns the lowest and the highest difficulty of a step's tasks (counted from 0), or None for all tasks.
@@ -245,7 +272,10 @@ class RunContext:
 
 
 class Source(ABC):
-    """Provides the episodes of a step. They depend on the run's seed, the step and the policy only."""
+    """Provides the episodes of a step.
+
+    They depend on the run's seed, the step and the policy only.
+    """
 
     @property
     def failures(self) -> Sequence[Failure]:
@@ -254,9 +284,12 @@ class Source(ABC):
 
     @abstractmethod
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Returns this process's groups of a step (counted from 0). Group numbers are unique over all processes.
+        """Returns this process's groups of a step (counted from 0).
 
-        A group that the policy did not just play is marked ``from_dataset``: it does not count in the policy's success rate.
+        Group numbers are unique over all processes.
+
+        A group that the policy did not just play is marked ``from_dataset``: it does not count in
+        the policy's success rate.
 
         Args:
             step: the step, from 0.
@@ -286,7 +319,10 @@ class ScorerPlugin(ABC):
     """The options of a scorer."""
 
     learned: ClassVar[bool] = False
-    """The score comes from a trained model. The metrics then include the KL divergence from the initial policy."""
+    """The score comes from a trained model.
+
+    The metrics then include the KL divergence from the initial policy.
+    """
 
     def check(self, config: Config, training: Description) -> None:
         """Raises an error, before any work, if the scorer cannot work with this configuration."""
@@ -297,7 +333,10 @@ class ScorerPlugin(ABC):
 
 
 class Scorer(ScorerPlugin):
-    """Changes the rewards of episodes before the update. Scores and successes stay the environment's."""
+    """Changes the rewards of episodes before the update.
+
+    Scores and successes stay the environment's.
+    """
 
     def build(self, context: RunContext) -> "Scorer":
         """Returns itself: a scorer without state is its own options."""
@@ -307,7 +346,8 @@ class Scorer(ScorerPlugin):
     def score(self, groups: Sequence[Group]) -> list[Group]:
         """Returns this process's groups of a step with new rewards, as new objects (see ``scorers.rewards.rewarded``).
 
-        Equal groups get equal rewards at any time. An exception stops the run: there is no default reward.
+        Equal groups get equal rewards at any time. An exception stops the run: there is no default
+        reward.
         """
 
 

@@ -1,4 +1,7 @@
-"""The training loop. Data flows from top to bottom; each name is a file or folder beside this one."""
+"""The training loop.
+
+Data flows from top to bottom; each name is a file or folder beside this one.
+"""
 
 import json
 import time
@@ -66,12 +69,16 @@ class Trainer:
         self.engines = critic.engines(config, model, model_path, kind, universal=universal)
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
         dtype = getattr(torch, config.model.dtype)
-        self.generator: Generator = plugins.make_object(plugins.GENERATOR, config.generator, model_path, self.engine.device, dtype)
+        self.generator: Generator = plugins.make_object(
+            plugins.GENERATOR, config.generator, model_path, self.engine.device, dtype
+        )
         self.distributed = self.engine.distributed
         self.producers = self._producers(model_path)
         self.start = self._resume(newest) if newest else 0
         owner = self.distributed.is_main
-        self.rows, self.failed = (MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES)
+        self.rows, self.failed = (
+            MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES
+        )
         lost = (row["env"] for row in self.failed.kept if row["given_up"] and not row["evaluation"])
         self.given_up = Counter(lost)
         self.generator.load(self.engine.weights(), self.engine.steps)
@@ -97,7 +104,8 @@ class Trainer:
             evaluate: plays held-out tasks after a step (counted from 1).
 
         Raises:
-            ConfigError: no episode fits into the context, or no task is as difficult as the curriculum asks.
+            ConfigError: no episode fits into the context, or no task is as difficult as the
+                curriculum asks.
             FaultBudgetError: more episodes failed than ``env.failure_budget``.
             TrainingError: a loss or gradient is not finite.
         """
@@ -111,7 +119,9 @@ class Trainer:
                 played = [env.score(part) for env, part in zip(self.envs, raw_groups, strict=True)]
                 groups = [group for part in played for group in part]
                 self.generator.sleep()
-                failures = [self.note_failures(step + 1, env, env.source.failures) for env in self.envs]
+                failures = [
+                    self.note_failures(step + 1, env, env.source.failures) for env in self.envs
+                ]
                 self.check_failures(step)
                 collected = time.monotonic()
                 learned = self.update(step, groups)
@@ -120,7 +130,13 @@ class Trainer:
                 means = self.summarise(step, played, failures, raw_groups=raw_groups)
                 self.observe(learned, means)
                 seconds = {"collect": collected - began, "update": time.monotonic() - collected}
-                row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
+                row = {
+                    "step": step + 1,
+                    **learned,
+                    **means,
+                    "time": seconds,
+                    "memory": metrics.memory(),
+                }
                 self.rows.write(row)
                 log(row, groups)
                 if every and (step + 1) % every == 0 and step + 1 < run.steps:
@@ -132,16 +148,32 @@ class Trainer:
         """Learns from a step's groups; returns the update's metrics."""
         config = self.config.engine
         batch = streams.fill(
-            pack(groups), self.required_streams, self.producers, distributed=self.distributed, max_tokens=config.micro_batch_tokens
+            pack(groups),
+            self.required_streams,
+            self.producers,
+            distributed=self.distributed,
+            max_tokens=config.micro_batch_tokens,
         )
         batch = self.algorithm.compute_advantages(batch, groups, self.distributed)
         try:
-            return update(self.engine, self.algorithm, batch, groups=self.config.groups, config=config, critic=self.critic)
+            return update(
+                self.engine,
+                self.algorithm,
+                batch,
+                groups=self.config.groups,
+                config=config,
+                critic=self.critic,
+            )
         except NotFiniteError as error:
             raise TrainingError(self._write_blamed(step, error, groups)) from error
 
     def summarise(
-        self, step: int, played: list[list[Group]], failures: list[list[Failure]], *, raw_groups: list[list[Group]]
+        self,
+        step: int,
+        played: list[list[Group]],
+        failures: list[list[Failure]],
+        *,
+        raw_groups: list[list[Group]],
     ) -> dict[str, Any]:
         """Returns the step's episode metrics over all processes, and under "env" those of each of several environments.
 
@@ -155,32 +187,53 @@ class Trainer:
             ConfigError: not one episode has room for an action.
         """
         totals = [
-            metrics.totals(part, self.distributed, env.task_difficulty, raw_groups=own if env.config.scorer else None)
+            metrics.totals(
+                part,
+                self.distributed,
+                env.task_difficulty,
+                raw_groups=own if env.config.scorer else None,
+            )
             | metrics.failed(lost)
             for env, part, own, lost in zip(self.envs, played, raw_groups, failures, strict=True)
         ]
         means = metrics.means(metrics.summed(totals))
         if not means["action_tokens"] and means.get("truncated_context") and not any(failures):
             raise ConfigError(
-                f"no episode of step {step + 1} fits: its first prompt and rollout.max_new_tokens="
-                f"{self.config.rollout.max_new_tokens} exceed model.max_context={self.config.model.max_context}"
+                f"no episode of step {step + 1} fits: its first prompt and"
+                f" rollout.max_new_tokens={self.config.rollout.max_new_tokens} exceed"
+                f" model.max_context={self.config.model.max_context}"
             )
         horizons = [env.horizon(step) for env in self.envs]
-        own = [{"horizon": horizon, **metrics.means(total)} for horizon, total in zip(horizons, totals, strict=True)]
-        each = {env.name: row for env, row in zip(self.envs, own, strict=True)} if len(own) > 1 else {}
+        own = [
+            {"horizon": horizon, **metrics.means(total)}
+            for horizon, total in zip(horizons, totals, strict=True)
+        ]
+        each = (
+            {env.name: row for env, row in zip(self.envs, own, strict=True)} if len(own) > 1 else {}
+        )
         return {"horizon": max(horizons), **means} | ({"env": each} if each else {})
 
     def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
-        """Passes each curriculum the metrics of its environment. Steps without an episode are skipped."""
+        """Passes each curriculum the metrics of its environment.
+
+        Steps without an episode are skipped.
+        """
         for env in self.envs:
             own = means.get("env", {}).get(env.name, means)
             if "success" in own:
                 env.curriculum.observe(learned | own)
 
-    def note_failures(self, step: int, env: TrainingEnv, failures: Sequence[Failure], *, evaluation: bool = False) -> list[Failure]:
+    def note_failures(
+        self, step: int, env: TrainingEnv, failures: Sequence[Failure], *, evaluation: bool = False
+    ) -> list[Failure]:
         """Writes down the failures of an environment in a step, or in the evaluation after it; returns those of all processes."""
         everywhere = [f for part in self.distributed.gather(list(failures)) for f in part]
-        self.failed.write(*({"step": step, "env": env.name, "evaluation": evaluation, **asdict(f)} for f in everywhere))
+        self.failed.write(
+            *(
+                {"step": step, "env": env.name, "evaluation": evaluation, **asdict(f)}
+                for f in everywhere
+            )
+        )
         if not evaluation:
             self.given_up[env.name] += sum(f.given_up for f in everywhere)
         return everywhere
@@ -198,20 +251,36 @@ class Trainer:
             self.save(step)
         self.distributed.barrier()
         name, budget = over[0].name, over[0].config.env.failure_budget
-        lost = (r for r in metrics.read(self.failed.path) if r["given_up"] and not r["evaluation"] and r["env"] == name)
-        often = Counter((row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost).most_common(3)
+        lost = (
+            r
+            for r in metrics.read(self.failed.path)
+            if r["given_up"] and not r["evaluation"] and r["env"] == name
+        )
+        often = Counter(
+            (row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost
+        ).most_common(3)
         report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
         raise FaultBudgetError(
-            f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than env.failure_budget={budget}. "
-            f"Most often: {report}. All are in {self.failed.path}. Fix the environment or raise the budget, then run again"
+            f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than"
+            f" env.failure_budget={budget}. Most often: {report}. All are in {self.failed.path}."
+            " Fix the environment or raise the budget, then run again"
         )
 
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
         engine = self.engine
         curricula = {env.name: env.curriculum.state_dict() for env in self.envs}
-        state = checkpoint.State(step, curricula, self.config.engine.zero_stage, self.distributed.size, self.shape)
-        checkpoint.save(self.folder, state, engine, self.tokenizer, keep=self.config.run.keep, critic=self.critic)
+        state = checkpoint.State(
+            step, curricula, self.config.engine.zero_stage, self.distributed.size, self.shape
+        )
+        checkpoint.save(
+            self.folder,
+            state,
+            engine,
+            self.tokenizer,
+            keep=self.config.run.keep,
+            critic=self.critic,
+        )
 
     def close(self) -> None:
         """Frees the engines."""
@@ -220,7 +289,9 @@ class Trainer:
 
     def _resume(self, folder: Path) -> int:
         """Restores a checkpoint; returns the steps done."""
-        state = checkpoint.restore(folder, self.engines, model=self.shape, zero_stage=self.config.engine.zero_stage)
+        state = checkpoint.restore(
+            folder, self.engines, model=self.shape, zero_stage=self.config.engine.zero_stage
+        )
         for env in self.envs:
             env.curriculum.load_state_dict(state.curricula[env.name])
         return state.step
@@ -234,19 +305,28 @@ class Trainer:
             "value": lambda micro: values(micro.to(device)),
         }
         if "reference" in self.required_streams:
-            reference = load_model(model_path, self.config.model.dtype).to(device).requires_grad_(False)
+            reference = (
+                load_model(model_path, self.config.model.dtype).to(device).requires_grad_(False)
+            )
             temperature = self.config.rollout.temperature
-            producers["reference"] = lambda micro: token_logps(reference, micro.to(device), temperature).logp_BT
+            producers["reference"] = lambda micro: (
+                token_logps(reference, micro.to(device), temperature).logp_BT
+            )
         return producers
 
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
         """Writes the episodes, of all processes, that a loss or gradient came from; returns what to tell the user."""
         episodes = [t for g in groups for t in g.trajectories]
-        blamed = [t for part in self.distributed.gather([asdict(episodes[i]) for i in error.episodes]) for t in part]
+        blamed = [
+            t
+            for part in self.distributed.gather([asdict(episodes[i]) for i in error.episodes])
+            for t in part
+        ]
         file = self.folder / f"not-finite-step-{step + 1:06d}.json"
         if self.distributed.is_main:
             write_whole(file, json.dumps(blamed, indent=1) + "\n")
         return (
-            f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or engine.max_grad_norm may help; "
-            f"running again goes on from {checkpoint.latest(self.folder) or 'the start'}"
+            f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or"
+            " engine.max_grad_norm may help; running again goes on from"
+            f" {checkpoint.latest(self.folder) or 'the start'}"
         )

@@ -39,8 +39,16 @@ def no_thread_is_left():
 
 @pytest.fixture
 def generator():
-    shape = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1}
-    return BackgroundGenerator(Qwen2ForCausalLM(Qwen2Config(vocab_size=20, **shape)).eval().requires_grad_(False))
+    shape = {
+        "hidden_size": 16,
+        "intermediate_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+    }
+    return BackgroundGenerator(
+        Qwen2ForCausalLM(Qwen2Config(vocab_size=20, **shape)).eval().requires_grad_(False)
+    )
 
 
 def test_what_is_done_is_given_while_the_rest_is_sampled(generator):
@@ -83,7 +91,13 @@ def test_a_session_that_is_dropped_at_work_leaves_no_thread(generator):
 def configured(home, generator):
     raw = {
         "run": {"folder": str(home / generator), "steps": 2},
-        "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 6, "workers": 1},
+        "env": {
+            "id": "agentgym/Maze-v1",
+            "kwargs": {"rooms": [3]},
+            "groups": 3,
+            "group_size": 6,
+            "workers": 1,
+        },
         "model": {"path": str(home / "model"), "max_context": 256},
         "scratch": {"hidden": 32, "episodes": 60, "steps": 80, "turns": 6},
         "rollout": {"max_new_tokens": 4, "batch_wait": 0.0},
@@ -101,19 +115,36 @@ def train(home, generator, training):
     config = configured(home, generator)
     model, folder = config.model.path, claim_folder(config)
     tokenizer = prepare.load_tokenizer(model)
-    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, envs=make_training_envs(config, [training], tokenizer))
+    trainer = Trainer(
+        config,
+        folder,
+        model_path=model,
+        tokenizer=tokenizer,
+        envs=make_training_envs(config, [training], tokenizer),
+    )
     trainer.train(lambda row, groups: None, lambda step: None)
     weights = {name: weight.clone() for name, weight in trainer.engine.weights()}
     trainer.engine.close()
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()], weights
+    return [
+        json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()
+    ], weights
 
 
 def test_a_run_learns_what_it_would_with_the_embedded_generator(tmp_path):
     """Samples and episodes are equal; log-probabilities and dependent metrics agree to rounding."""
     made = configured(tmp_path, "hf")
-    scratch.make(tmp_path / "model", made.envs, made.scratch, seed=0, max_context=256, progress=lambda *_: None)
+    scratch.make(
+        tmp_path / "model",
+        made.envs,
+        made.scratch,
+        seed=0,
+        max_context=256,
+        progress=lambda *_: None,
+    )
     training, _ = prepare.describe(made)
-    (ours, ours_after), (theirs, theirs_after) = (train(tmp_path, name, training) for name in ("background", "hf"))
+    (ours, ours_after), (theirs, theirs_after) = (
+        train(tmp_path, name, training) for name in ("background", "hf")
+    )
     for one, other in zip(ours, theirs, strict=True):
         for key in metrics.MEASURED:
             del one[key], other[key]

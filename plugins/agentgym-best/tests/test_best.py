@@ -9,13 +9,19 @@ from agentgym_train.testing import check_algorithm
 
 
 def trajectory(*rewards):
-    return Trajectory("", 0, [Turn("", [1], [2, 3], [-1.0, -1.0], reward=reward) for reward in rewards])
+    return Trajectory(
+        "", 0, [Turn("", [1], [2, 3], [-1.0, -1.0], reward=reward) for reward in rewards]
+    )
 
 
 def chosen(returns, **options):
-    groups = [Group(number, [trajectory(reward) for reward in row]) for number, row in enumerate(returns)]
+    groups = [
+        Group(number, [trajectory(reward) for reward in row]) for number, row in enumerate(returns)
+    ]
     algorithm = plugins.make_algorithm({"name": "best", **options})
-    advantage_BT = algorithm.compute_advantages(pack(groups), groups, Distributed()).streams["advantage"]
+    advantage_BT = algorithm.compute_advantages(pack(groups), groups, Distributed()).streams[
+        "advantage"
+    ]
     assert advantage_BT[:, 0].tolist() == [0.0] * len(advantage_BT), "the observation has none"
     return advantage_BT[:, 1].tolist()
 
@@ -28,7 +34,9 @@ def test_the_best_of_each_group():
 def test_with_a_discount_the_faster_of_two_successes_is_the_best():
     groups = [Group(0, [trajectory(0.0, 1.0), trajectory(1.0, 0.0)])]
     for gamma, best in ((1.0, []), (0.5, [1])):
-        credited = plugins.make_algorithm({"name": "best", "gamma": gamma}).compute_advantages(pack(groups), groups, Distributed())
+        credited = plugins.make_algorithm({"name": "best", "gamma": gamma}).compute_advantages(
+            pack(groups), groups, Distributed()
+        )
         assert credited.streams["advantage"].any(1).nonzero().flatten().tolist() == best
 
 

@@ -23,7 +23,9 @@ def test_it_is_what_the_trainer_relies_on():
     assert check_curriculum({"name": "linear", "start": 3, "limit": 8, "delta": 2, "every": 2})
 
 
-@pytest.mark.parametrize("options", [{"start": 0}, {"every": 0}, {"limit": 2}, {"delta": -1}, {"delta": 0.5}])
+@pytest.mark.parametrize(
+    "options", [{"start": 0}, {"every": 0}, {"limit": 2}, {"delta": -1}, {"delta": 0.5}]
+)
 def test_schedules_that_cannot_be_are_refused(options):
     with pytest.raises(ConfigError):
         make(**options)
@@ -62,7 +64,13 @@ def test_the_trainer_follows_it(tmp_path):
     }
     (tmp_path / "run.toml").write_text(tomli_w.dumps(config))
     command = [sys.executable, "-m", "agentgym_train.cli", "run", str(tmp_path / "run.toml")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["horizon"] for line in lines] == [1, 2, 2]

@@ -18,7 +18,12 @@ from agentgym_train.testing import check_source
 
 TALKS = [
     [("user", "Here: lamp"), ("assistant", "take lamp")],
-    [("user", "Exits: north"), ("assistant", "go north"), ("user", "Exits: east"), ("assistant", "go east")],
+    [
+        ("user", "Exits: north"),
+        ("assistant", "go north"),
+        ("user", "Exits: east"),
+        ("assistant", "go east"),
+    ],
     [("user", "Exits: south"), ("assistant", "go south")],
 ]
 
@@ -30,7 +35,10 @@ SEPARATED = (
 
 
 def write(folder, talks=TALKS):
-    lines = [json.dumps({"messages": [{"role": role, "content": text} for role, text in talk]}) for talk in talks]
+    lines = [
+        json.dumps({"messages": [{"role": role, "content": text} for role, text in talk]})
+        for talk in talks
+    ]
     (folder / "talks.jsonl").write_text("\n".join(lines) + "\n")
     return str(folder / "talks.jsonl")
 
@@ -38,7 +46,13 @@ def write(folder, talks=TALKS):
 def configured(folder, **sections):
     raw = {
         "run": {"folder": str(folder / "run"), "steps": 2},
-        "env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3]}, "groups": 3, "group_size": 1, "workers": 1},
+        "env": {
+            "id": "agentgym/Maze-v1",
+            "kwargs": {"rooms": [3]},
+            "groups": 3,
+            "group_size": 1,
+            "workers": 1,
+        },
         "model": {"max_context": 256},
         "scratch": {"hidden": 16, "episodes": 20, "steps": 2, "turns": 4},
         "rollout": {"max_new_tokens": 4},
@@ -58,7 +72,9 @@ def run(tmp_path_factory):
     """A run that learns from the conversations."""
     home = tmp_path_factory.mktemp("run")
     command = [sys.executable, "-m", "agentgym_train.cli", "run", str(configured(home))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
     assert done.returncode == 0, done.stderr
     return home
 
@@ -93,13 +109,18 @@ def test_the_tokens_are_the_templates(run, made):
         messages = [{"role": role, "content": text} for role, text in talk]
         whole = tokenizer.apply_chat_template(messages, chat_template=SEPARATED, tokenize=False)
         assert tokenizer.decode(ids) + "\n" == whole
-        assert [text for turn in t.turns for text in (turn.observation, turn.action)] == [text for _, text in talk]
+        assert [text for turn in t.turns for text in (turn.observation, turn.action)] == [
+            text for _, text in talk
+        ]
         assert (t.score, t.success) == (1.0, True)
 
 
 def test_conversations_are_dealt_in_their_order_again_and_again(made):
     source = made(Distributed(), groups=[1, 4])
-    dealt = [[(group.number, group.trajectories[0].task_id) for group in source.next(step, 1)] for step in range(3)]
+    dealt = [
+        [(group.number, group.trajectories[0].task_id) for group in source.next(step, 1)]
+        for step in range(3)
+    ]
     zero, one, two = (f"conversation {number}" for number in range(3))
     assert dealt == [[(1, zero), (4, one)], [(1, two), (4, zero)], [(1, one), (4, two)]]
 
@@ -109,7 +130,10 @@ def test_none_of_it_was_played_by_the_policy(made):
 
 
 def test_there_are_no_pairs_in_it(tmp_path):
-    with pytest.raises(ConfigError, match="'dpo' learns from groups of 2 episodes, and source 'messages' gives groups of 1:"):
+    with pytest.raises(
+        ConfigError,
+        match="'dpo' learns from groups of 2 episodes, and source 'messages' gives groups of 1:",
+    ):
         check_group_size(configuration.load(configured(tmp_path, algorithm={"name": "dpo"})))
 
 
@@ -124,7 +148,10 @@ def told(*roles, content="a"):
         ("", "holds no conversation"),
         ("no json\n", "line 1 of .* has no messages"),
         ('{"messages": [{"role": "user"}]}\n', "line 1 of .* has no messages"),
-        ('{"messages": [{"role": "user", "content": "a"}]}\n', r"must alternate and end with the assistant, not \['user'\]"),
+        (
+            '{"messages": [{"role": "user", "content": "a"}]}\n',
+            r"must alternate and end with the assistant, not \['user'\]",
+        ),
         ('{"messages": []}\n', "must alternate"),
         (told("assistant", "user"), r"must alternate .*, not \['assistant', 'user'\]"),
         (told("user", "assistant", "user"), "must alternate"),

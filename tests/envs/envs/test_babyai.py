@@ -29,7 +29,9 @@ def worlds():
 
 
 def begin(worlds, task_id):
-    world = worlds[next(s for s, seeds in SEEDS.items() if int(task_id.rpartition("-")[2]) in seeds)]
+    world = worlds[
+        next(s for s, seeds in SEEDS.items() if int(task_id.rpartition("-")[2]) in seeds)
+    ]
     observation, _ = world.reset(options={"task_id": task_id})
     return world, observation
 
@@ -37,7 +39,9 @@ def begin(worlds, task_id):
 def upstream(level, seed):
     """minigrid's own level."""
     assert minigrid
-    env = gymnasium.make(max(i for i in gymnasium.registry if re.fullmatch(rf"BabyAI-{level}-v\d", i))).unwrapped
+    env = gymnasium.make(
+        max(i for i in gymnasium.registry if re.fullmatch(rf"BabyAI-{level}-v\d", i))
+    ).unwrapped
     env.reset(seed=seed)
     return env
 
@@ -65,25 +69,55 @@ def place(worlds, level):
 
 def test_the_words_are_agentgyms():
     seen = View(room((3, 5, Key("grey")), (5, 5, Ball("grey")), at=(4, 6)))
-    assert seen.text == (
-        "In front of you in this room, you can see several objects: There is a grey key 1 1 steps in front of you and 1 steps to "
-        "your left.  There is a grey ball 1 1 steps in front of you and 1 steps to your right.  The room has walls around you. "
-        "You are facing a wall 6 steps away. You are not carrying anything."
+    assert (
+        seen.text
+        == "In front of you in this room, you can see several objects: There is a grey key 1 1"
+        " steps in front of you and 1 steps to your left.  There is a grey ball 1 1 steps in"
+        " front of you and 1 steps to your right.  The room has walls around you. You are facing"
+        " a wall 6 steps away. You are not carrying anything."
     )
 
 
 @pytest.mark.parametrize(
     ("things", "carrying", "words"),
     [
-        ([(4, 5, Door("grey"))], None, "There is a grey closed door 1 right in front of you 2 steps away."),
-        ([(4, 5, Door("red", is_locked=True))], None, "There is a red locked door 1 right in front of you"),
-        ([(4, 5, Door("red", is_open=True))], None, "There is a red open door 1 right in front of you"),
-        ([], None, "You cannot see any objects within sight.The room has walls around you. You are not"),
+        (
+            [(4, 5, Door("grey"))],
+            None,
+            "There is a grey closed door 1 right in front of you 2 steps away.",
+        ),
+        (
+            [(4, 5, Door("red", is_locked=True))],
+            None,
+            "There is a red locked door 1 right in front of you",
+        ),
+        (
+            [(4, 5, Door("red", is_open=True))],
+            None,
+            "There is a red open door 1 right in front of you",
+        ),
+        (
+            [],
+            None,
+            "You cannot see any objects within sight.The room has walls around you. You are not",
+        ),
         ([], Key("red"), "You are carrying a red key."),
-        ([(6, 7, Box("blue"))], None, "There is a blue box 1 0 steps in front of you and 2 steps to your right.  The"),
+        (
+            [(6, 7, Box("blue"))],
+            None,
+            "There is a blue box 1 0 steps in front of you and 2 steps to your right.  The",
+        ),
         ([(4, 5, Ball("red")), (4, 3, Box("red"))], None, "You are facing a box 4 steps away."),
-        ([*WALL, (4, 5, Door("red")), (4, 3, Box("red"))], None, "The room has walls around you. You are not carrying"),
-        ([*WALL, (4, 5, Door("red", is_open=True)), (4, 3, Box("red"))], None, "You are facing a box 4 steps away."),
+        (
+            [*WALL, (4, 5, Door("red")), (4, 3, Box("red"))],
+            None,
+            "The room has walls around you. You are not carrying",
+        ),
+        (
+            [*WALL, (4, 5, Door("red", is_open=True)), (4, 3, Box("red"))],
+            None,
+            "You are facing a box 4 steps away.",
+        ),
     ],
 )
 def test_words_for_each_kind_of_sight(things, carrying, words):
@@ -105,7 +139,15 @@ def test_what_is_carried_from_the_start_lies_nowhere(worlds):
 
 
 def test_things_of_one_name_are_numbered_from_the_nearest_and_of_the_equally_near_from_the_farthest_ahead():
-    seen = View(room((2, 3, Ball("red")), (4, 6, Ball("red")), (5, 5, Key("red")), (4, 4, Ball("red")), (3, 5, Ball("red"))))
+    seen = View(
+        room(
+            (2, 3, Ball("red")),
+            (4, 6, Ball("red")),
+            (5, 5, Key("red")),
+            (4, 4, Ball("red")),
+            (3, 5, Ball("red")),
+        )
+    )
     assert [(t.label, *PLACES[t.cell]) for t in seen.things] == [
         ("red ball 1", 1, 0),
         ("red ball 2", 3, 0),
@@ -119,15 +161,45 @@ def test_things_of_one_name_are_numbered_from_the_nearest_and_of_the_equally_nea
     ("things", "carrying", "there", "not_there"),
     [
         ([], None, ["turn left", "turn right", "move forward"], ["drop", "toggle"]),
-        ([(4, 6, Ball("red"))], None, ["move forward", "pickup red ball 1", "go to red ball 1"], ["toggle"]),
+        (
+            [(4, 6, Ball("red"))],
+            None,
+            ["move forward", "pickup red ball 1", "go to red ball 1"],
+            ["toggle"],
+        ),
         ([(4, 6, Box("red"))], None, ["toggle", "pickup red box 1"], ["move forward"]),
         ([(4, 6, Ball("red"))], Key("red"), ["go to red ball 1"], ["pickup red ball 1", "drop"]),
         ([(4, 5, Ball("red"))], Key("red"), ["drop"], ["pickup red ball 1"]),
-        ([(4, 6, Door("red"))], Key("red"), ["drop", "toggle", "toggle and go through red closed door 1"], []),
-        ([(4, 5, Door("red"))], None, ["toggle and go through red closed door 1", "go to red closed door 1"], ["toggle"]),
-        ([(4, 6, Door("red", is_open=True))], None, ["toggle", "go through red open door 1", "move forward"], []),
-        ([(4, 6, Door("red", is_locked=True))], Key("blue"), ["go to red locked door 1"], ["toggle"]),
-        ([(4, 6, Door("red", is_locked=True))], Key("red"), ["toggle and go through red locked door 1", "toggle"], []),
+        (
+            [(4, 6, Door("red"))],
+            Key("red"),
+            ["drop", "toggle", "toggle and go through red closed door 1"],
+            [],
+        ),
+        (
+            [(4, 5, Door("red"))],
+            None,
+            ["toggle and go through red closed door 1", "go to red closed door 1"],
+            ["toggle"],
+        ),
+        (
+            [(4, 6, Door("red", is_open=True))],
+            None,
+            ["toggle", "go through red open door 1", "move forward"],
+            [],
+        ),
+        (
+            [(4, 6, Door("red", is_locked=True))],
+            Key("blue"),
+            ["go to red locked door 1"],
+            ["toggle"],
+        ),
+        (
+            [(4, 6, Door("red", is_locked=True))],
+            Key("red"),
+            ["toggle and go through red locked door 1", "toggle"],
+            [],
+        ),
     ],
 )
 def test_what_is_available(worlds, things, carrying, there, not_there):
@@ -141,15 +213,26 @@ def test_available_actions_come_in_agentgyms_order(worlds):
     assert place(worlds, room(*things)).actions() == [
         *("turn left", "turn right", "move forward", "pickup grey key 1"),
         *("toggle and go through red closed door 1", "toggle", "go through blue open door 1"),
-        *("go to red closed door 1", "go to grey key 1", "go to blue open door 1", "check available actions"),
+        *(
+            "go to red closed door 1",
+            "go to grey key 1",
+            "go to blue open door 1",
+            "check available actions",
+        ),
     ]
 
 
 def test_actions_name_things_by_the_numbers_of_the_description(worlds):
     """AgentGym's actions count reachable things only: its ball 1 would be the second ball here."""
-    shut_in = [(4, 4, Ball("red")), *[(x, y, Box("grey")) for x, y in ((4, 5), (3, 4), (5, 4), (4, 3))]]
+    shut_in = [
+        (4, 4, Ball("red")),
+        *[(x, y, Box("grey")) for x, y in ((4, 5), (3, 4), (5, 4), (4, 3))],
+    ]
     world = place(worlds, room(*shut_in, (7, 3, Ball("red"))))
-    assert [t.label for t in world._view.things if "ball" in t.label] == ["red ball 1", "red ball 2"]
+    assert [t.label for t in world._view.things if "ball" in t.label] == [
+        "red ball 1",
+        "red ball 2",
+    ]
     assert {"pickup red ball 2", "go to red ball 2"} <= set(world.actions())
     assert not {"pickup red ball 1", "go to red ball 1"} & set(world.actions())
     world.step("pickup red ball 2")
@@ -163,7 +246,9 @@ def test_walks_do_not_leave_what_is_in_sight(worlds):
     world = place(worlds, room(*walls, (4, 5, Ball("red")), (4, 4, Key("red")), at=(4, 6)))
     assert "go to red ball 1" in world.actions()
     assert "go to red key 1" not in world.actions()
-    assert world.step("go to red key 1")[0].startswith("You cannot go to red key 1, as there is no path leading to it.")
+    assert world.step("go to red key 1")[0].startswith(
+        "You cannot go to red key 1, as there is no path leading to it."
+    )
 
 
 def cluttered(count, rng):
@@ -173,7 +258,9 @@ def cluttered(count, rng):
 def plain_search(level, view, target, *, onto):
     """AgentGym's search: its queue can hold a state twice, and the latest predecessor counts."""
     x, y, free = *level.agent_pos, set()
-    for (ahead, right), bit in zip(PLACES, (1 << 8 * (n // 7) + n % 7 for n in range(49)), strict=True):
+    for (ahead, right), bit in zip(
+        PLACES, (1 << 8 * (n // 7) + n % 7 for n in range(49)), strict=True
+    ):
         if view.free & bit:
             free.add((x + right, y - ahead))
     start, queue, done, came = ((x, y), 3), [((x, y), 3)], set(), {}
@@ -218,7 +305,9 @@ def test_walks_are_those_of_the_original_search_and_end_where_they_should():
                 assert steps(view, move) == path
                 for step in path:
                     level.step(level.actions[step])
-                assert tuple(int(v) for v in (level.agent_pos if onto else level.front_pos)) == target
+                assert (
+                    tuple(int(v) for v in (level.agent_pos if onto else level.front_pos)) == target
+                )
                 level.agent_pos, level.agent_dir = start, 3
                 walked += 1
     assert walked > 100
@@ -226,7 +315,13 @@ def test_walks_are_those_of_the_original_search_and_end_where_they_should():
 
 def state(level):
     held = level.carrying and name(level.carrying)
-    return tuple(int(v) for v in level.agent_pos), int(level.agent_dir), held, level.step_count, level.pprint_grid()
+    return (
+        tuple(int(v) for v in level.agent_pos),
+        int(level.agent_dir),
+        held,
+        level.step_count,
+        level.pprint_grid(),
+    )
 
 
 def seen_cells(view):
@@ -246,7 +341,9 @@ def play_beside(worlds, task_id, rng, turns):
     for _ in range(turns):
         grid, visible = original.gen_obs_grid()
         assert state(world._level) == state(original)
-        assert seen_cells(world._view) == [bool(visible[i, j]) for j, i in product(range(7), repeat=2)]
+        assert seen_cells(world._view) == [
+            bool(visible[i, j]) for j, i in product(range(7), repeat=2)
+        ]
         for thing in world._view.things:
             assert name(grid.get(thing.cell % 7, thing.cell // 7)) in thing.label
         action = rng.choice([a for a in world.actions() if a != "check available actions"])
@@ -298,7 +395,10 @@ def test_a_level_that_is_used_again_equals_a_new_one():
             assert (ours.mission, ours.max_steps) == (original.mission, original.max_steps)
 
 
-@pytest.mark.parametrize("task_id", ["GoToRedBall-3", "PickupLoc-2", "PutNextLocalS6N4-1", "UnlockLocalDist-5", "SynthSeq-4"])
+@pytest.mark.parametrize(
+    "task_id",
+    ["GoToRedBall-3", "PickupLoc-2", "PutNextLocalS6N4-1", "UnlockLocalDist-5", "SynthSeq-4"],
+)
 def test_the_oracle_does_what_minigrids_bot_does_and_earns_its_reward(worlds, task_id):
     world, _ = begin(worlds, task_id)
     level, _, seed = task_id.rpartition("-")
@@ -348,22 +448,36 @@ def test_a_box_can_be_opened_and_an_open_door_closed(worlds):
     world = place(worlds, room((4, 6, Box("grey", contains=Key("red")))))
     assert "There is a red key 1 right in front of you 1 steps away." in world.step("toggle")[0]
     world = place(worlds, room((4, 6, Door("red", is_open=True))))
-    assert "There is a red closed door 1 right in front of you 1 steps away." in world.step("toggle")[0]
+    assert (
+        "There is a red closed door 1 right in front of you 1 steps away."
+        in world.step("toggle")[0]
+    )
 
 
 def test_checking_lists_every_action_and_costs_no_move(worlds):
     world = place(worlds, room((4, 6, Box("red")), carrying=Key("blue")))
     observation, _, _, _, info = world.step("I check available actions")
     listed = ("turn left", "turn right", "toggle", "go to red box 1", "check available actions")
-    assert observation == (
-        f"You can take the following actions: {', '.join(listed)}\nAvailable actions: [{', '.join(map(json.dumps, listed))}]"
+    assert (
+        observation
+        == f"You can take the following actions: {', '.join(listed)}\nAvailable actions:"
+        f" [{', '.join(map(json.dumps, listed))}]"
     )
     assert (info["invalid"], world._level.step_count) == (False, 0)
 
 
 def test_junk_never_changes_the_score(worlds):
     world, _ = begin(worlds, "BossLevel-0")
-    for action in ("", "dance", "go to red ball 99", "pickup the moon 1", "turn left", "check available actions", "drop", "toggle"):
+    for action in (
+        "",
+        "dance",
+        "go to red ball 99",
+        "pickup the moon 1",
+        "turn left",
+        "check available actions",
+        "drop",
+        "toggle",
+    ):
         _, reward, terminated, _, info = world.step(action)
         assert (reward, terminated, info["score"]) == (0.0, False, 0.0)
 
@@ -381,17 +495,35 @@ UNKNOWN = "The action is not recognized. Please check valid actions."
         ("", "No change in state.", True),
         (
             "check available actions",
-            "You can take the following actions: turn left, turn right, pickup grey box 1, toggle, ",
+            (
+                "You can take the following actions: turn left, turn right, pickup grey box 1,"
+                " toggle, "
+            ),
             False,
         ),
         ("move forward", "There is a barrier in front of you, you can't move forward.", False),
         ("drop", "You cannot drop the object, as you are not carrying anything.", False),
-        ("pickup red ball 1", "You cannot pickup red ball 1, as there is no path leading to it.", False),
-        ("Pick up  red ball 1.", "You cannot pickup red ball 1, as there is no path leading to it.", False),
-        ("go to red ball 1", "You cannot go to red ball 1, as there is no path leading to it.", False),
+        (
+            "pickup red ball 1",
+            "You cannot pickup red ball 1, as there is no path leading to it.",
+            False,
+        ),
+        (
+            "Pick up  red ball 1.",
+            "You cannot pickup red ball 1, as there is no path leading to it.",
+            False,
+        ),
+        (
+            "go to red ball 1",
+            "You cannot go to red ball 1, as there is no path leading to it.",
+            False,
+        ),
         (
             "go through blue closed door 1",
-            "You cannot go through blue closed door 1, as it is closed. You should toggle it first.",
+            (
+                "You cannot go through blue closed door 1, as it is closed. You should toggle it"
+                " first."
+            ),
             False,
         ),
         (
@@ -402,8 +534,17 @@ UNKNOWN = "The action is not recognized. Please check valid actions."
     ],
 )
 def test_refusals_are_agentgyms_and_cost_no_move(worlds, action, answer, invalid):
-    boxes = [(x, y, Box("grey")) for x, y in ((3, 3), (5, 3), (3, 4), (4, 2), (5, 4), (3, 2), (5, 2), (4, 4))]
-    things = [(4, 3, Ball("red")), *boxes, (3, 7, Door("blue")), (5, 7, Door("green", is_locked=True)), (4, 6, Box("grey"))]
+    boxes = [
+        (x, y, Box("grey"))
+        for x, y in ((3, 3), (5, 3), (3, 4), (4, 2), (5, 4), (3, 2), (5, 2), (4, 4))
+    ]
+    things = [
+        (4, 3, Ball("red")),
+        *boxes,
+        (3, 7, Door("blue")),
+        (5, 7, Door("green", is_locked=True)),
+        (4, 6, Box("grey")),
+    ]
     level = room(*things)
     if action == "toggle":
         level.grid.set(4, 6, None)
@@ -418,10 +559,12 @@ def test_refusals_while_something_is_carried(worlds):
     things = [(4, 6, Ball("red")), (3, 7, Door("blue", is_locked=True))]
     world = place(worlds, room(*things, carrying=Key("red")))
     assert world.step("pickup red ball 1")[0].startswith(UNKNOWN)
-    assert world.step("drop")[0].startswith("You cannot drop the object, as there is already an object in front of you.")
+    assert world.step("drop")[0].startswith(
+        "You cannot drop the object, as there is already an object in front of you."
+    )
     assert world.step("toggle and go through blue locked door 1")[0].startswith(
-        "You cannot toggle and go through blue locked door 1, as the color of the key you are carrying does not match the color of "
-        "door.\n"
+        "You cannot toggle and go through blue locked door 1, as the color of the key you are"
+        " carrying does not match the color of door.\n"
     )
 
 
@@ -481,10 +624,18 @@ def world_of(level):
         return thing.type, thing.color, *state, inside(getattr(thing, "contains", None))
 
     cells = tuple(inside(thing) for thing in level.grid.grid)
-    return level.mission, tuple(map(int, level.agent_pos)), int(level.agent_dir), inside(level.carrying), cells
+    return (
+        level.mission,
+        tuple(map(int, level.agent_pos)),
+        int(level.agent_dir),
+        inside(level.carrying),
+        cells,
+    )
 
 
-@pytest.mark.parametrize("name", ["GoToRedBallNoDists", "GoToObjS4", "OpenRedDoor", "OpenRedBlueDoorsDebug", "GoToDoor"])
+@pytest.mark.parametrize(
+    "name", ["GoToRedBallNoDists", "GoToObjS4", "OpenRedDoor", "OpenRedBlueDoorsDebug", "GoToDoor"]
+)
 def test_listed_seeds_build_different_worlds(name):
     level, seen, left_out = make_level(name), set(), LEFT_OUT.get(name, frozenset())
     for seed in (s for split in ("test", "dev", "train") for s in SEEDS[split]):
@@ -497,5 +648,8 @@ def test_listed_seeds_build_different_worlds(name):
 def test_levels_left_out_of_the_door_order_are_those_that_upstream_cannot_end():
     """minigrid judges the toggle that ends the first part by the second part as well, and fails it."""
     for seed in (0, 1, 2, 3, 6):
-        sequence = ", then " in (mission := upstream("OpenDoorsOrderN4Debug", seed).mission) or " after you " in mission
+        sequence = (
+            ", then " in (mission := upstream("OpenDoorsOrderN4Debug", seed).mission)
+            or " after you " in mission
+        )
         assert sequence == (seed in LEFT_OUT["OpenDoorsOrderN4Debug"])

@@ -17,9 +17,18 @@ ID = "agentgym/Connect4-v1"
 
 def has_line(columns, rows, connect, mark):
     """Whether columns, strings from the bottom, hold a line."""
-    cells = {(c, r) for c, column in enumerate(columns) for r, stone in enumerate(column) if stone == mark}
+    cells = {
+        (c, r)
+        for c, column in enumerate(columns)
+        for r, stone in enumerate(column)
+        if stone == mark
+    }
     ways = ((1, 0), (0, 1), (1, 1), (1, -1))
-    return any(all((c + i * x, r + i * y) in cells for i in range(connect)) for c, r in cells for x, y in ways)
+    return any(
+        all((c + i * x, r + i * y) in cells for i in range(connect))
+        for c, r in cells
+        for x, y in ways
+    )
 
 
 def minimax(width, height, connect):
@@ -32,7 +41,11 @@ def minimax(width, height, connect):
         for c in range(width):
             if len(columns[c]) < height:
                 after = (*columns[:c], columns[c] + mark, *columns[c + 1 :])
-                values.append((left + 1) // 2 if has_line(after, height, connect, mark) else -value(after, other))
+                values.append(
+                    (left + 1) // 2
+                    if has_line(after, height, connect, mark)
+                    else -value(after, other)
+                )
         return max(values, default=0)
 
     return value
@@ -47,12 +60,20 @@ def scattered(board, count, rng):
     return stones, tuple(columns), "XO"[len(moves) % 2]
 
 
-@pytest.mark.parametrize(("width", "height", "connect"), [(4, 4, 3), (3, 5, 3), (5, 3, 3), (4, 4, 4)])
+@pytest.mark.parametrize(
+    ("width", "height", "connect"), [(4, 4, 3), (3, 5, 3), (5, 3, 3), (4, 4, 4)]
+)
 def test_the_solver_agrees_with_plain_minimax(width, height, connect):
-    board, value, rng = Board(columns=width, rows=height, connect=connect), minimax(width, height, connect), random.Random(1)
+    board, value, rng = (
+        Board(columns=width, rows=height, connect=connect),
+        minimax(width, height, connect),
+        random.Random(1),
+    )
     solver, seen = Solver(board), set()
     for _ in range(150):
-        stones, columns, mark = scattered(board, rng.randrange(6 if connect < 4 else 8, width * height), rng)
+        stones, columns, mark = scattered(
+            board, rng.randrange(6 if connect < 4 else 8, width * height), rng
+        )
         if stones == EMPTY:
             continue
         wanted = value(columns, mark)
@@ -68,14 +89,28 @@ def test_the_solver_agrees_with_plain_minimax(width, height, connect):
 
 def test_where_a_line_can_be_completed_agrees_with_dropping_a_stone():
     rng = random.Random(2)
-    for board in (Board(), Board(columns=4, rows=4, connect=3), Board(columns=7, rows=6), Board(columns=5, rows=7, connect=5)):
+    for board in (
+        Board(),
+        Board(columns=4, rows=4, connect=3),
+        Board(columns=7, rows=6),
+        Board(columns=5, rows=7, connect=5),
+    ):
         for _ in range(100):
             stones, columns, mark = scattered(board, rng.randrange(board.cells), rng)
-            dropped = [c for c in board.legal(stones.mask) if has_line(_after(columns, c, mark), board.rows, board.connect, mark)]
+            dropped = [
+                c
+                for c in board.legal(stones.mask)
+                if has_line(_after(columns, c, mark), board.rows, board.connect, mark)
+            ]
             assert board.winning(stones) == dropped
-            picture = [["XO."["XO.".index(_at(columns, c, r))] for c in range(board.columns)] for r in reversed(range(board.rows))]
+            picture = [
+                ["XO."["XO.".index(_at(columns, c, r))] for c in range(board.columns)]
+                for r in reversed(range(board.rows))
+            ]
             first = stones.mine if mark == "X" else stones.mine ^ stones.mask
-            assert board.draw(first, stones.mask).splitlines()[:-1] == [f"| {' '.join(row)} |" for row in picture]
+            assert board.draw(first, stones.mask).splitlines()[:-1] == [
+                f"| {' '.join(row)} |" for row in picture
+            ]
 
 
 def _after(columns, c, mark):
@@ -86,13 +121,22 @@ def _at(columns, c, r):
     return columns[c][r] if r < len(columns[c]) else "."
 
 
-BOARDS = [({}, 400), ({"columns": 7, "rows": 6}, 300), ({"columns": 4, "rows": 4, "connect": 3}, 300)]
+BOARDS = [
+    ({}, 400),
+    ({"columns": 7, "rows": 6}, 300),
+    ({"columns": 4, "rows": 4, "connect": 3}, 300),
+]
 
 
 @pytest.mark.parametrize(("keywords", "least"), BOARDS)
-def test_tasks_are_many_of_several_difficulties_and_share_no_position_with_another_split(keywords, least):
+def test_tasks_are_many_of_several_difficulties_and_share_no_position_with_another_split(
+    keywords, least
+):
     """Also not with colours exchanged, nor as in a mirror."""
-    envs = {split: gymnasium.make(ID, split=split, **keywords).unwrapped for split in ("train", "dev", "test")}
+    envs = {
+        split: gymnasium.make(ID, split=split, **keywords).unwrapped
+        for split in ("train", "dev", "test")
+    }
     assert sum(len(env.task_ids) for env in envs.values()) > least
     pictures = {}
     for split, env in envs.items():
@@ -121,7 +165,11 @@ def test_either_seat_has_about_half_of_the_tasks_of_each_split_to_win(keywords, 
             mark = {"player_0": "X", "player_1": "O"}[seat]
             assert observation.startswith(f"You are {seat} and play {mark}: ")
             assert "It is your turn." in observation
-            assert (info["seat"], env.game.acting(), f"-{mark}-" in task_id) == (seat, (seat,), True)
+            assert (info["seat"], env.game.acting(), f"-{mark}-" in task_id) == (
+                seat,
+                (seat,),
+                True,
+            )
 
 
 def test_exactly_one_move_of_a_small_board_wins_by_plain_minimax():
@@ -133,7 +181,10 @@ def test_exactly_one_move_of_a_small_board_wins_by_plain_minimax():
             columns[int(move) - 1] += "XO"[n % 2]
         mark = "XO"[(n + 1) % 2]
         after = [_after(tuple(columns), c, mark) for c in range(4) if len(columns[c]) < 4]
-        wins = [has_line(board, 4, 3, mark) or value(board, "XO".replace(mark, "")) < 0 for board in after]
+        wins = [
+            has_line(board, 4, 3, mark) or value(board, "XO".replace(mark, "")) < 0
+            for board in after
+        ]
         assert wins.count(True) == 1, task_id
 
 
@@ -175,16 +226,26 @@ def test_a_game_to_its_end_in_words():
     task_id = env._table.task_ids[0]
     seen, infos = env.reset(options={"task_id": task_id})
     assert "You are player_0 and play X: get 3 in a row. It is your turn." in seen["player_0"]
-    assert "You are player_1 and play O: get 3 in a row. It is the turn of player_0." in seen["player_1"]
+    assert (
+        "You are player_1 and play O: get 3 in a row. It is the turn of player_0."
+        in seen["player_1"]
+    )
     assert seen["player_0"].splitlines()[1:] == seen["player_1"].splitlines()[1:]
     assert infos["player_0"]["acts"]
     seen, _, _, _, infos = env.step({"player_0": "drop 9"})
     assert seen["player_0"].startswith("Not an action: drop 9\nPossible are: drop ")
-    assert (seen["player_1"], infos["player_0"]["invalid"], infos["player_1"]["invalid"]) == ("", True, False)
+    assert (seen["player_1"], infos["player_0"]["invalid"], infos["player_1"]["invalid"]) == (
+        "",
+        True,
+        False,
+    )
     seen, rewards, ended, _, infos = env.step({"player_0": env.game.oracle("player_0")})
     assert "wins." in seen["player_0"]
     assert seen["player_0"] == seen["player_1"]
-    assert (rewards, ended) == ({"player_0": 1.0, "player_1": 0.0}, {"player_0": True, "player_1": True})
+    assert (rewards, ended) == (
+        {"player_0": 1.0, "player_1": 0.0},
+        {"player_0": True, "player_1": True},
+    )
     assert [infos[seat]["success"] for seat in infos] == [True, False]
 
 
@@ -215,7 +276,14 @@ def test_greedy_wins_if_it_can_and_else_blocks():
         columns = scattered(game.board, 0, rng)[1]
         for n, move in enumerate(made[0]):
             columns = _after(columns, int(move) - 1, "XO"[n % 2])
-        lines = {m: [c for c in range(6) if len(columns[c]) < 5 and has_line(_after(columns, c, m), 5, 4, m)] for m in "XO"}
+        lines = {
+            m: [
+                c
+                for c in range(6)
+                if len(columns[c]) < 5 and has_line(_after(columns, c, m), 5, 4, m)
+            ]
+            for m in "XO"
+        }
         best = lines[mark] or lines["XO".replace(mark, "")]
         seen.add((bool(lines[mark]), bool(best)))
         said = game.players["greedy"](game, "player_0", rng)

@@ -40,7 +40,9 @@ def spoken(match, *messages):
 def test_results_are_those_of_python():
     for task in ARITHMETIC:
         text = task.data["problem"].text.removeprefix("What is ").removesuffix("?")
-        assert int(task.data["problem"].answer) == eval(text.replace("×", "*").replace("−", "-")) >= 0
+        assert (
+            int(task.data["problem"].answer) == eval(text.replace("×", "*").replace("−", "-")) >= 0
+        )
         assert sum(text.count(sign) for sign in "×+−") == task.difficulty
 
 
@@ -48,7 +50,9 @@ def test_no_question_is_in_two_splits_and_those_of_search_stay_in_theirs():
     texts = Counter(t.data["problem"].text for t in ALL)
     assert max(texts.values()) == 1
     assert all(t.split == split_of(t.id) for t in HOPS)
-    assert {(t.split, t.difficulty) for t in HOPS} == {(split, hops) for split in SPLITS for hops in (2, 3)}
+    assert {(t.split, t.difficulty) for t in HOPS} == {
+        (split, hops) for split in SPLITS for hops in (2, 3)
+    }
     assert 0.8 < len(ARITHMETIC) / len(HOPS) < 1.25, "neither kind is drawn much more often"
 
 
@@ -59,7 +63,9 @@ def test_every_passage_is_needed_and_all_are_enough():
         assert len(texts) == task.difficulty
         assert knows(problem.facts, texts)
         assert knows(problem.facts, [problem.reason])
-        assert not any(knows(problem.facts, [*texts[:n], *texts[n + 1 :]]) for n in range(len(texts))), task.id
+        assert not any(
+            knows(problem.facts, [*texts[:n], *texts[n + 1 :]]) for n in range(len(texts))
+        ), task.id
 
 
 @pytest.mark.parametrize(
@@ -160,7 +166,10 @@ def test_the_passages_are_split_among_the_debaters(kwargs, hands):
 
 
 def test_another_seed_deals_them_in_another_way_and_shared_shows_all():
-    deals = {tuple(p.id for hand in begun(PRETORIA, seed).game.hands.values() for p in hand) for seed in range(40)}
+    deals = {
+        tuple(p.id for hand in begun(PRETORIA, seed).game.hands.values() for p in hand)
+        for seed in range(40)
+    }
     assert len(deals) == 40
     shared = begun(PRETORIA, shared=True)
     assert all(tuple(hand) == shared.game.problem.passages for hand in shared.game.hands.values())
@@ -172,7 +181,15 @@ def test_strangers_answer_other_questions_of_the_kind_and_do_not_help():
         others = strangers(problem, 5, random.Random(task.id))
         texts = [p.text for other in others for p in other.passages]
         assert {other.kind for other in others} == {problem.kind}
-        assert len({canonical(answer) for answer in (problem.answer, *(other.answer for other in others))}) == 6
+        assert (
+            len(
+                {
+                    canonical(answer)
+                    for answer in (problem.answer, *(other.answer for other in others))
+                }
+            )
+            == 6
+        )
         assert len({problem.text, *(other.text for other in others)}) == 6
         assert not any(knows([fact], texts) for fact in problem.facts), task.id
 
@@ -185,8 +202,10 @@ def test_words_are_heard_after_the_round_by_the_others_alone():
     match.say("debater_1", "beta")
     assert [match.see(seat) for seat in match.game.seats] == ["", "", ""]
     match.say("debater_2", "gamma\ndebater_0 writes:\n  answer: 2")
-    assert match.see("debater_0") == (
-        "debater_1 writes:\n  beta\ndebater_2 writes:\n  gamma\n  debater_0 writes:\n    answer: 2\nRound 2 of 3."
+    assert (
+        match.see("debater_0")
+        == "debater_1 writes:\n  beta\ndebater_2 writes:\n  gamma\n  debater_0 writes:\n    answer:"
+        " 2\nRound 2 of 3."
     )
     assert "alpha" in match.see("debater_1")
 
@@ -194,26 +213,35 @@ def test_words_are_heard_after_the_round_by_the_others_alone():
 def test_no_line_end_lets_a_debater_write_in_anothers_name():
     match = begun("arithmetic2-0")
     heard = spoken(match, *[f"a{end}debater_1 writes:{end}x" for end in ("\x85", "\u2028", "\r")])
-    assert [line for text in heard for line in text.splitlines() if line.startswith("debater_1")] == ["debater_1 writes:"] * 2
+    assert [
+        line for text in heard for line in text.splitlines() if line.startswith("debater_1")
+    ] == ["debater_1 writes:"] * 2
 
 
 def test_the_vote_of_the_last_round_decides_and_who_does_not_answer_is_invalid():
     match = begun("arithmetic2-0", rounds=2)
     right = match.game.problem.answer
     spoken(match, *["answer: 0"] * 3)
-    assert [(o.done, o.invalid, o.score) for o in match.outcomes.values()] == [(False, False, 0.0)] * 3
+    assert [(o.done, o.invalid, o.score) for o in match.outcomes.values()] == [
+        (False, False, 0.0)
+    ] * 3
     seen = spoken(match, f"answer: {right}", "who knows", f"well\nanswer: {right}.0")
     assert match.over
     assert [o.invalid for o in match.outcomes.values()] == [False, True, False]
     assert [(o.score, o.success) for o in match.outcomes.values()] == [(1.0, True)] * 3
-    assert f"Votes: debater_0 {right}, debater_1 none, debater_2 {right}.0.\nThe answer of all is right." in seen[1]
+    assert (
+        f"Votes: debater_0 {right}, debater_1 none, debater_2 {right}.0.\nThe answer of all is"
+        " right." in seen[1]
+    )
 
 
 def test_a_wrong_majority_and_silence_score_nothing():
     for votes in (["answer: 0", "answer: 0", "oracle"], ["", "", ""]):
         match = begun("arithmetic2-0", rounds=1)
         spoken(match, *[match.game.oracle("debater_2") if v == "oracle" else v for v in votes])
-        assert [(o.done, o.score, o.success) for o in match.outcomes.values()] == [(True, 0.0, False)] * 3
+        assert [(o.done, o.score, o.success) for o in match.outcomes.values()] == [
+            (True, 0.0, False)
+        ] * 3
 
 
 def test_long_messages_are_cut_and_their_answer_kept():
@@ -243,7 +271,9 @@ def test_the_list_does_not_show_which_result_is_right():
 def test_the_listed_answers_of_hops_hold_those_of_the_strangers():
     match = begun(PRETORIA)
     everything = " ".join(p.text for hand in match.game.hands.values() for p in hand)
-    listed = [choice for choice in match.game.choices if f"counts {choice} inhabitants" in everything]
+    listed = [
+        choice for choice in match.game.choices if f"counts {choice} inhabitants" in everything
+    ]
     assert len(listed) >= 3
 
 
@@ -258,13 +288,19 @@ def test_random_play_is_right_a_tenth_of_the_time():
 
 
 def alone(task_id, *messages, seat="debater_0", seed=0, **kwargs):
-    """One seat speaks; listeners have the others. OWN stands for its passages. Returns whether the vote was right."""
+    """One seat speaks; listeners have the others.
+
+    OWN stands for its passages. Returns whether the vote was right.
+    """
     match = begun(task_id, seed, **kwargs)
     game, rng = match.game, random.Random(0)
     own = "\n".join(p.text for p in game.hands[seat])
     for message in messages:
         for speaker in game.seats:
-            match.say(speaker, message.replace("OWN", own) if speaker == seat else listener(game, speaker, rng))
+            match.say(
+                speaker,
+                message.replace("OWN", own) if speaker == seat else listener(game, speaker, rng),
+            )
     assert match.over
     return match.outcomes[seat].success
 
@@ -305,7 +341,9 @@ def test_listeners_follow_the_majority_and_overrule_nobody():
     ):
         match = begun("arithmetic3-1", debaters=5, rounds=2)
         spoken(match, *[f"answer: {claim}" for claim in claims], "", "")
-        votes = {listener(match.game, seat, random.Random(0)) for seat in ("debater_3", "debater_4")}
+        votes = {
+            listener(match.game, seat, random.Random(0)) for seat in ("debater_3", "debater_4")
+        }
         assert len(votes) == 1, "those that are not convinced vote alike"
         assert (votes == {f"answer: {right}"}) is voted, claims
 
@@ -314,7 +352,9 @@ def honest(seen, question):
     """Reads the question and what was seen, and nothing else; computes."""
     if sums := re.search(r"What is ([\d ×+−]+)\?", question):
         return str(eval(sums[1].replace("×", "*").replace("−", "-")))
-    place = re.search(r"(?:in which|capital of) (?:the country or territory in which )?(.*?)(?: is)?\?", question)[1]
+    place = re.search(
+        r"(?:in which|capital of) (?:the country or territory in which )?(.*?)(?: is)?\?", question
+    )[1]
 
     def about(name):
         found = re.search(rf"(?:^ *|You know: ){re.escape(name)} is a .*", seen, re.MULTILINE)
@@ -323,7 +363,10 @@ def honest(seen, question):
     facts = about(place)
     if city := re.search(r"is a city in (.*?)\. GeoNames", facts):
         facts = about(city[1])
-    capital, domain = re.search(r"capital is (.*?) and its", facts), re.search(r"domain (\.\w+)", facts)
+    capital, domain = (
+        re.search(r"capital is (.*?) and its", facts),
+        re.search(r"domain (\.\w+)", facts),
+    )
     if capital and "inhabitants" in question:
         count = re.search(r"counts (\d+)", about(capital[1]))
         return count and count[1]
@@ -340,7 +383,9 @@ def test_who_tells_reads_and_answers_solves_every_task(seat):
         seen, over = observation, False
         own = "\n".join(re.findall(r"You know: (.*)", observation))
         while not over:
-            observation, _, over, _, info = env.step(f"{own}\nanswer: {honest(seen, info['goal']) or 'not known yet'}")
+            observation, _, over, _, info = env.step(
+                f"{own}\nanswer: {honest(seen, info['goal']) or 'not known yet'}"
+            )
             seen += "\n" + observation
         assert info["success"], task_id
 
@@ -373,15 +418,32 @@ def test_policies_that_ignore_the_question_rarely_succeed(seat, shortcuts):
 
 @pytest.mark.parametrize(
     "kwargs",
-    [{"debaters": 0}, {"debaters": 9}, {"debaters": True}, {"rounds": 0}, {"rounds": 2.0}, {"rounds": 11}, {"strangers": 6}],
+    [
+        {"debaters": 0},
+        {"debaters": 9},
+        {"debaters": True},
+        {"rounds": 0},
+        {"rounds": 2.0},
+        {"rounds": 11},
+        {"strangers": 6},
+    ],
 )
 def test_numbers_that_cannot_be_are_refused(kwargs):
-    with pytest.raises(ArgumentError, match=rf"{next(iter(kwargs))} must be a whole number from [01] to \d+, not"):
+    with pytest.raises(
+        ArgumentError, match=rf"{next(iter(kwargs))} must be a whole number from [01] to \d+, not"
+    ):
         make_game(DEBATE, **kwargs)
 
 
 @pytest.mark.parametrize(
-    "kwargs", [{}, {"debaters": 5, "rounds": 2}, {"debaters": 2, "strangers": 0}, {"debaters": 1, "rounds": 1}, {"seats": "all"}]
+    "kwargs",
+    [
+        {},
+        {"debaters": 5, "rounds": 2},
+        {"debaters": 2, "strangers": 0},
+        {"debaters": 1, "rounds": 1},
+        {"seats": "all"},
+    ],
 )
 def test_the_oracle_solves_from_one_seat_or_all(kwargs):
     env = gymnasium.make(DEBATE, split="test", max_episode_steps=-1, **kwargs)

@@ -16,7 +16,9 @@ def debate(monkeypatch):
     spec = importlib.util.spec_from_file_location("debate_benchmark", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "KINDS", {"arithmetic": "arithmetic*", "multi-hop": "hop2-capital-*"})
+    monkeypatch.setattr(
+        module, "KINDS", {"arithmetic": "arithmetic*", "multi-hop": "hop2-capital-*"}
+    )
     return module
 
 
@@ -27,17 +29,30 @@ def reader(messages):
         return f"answer: {eval(sums[1].replace('×', '*').replace('−', '-'))}"
     city = re.search(r"in which (.*) is\?", seen)[1]
     country = re.search(rf"{re.escape(city)} is a city in (.*?)\. GeoNames", seen)
-    capital = country and re.search(rf"{re.escape(country[1])} is a country .*? Its capital is (.*?) and its currency", seen)
+    capital = country and re.search(
+        rf"{re.escape(country[1])} is a country .*? Its capital is (.*?) and its currency", seen
+    )
     known = re.findall(r"You know: (.*)", seen)
     return "\n".join([*known, f"answer: {capital[1] if capital else 'nobody knows'}"])
 
 
 def table(path):
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in path.read_text().splitlines() if line.startswith("| ")][1:]
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in path.read_text().splitlines()
+        if line.startswith("| ")
+    ][1:]
 
 
 def run(debate, tmp_path, **options):
-    debate.main("stub", episodes=6, concurrency=1, work=tmp_path / "work", result=tmp_path / "debate.md", **options)
+    debate.main(
+        "stub",
+        episodes=6,
+        concurrency=1,
+        work=tmp_path / "work",
+        result=tmp_path / "debate.md",
+        **options,
+    )
     return table(tmp_path / "debate.md")
 
 

@@ -1,4 +1,7 @@
-"""One rule for commands: a full stop at the end changes nothing. Messages and answers keep theirs."""
+"""One rule for commands: a full stop at the end changes nothing.
+
+Messages and answers keep theirs.
+"""
 
 import random
 import zlib
@@ -25,10 +28,14 @@ def hashed(action):
 
 
 @pytest.mark.parametrize(
-    ("env_id", "keywords"), [(env_id, keywords) for env_id, kinds in GRAMMARS.items() for keywords in kinds], ids=str
+    ("env_id", "keywords"),
+    [(env_id, keywords) for env_id, kinds in GRAMMARS.items() for keywords in kinds],
+    ids=str,
 )
 def test_a_listed_action_with_a_full_stop_does_the_same(env_id, keywords):
-    plain, stopped = (gymnasium.make(env_id, split="test", max_episode_steps=-1, **keywords) for _ in range(2))
+    plain, stopped = (
+        gymnasium.make(env_id, split="test", max_episode_steps=-1, **keywords) for _ in range(2)
+    )
     for seed in range(3):
         rng = random.Random(seed)
         assert plain.reset(seed=seed) == stopped.reset(seed=seed)
@@ -44,7 +51,14 @@ def test_a_listed_action_with_a_full_stop_does_the_same(env_id, keywords):
 
 @pytest.mark.parametrize(
     ("action", "read"),
-    [("go east.", "go east"), (" go \t east . ", "go east"), (".", ""), ("", ""), ("a.b.", "a.b"), ("go..", "go.")],
+    [
+        ("go east.", "go east"),
+        (" go \t east . ", "go east"),
+        (".", ""),
+        ("", ""),
+        ("a.b.", "a.b"),
+        ("go..", "go."),
+    ],
 )
 def test_commands_are_read_on_one_line_without_one_full_stop(action, read):
     assert command(action) == read

@@ -139,7 +139,10 @@ def test_every_locked_maze_needs_its_key(rooms, seed):
     assert between(maze, maze.start, lock.far, thing)
     assert not between(maze, maze.start, lock.key, thing)
     assert len(maze.exits[lock.key]) == len(maze.exits[thing]) == 1, "both lie in dead ends"
-    assert shortest(maze, START) == apart(maze, maze.start, lock.key) + apart(maze, lock.key, thing) + 3
+    assert (
+        shortest(maze, START)
+        == apart(maze, maze.start, lock.key) + apart(maze, lock.key, thing) + 3
+    )
 
 
 @settings(max_examples=80)
@@ -153,10 +156,14 @@ def arrangements(tree):
     """Every maze on this tree that follows the rules."""
     ends = [room for room, exits in tree.exits.items() if len(exits) == 1]
     for thing, key in permutations(ends, 2):
-        for near, far in ((room, beside(room, d)) for room, exits in tree.exits.items() for d in exits):
+        for near, far in (
+            (room, beside(room, d)) for room, exits in tree.exits.items() for d in exits
+        ):
             maze = replace(tree, things={"lamp": thing}, lock=Lock(near, far, key))
             side = near_side(maze)
-            fits = {near, key} <= side and thing not in side and 3 <= len(side) <= len(tree.exits) - 3
+            fits = (
+                {near, key} <= side and thing not in side and 3 <= len(side) <= len(tree.exits) - 3
+            )
             if fits and not between(tree, tree.start, key, thing):
                 yield maze
 
@@ -179,7 +186,9 @@ def test_the_oracle_is_shortest_on_every_listed_held_out_task():
     assert mean(steps["open4"]) < 5
 
 
-@pytest.mark.parametrize("task_id", ["open6-test-1", "locked6-test-2", "locked8-test-5", "locked10-test-7"])
+@pytest.mark.parametrize(
+    "task_id", ["open6-test-1", "locked6-test-2", "locked8-test-5", "locked10-test-7"]
+)
 def test_walks_follow_the_rules_and_the_oracle_knows_the_way_from_anywhere(task_id):
     env = gymnasium.make(ID, split="test", max_episode_steps=-1)
     env.reset(options={"task_id": task_id})
@@ -187,7 +196,9 @@ def test_walks_follow_the_rules_and_the_oracle_knows_the_way_from_anywhere(task_
     for _ in range(250):
         listed, known = env.unwrapped.actions(), dict(replies(maze, state))
         door = locked_here(maze, state)
-        assert sorted(listed) == sorted({*known, *(f"go {d}" for d in door), *(f"unlock {d}" for d in door)})
+        assert sorted(listed) == sorted(
+            {*known, *(f"go {d}" for d in door), *(f"unlock {d}" for d in door)}
+        )
         action = rng.choice([a for a in listed if a != "take lamp"])
         state = known.get(action, state)
         observation, *_, info = env.step(action)
@@ -196,12 +207,18 @@ def test_walks_follow_the_rules_and_the_oracle_knows_the_way_from_anywhere(task_
         if state not in seen:
             seen.add(state)
             assert solved_in(deepcopy(env.unwrapped)) == shortest(maze, state)
-    assert len(seen) == len([s for s in distances(maze, START) if not s[3]]), "every state was visited"
+    assert len(seen) == len([s for s in distances(maze, START) if not s[3]]), (
+        "every state was visited"
+    )
 
 
 def locked_here(maze, state):
     room, _, opened, _ = state
-    return [d for d in maze.exits[room] if maze.lock and not opened and {room, beside(room, d)} == {maze.lock.near, maze.lock.far}]
+    return [
+        d
+        for d in maze.exits[room]
+        if maze.lock and not opened and {room, beside(room, d)} == {maze.lock.near, maze.lock.far}
+    ]
 
 
 def solved_in(world):
@@ -214,7 +231,10 @@ def solved_in(world):
 def shown(maze, state):
     """The last lines of an observation."""
     room, held, opened, _ = state
-    lines = ["Exits: " + " ".join(d + " (locked)" * (d in locked_here(maze, state)) for d in maze.exits[room])]
+    lines = [
+        "Exits: "
+        + " ".join(d + " (locked)" * (d in locked_here(maze, state)) for d in maze.exits[room])
+    ]
     lines += ["Here: lamp"] * (room == maze.things["lamp"])
     lines += ["Here: key"] * bool(maze.lock and room == maze.lock.key and not held and not opened)
     return lines + ["You have: key"] * held
@@ -234,7 +254,14 @@ def test_a_new_episode_begins_without_the_key_and_with_the_door_shut():
 
 def share_of_random_play(kind, plays, limit):
     """The share of a kind's first ten test mazes that random admissible actions solve."""
-    env = gymnasium.make(ID, split="test", tasks=f"{kind}-test-?", admissible=True, max_episode_steps=limit, **sizes(kind))
+    env = gymnasium.make(
+        ID,
+        split="test",
+        tasks=f"{kind}-test-?",
+        admissible=True,
+        max_episode_steps=limit,
+        **sizes(kind),
+    )
     wins = []
     for seed in range(plays):
         for task_id in env.unwrapped.task_ids:
@@ -259,7 +286,11 @@ def test_random_play_solves_small_mazes_and_hardly_a_locked_one():
 
 
 def test_random_play_solves_less_than_a_third_of_the_default_mazes():
-    kinds = list(dict.fromkeys(i.partition("-")[0] for i in gymnasium.make(ID, split="test").unwrapped.task_ids))
+    kinds = list(
+        dict.fromkeys(
+            i.partition("-")[0] for i in gymnasium.make(ID, split="test").unwrapped.task_ids
+        )
+    )
     assert kinds == ["open10", "open14", "locked10", "locked14"]
     assert mean(share_of_random_play(kind, 10, 60) for kind in kinds) < 1 / 3
 
@@ -268,11 +299,22 @@ def test_maze_stays_what_it_is():
     """Ids, observations, infos and rewards."""
     found = hashlib.sha256()
     for split in ("train", "dev", "test"):
-        env = gymnasium.make("agentgym/Maze-v1", split=split, things=2, admissible=True, rooms=[4, 8, 12, 16])
+        env = gymnasium.make(
+            "agentgym/Maze-v1", split=split, things=2, admissible=True, rooms=[4, 8, 12, 16]
+        )
         found.update(repr((env.unwrapped.instructions, env.unwrapped.task_ids)).encode())
         for name in (f"rooms8-things2-{split}-7", f"rooms16-things1-{split}-11", None):
             rows = [env.reset(seed=3, options={"task_id": name} if name else None)]
-            rows += [env.step(a) for a in ["go north", "take lamp", "take key", "unlock east", *env.unwrapped.oracle()]]
+            rows += [
+                env.step(a)
+                for a in [
+                    "go north",
+                    "take lamp",
+                    "take key",
+                    "unlock east",
+                    *env.unwrapped.oracle(),
+                ]
+            ]
             found.update(repr(rows).encode())
     assert found.hexdigest() == "5f94348ae66be41c24568aaa6de3ce95db34368c1e2f3426b7e4474892f83186"
 
@@ -280,16 +322,25 @@ def test_maze_stays_what_it_is():
 def test_locked_mazes_stay_what_they_are():
     """An id names the same maze for ever."""
     keys = [
-        TASKS.get(f"{kind}-{split}-7").data["maze"].key() for kind in ("open4", "locked10") for split in ("train", "dev", "test")
+        TASKS.get(f"{kind}-{split}-7").data["maze"].key()
+        for kind in ("open4", "locked10")
+        for split in ("train", "dev", "test")
     ]
-    assert hashlib.sha256("".join(keys).encode()).hexdigest() == "470560342cc4bd4f400ce35c406000295acf422cbfeefcd12e181d0ef7fcea43"
+    assert (
+        hashlib.sha256("".join(keys).encode()).hexdigest()
+        == "470560342cc4bd4f400ce35c406000295acf422cbfeefcd12e181d0ef7fcea43"
+    )
 
 
 def test_the_same_tree_with_another_lock_is_another_maze():
     maze = maze_of("locked8-test-5")
     others = [
         replace(maze, lock=lock)
-        for lock in (None, replace(maze.lock, key=maze.lock.near), Lock(maze.lock.far, maze.lock.near, maze.lock.key))
+        for lock in (
+            None,
+            replace(maze.lock, key=maze.lock.near),
+            Lock(maze.lock.far, maze.lock.near, maze.lock.key),
+        )
     ]
     assert len({maze.key(), *(other.key() for other in others)}) == 4
 
@@ -316,7 +367,10 @@ def test_each_size_has_the_same_chance_and_training_is_endless():
     assert counts.keys() == {"open4", "open6", "locked8", "locked10"}
     assert min(counts.values()) > 70
     env = gymnasium.make(ID, tasks="locked8-train-[12]", **SMALL)
-    assert {env.reset(seed=seed)[1]["task_id"] for seed in range(30)} == {"locked8-train-1", "locked8-train-2"}
+    assert {env.reset(seed=seed)[1]["task_id"] for seed in range(30)} == {
+        "locked8-train-1",
+        "locked8-train-2",
+    }
 
 
 @pytest.mark.parametrize(
@@ -330,7 +384,10 @@ def test_each_size_has_the_same_chance_and_training_is_endless():
 def test_either_half_may_be_left_out(keywords, kinds):
     env = gymnasium.make(ID, split="test", **keywords)
     assert env.unwrapped.task_ids == tuple(f"{kind}-test-{n}" for kind in kinds for n in range(100))
-    assert env.reset(options={"task_id": f"{kinds[-1]}-test-99"})[1]["task_id"] == f"{kinds[-1]}-test-99"
+    assert (
+        env.reset(options={"task_id": f"{kinds[-1]}-test-99"})[1]["task_id"]
+        == f"{kinds[-1]}-test-99"
+    )
 
 
 def test_difficulty_counts_rooms_and_four_for_a_lock():
@@ -341,7 +398,10 @@ def test_difficulty_counts_rooms_and_four_for_a_lock():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"open": [], "locked": []}, r"open and locked are both empty: name at least one size, such as open=\[4\]"),
+        (
+            {"open": [], "locked": []},
+            r"open and locked are both empty: name at least one size, such as open=\[4\]",
+        ),
         ({"open": [2]}, "open must be whole numbers from 3 to 64, not 2"),
         ({"locked": [5]}, "locked must be whole numbers from 6 to 64, not 5"),
         ({"locked": [8, 65]}, "locked must be whole numbers from 6 to 64, not 65"),
@@ -359,11 +419,17 @@ def test_impossible_sizes_are_refused(keywords, message):
 @pytest.mark.parametrize(
     ("task_id", "message"),
     [
-        ("rooms4-things1-test-0", "unknown task 'rooms4-things1-test-0'; an id looks like 'open10-train-0'"),
+        (
+            "rooms4-things1-test-0",
+            "unknown task 'rooms4-things1-test-0'; an id looks like 'open10-train-0'",
+        ),
         ("locked8", "unknown task 'locked8'"),
         ("locked٨-test-1", "unknown task"),
         ("locked8-test-١", "unknown task"),
-        ("locked8-test-100", "unknown task 'locked8-test-100'; split 'test' of locked8 has numbers below 100"),
+        (
+            "locked8-test-100",
+            "unknown task 'locked8-test-100'; split 'test' of locked8 has numbers below 100",
+        ),
         ("locked5-train-1", "locked must be whole numbers from 6 to 64, not 5"),
         ("open65-train-1", "open must be whole numbers from 3 to 64, not 65"),
     ],

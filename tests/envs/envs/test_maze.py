@@ -60,10 +60,14 @@ def seen_from_inside(maze, room=(0, 0), came=None):
     """The facts that a player can find out: exits, things in each room, and where exits lead."""
     here = tuple(thing for thing, place in maze.things.items() if place == room)
     ways = [(d, move(room, d)) for d in maze.exits[room]]
-    return here, tuple((d, None if there == came else seen_from_inside(maze, there, room)) for d, there in ways)
+    return here, tuple(
+        (d, None if there == came else seen_from_inside(maze, there, room)) for d, there in ways
+    )
 
 
-@pytest.mark.parametrize(("rooms", "things"), [((3, 4, 6, 8), 1), ((3, 4, 6), 2), ((12, 16, 20), 1)])
+@pytest.mark.parametrize(
+    ("rooms", "things"), [((3, 4, 6, 8), 1), ((3, 4, 6), 2), ((12, 16, 20), 1)]
+)
 def test_listed_mazes_differ_within_and_across_splits(rooms, things):
     tasks = MazeTasks(rooms, things)
     ids = [i for split in ("train", "dev", "test") for i in tasks.ids(split)]
@@ -72,9 +76,13 @@ def test_listed_mazes_differ_within_and_across_splits(rooms, things):
 
 def test_training_never_draws_a_held_out_maze():
     tasks = MazeTasks((4,), 1)
-    held_out = {tasks.get(i).data["maze"].key() for split in ("dev", "test") for i in tasks.ids(split)}
+    held_out = {
+        tasks.get(i).data["maze"].key() for split in ("dev", "test") for i in tasks.ids(split)
+    }
     ids, rng = tasks.ids("train"), random.Random(0)
-    drawn = {tasks.get(tasks.draw(rng, ids, filtered=False)).data["maze"].key() for _ in range(2000)}
+    drawn = {
+        tasks.get(tasks.draw(rng, ids, filtered=False)).data["maze"].key() for _ in range(2000)
+    }
     assert len(drawn) > 50
     assert not drawn & held_out
 
@@ -88,7 +96,10 @@ def test_the_table_of_repeats_is_the_result_of_the_search(kind):
 def test_no_thing_of_a_large_maze_is_next_to_the_start():
     tasks = MazeTasks((16, 24), 1)
     mazes = [tasks.get(i).data["maze"] for i in tasks.ids("train")[::5]]
-    ways = {rooms: [len(path(m, m.start, m.things["lamp"])) for m in mazes if len(m.exits) == rooms] for rooms in (16, 24)}
+    ways = {
+        rooms: [len(path(m, m.start, m.things["lamp"])) for m in mazes if len(m.exits) == rooms]
+        for rooms in (16, 24)
+    }
     assert (min(ways[16]), min(ways[24])) == (2, 3)
 
 
@@ -170,11 +181,22 @@ def test_training_draws_beyond_the_listed_tasks_unless_they_were_named():
     assert len(drawn) == 50
     assert any(int(t.rpartition("-")[2]) >= 1000 for t in drawn)
     env = gymnasium.make("agentgym/Maze-v1", rooms=[4], tasks="rooms4-things1-train-[12]")
-    assert {env.reset(seed=s)[1]["task_id"] for s in range(50)} == {"rooms4-things1-train-1", "rooms4-things1-train-2"}
+    assert {env.reset(seed=s)[1]["task_id"] for s in range(50)} == {
+        "rooms4-things1-train-1",
+        "rooms4-things1-train-2",
+    }
 
 
 @pytest.mark.parametrize(
-    "kwargs", [{"rooms": [2]}, {"rooms": []}, {"rooms": [65]}, {"things": 0}, {"rooms": [4], "things": 4}, {"rooms": ["a"]}]
+    "kwargs",
+    [
+        {"rooms": [2]},
+        {"rooms": []},
+        {"rooms": [65]},
+        {"things": 0},
+        {"rooms": [4], "things": 4},
+        {"rooms": ["a"]},
+    ],
 )
 def test_impossible_sizes_are_refused(kwargs):
     with pytest.raises(TaskError):
@@ -184,7 +206,13 @@ def test_impossible_sizes_are_refused(kwargs):
 @pytest.mark.parametrize(
     "task_id",
     [
-        *("rooms16-things1-test-100", "rooms4-things1-test-50", "rooms4", "rooms2-things1-train-1", "rooms٤-things1-test-1"),
+        *(
+            "rooms16-things1-test-100",
+            "rooms4-things1-test-50",
+            "rooms4",
+            "rooms2-things1-train-1",
+            "rooms٤-things1-test-1",
+        ),
         *("rooms4-things1-test-03", "rooms04-things1-test-3", f"rooms{'9' * 5000}-things1-test-3"),
     ],
 )

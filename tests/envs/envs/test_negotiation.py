@@ -17,19 +17,27 @@ from agentgym_envs.tasks import SPLITS, Task, spread
 NEGOTIATION = "agentgym/Negotiation-v1"
 IDS = [i for split in SPLITS for i in tasks().ids(split)]
 BALLS = Scenario((1, 1, 3, 1, 1, 1), ((0, 1, 3, 0, 0, 0), (1, 2, 1, 1, 1, 2)))
-"""Three balls, one of each other thing. The Nash division: the first side gets the balls (9 × 7)."""
+"""Three balls, one of each other thing.
+
+The Nash division: the first side gets the balls (9 × 7).
+"""
 ZERO, ONE = "negotiator_0", "negotiator_1"
 
 
 def begun(scenario=BALLS):
     rng = random.Random(0)
-    return Match(make_game(NEGOTIATION), Task(id="x", split="test", data={"scenario": scenario}), rng), rng
+    return Match(
+        make_game(NEGOTIATION), Task(id="x", split="test", data={"scenario": scenario}), rng
+    ), rng
 
 
 def played(task_id, first, second):
     """Two named players to the end."""
     match, rng = begun(tasks().get(task_id).data["scenario"])
-    players = {seat: make_player(match.game, seat, name) for seat, name in zip(match.game.seats, (first, second), strict=True)}
+    players = {
+        seat: make_player(match.game, seat, name)
+        for seat, name in zip(match.game.seats, (first, second), strict=True)
+    }
     while not match.over:
         (seat,) = match.waiting
         match.say(seat, players[seat](match.see(seat), rng))
@@ -38,8 +46,12 @@ def played(task_id, first, second):
 
 def by_hand(scenario):
     """What all divisions are worth to both, counted otherwise: a grid of what the first side keeps."""
-    kept = np.stack(np.meshgrid(*(np.arange(n + 1) for n in scenario.counts), indexing="ij"), -1).reshape(-1, 6)
-    return kept, np.stack([kept @ scenario.values[0], (np.array(scenario.counts) - kept) @ scenario.values[1]], -1)
+    kept = np.stack(
+        np.meshgrid(*(np.arange(n + 1) for n in scenario.counts), indexing="ij"), -1
+    ).reshape(-1, 6)
+    return kept, np.stack(
+        [kept @ scenario.values[0], (np.array(scenario.counts) - kept) @ scenario.values[1]], -1
+    )
 
 
 @pytest.mark.parametrize("task_id", spread(IDS, 40))
@@ -50,7 +62,9 @@ def test_nash_and_pareto_are_those_of_brute_force(task_id):
     assert [scenario.is_pareto(tuple(map(int, k))) for k in kept] == [not d for d in dominated]
     nash = scenario.worths(scenario.nash)
     assert nash[0] * nash[1] == worths.prod(1).max() > 0
-    assert abs(nash[0] - nash[1]) == min(abs(a - b) for a, b in worths if a * b == nash[0] * nash[1])
+    assert abs(nash[0] - nash[1]) == min(
+        abs(a - b) for a, b in worths if a * b == nash[0] * nash[1]
+    )
     assert scenario.is_pareto(scenario.nash)
 
 
@@ -78,16 +92,27 @@ def test_no_two_scenarios_differ_in_names_alone():
     seen = set()
     for task in map(tasks().get, IDS):
         columns = [*zip(task.data["scenario"].counts, *task.data["scenario"].values, strict=True)]
-        seen.add(frozenset((frozenset(Counter(columns).items()), frozenset(Counter((n, b, a) for n, a, b in columns).items()))))
+        seen.add(
+            frozenset(
+                (
+                    frozenset(Counter(columns).items()),
+                    frozenset(Counter((n, b, a) for n, a, b in columns).items()),
+                )
+            )
+        )
     assert len(seen) == len(IDS)
 
 
-@pytest.mark.parametrize("names", [("oracle", "oracle"), ("oracle", "fair"), ("fair", "oracle"), ("fair", "fair")])
+@pytest.mark.parametrize(
+    "names", [("oracle", "oracle"), ("oracle", "fair"), ("fair", "oracle"), ("fair", "fair")]
+)
 def test_those_who_know_make_the_nash_deal(names):
     for task_id in spread(IDS, 60):
         match = played(task_id, *names)
         scenario = match.game.scenario
-        assert [round(10 * match.outcomes[s].score) for s in match.game.seats] == [*scenario.worths(scenario.nash)]
+        assert [round(10 * match.outcomes[s].score) for s in match.game.seats] == [
+            *scenario.worths(scenario.nash)
+        ]
         assert all(o.success for o in match.outcomes.values())
 
 
@@ -112,7 +137,9 @@ def waste(env, turns):
     game = env.unwrapped.game
     for turn in turns:
         if not env.unwrapped.match.over:
-            waited = WAIT if game.offer is not None else propose(game.nash_share(env.unwrapped.seat))
+            waited = (
+                WAIT if game.offer is not None else propose(game.nash_share(env.unwrapped.seat))
+            )
             env.step(propose(game.scenario.counts) if turn == GREED else waited)
 
 
@@ -157,7 +184,9 @@ def test_a_conceder_asks_for_less_and_less_and_never_offers_a_success(seat):
         assert worths == sorted(worths, reverse=True)
         assert worths[0] == 10, "it begins with its best"
         assert min(worths) >= game.worth(other, game.nash_share(other))
-        assert max(game.worth(seat, game.scenario.rest(k)) for k in asked) < game.worth(seat, game.nash_share(seat))
+        assert max(game.worth(seat, game.scenario.rest(k)) for k in asked) < game.worth(
+            seat, game.nash_share(seat)
+        )
         fell += worths[-1] < 10
     assert fell > 30
 
@@ -242,7 +271,10 @@ def test_proposals_that_are_understood(said, kept):
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("propose: 4 balls", "That is more than there is on the table: 1 book, 1 hat, 3 balls, 1 pen, 1 cup, 1 key."),
+        (
+            "propose: 4 balls",
+            "That is more than there is on the table: 1 book, 1 hat, 3 balls, 1 pen, 1 cup, 1 key.",
+        ),
         ("propose: 1 lamp", "'propose: 1 lamp' is no proposal."),
         ("propose: 1 ball, 1 ball", "is no proposal"),
         ("propose: a ball", "is no proposal"),
@@ -267,9 +299,17 @@ def test_what_is_not_understood_is_told_to_the_speaker_alone(said, why):
 
 def test_a_deal_is_the_last_offer_and_waste_is_no_success():
     match, _ = begun()
-    for said in ("propose: 1 hat, 3 balls", "propose: 1 book, 1 hat, 1 ball", "propose: 1 book, 3 balls", "accept"):
+    for said in (
+        "propose: 1 hat, 3 balls",
+        "propose: 1 book, 1 hat, 1 ball",
+        "propose: 1 book, 3 balls",
+        "accept",
+    ):
         match.say(match.waiting[0], said)
-    assert [(o.score, o.done, o.success) for o in match.outcomes.values()] == [(0.9, True, False), (0.6, True, False)]
+    assert [(o.score, o.done, o.success) for o in match.outcomes.values()] == [
+        (0.9, True, False),
+        (0.6, True, False),
+    ]
     assert f"{ONE} accepts. You get 1 book, 3 balls, worth 9 of 10 to you." in match.see(ZERO)
     assert "You get 1 hat, 1 pen, 1 cup, 1 key, worth 6 of 10 to you." in match.see(ONE)
 

@@ -46,17 +46,28 @@ WALK = ["open door to kitchen", "go to kitchen", "pick up thermometer"]
 def upstream():
     """Episodes of the upstream package, played in one separate process."""
     script = Path(__file__).parents[2] / "support" / "upstream_scienceworld.py"
-    played = [{"task": task, "variation": int(n)} for task, _, n in (task_id.rpartition("-") for task_id in GOLD)]
+    played = [
+        {"task": task, "variation": int(n)}
+        for task, _, n in (task_id.rpartition("-") for task_id in GOLD)
+    ]
     requests = [{"table": True}, *played, {"task": "boil", "variation": 2, "actions": WALK}]
     done = subprocess.run(
-        [sys.executable, script], input=json.dumps(requests), capture_output=True, text=True, check=True, timeout=280
+        [sys.executable, script],
+        input=json.dumps(requests),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=280,
     )
     return dict(zip(("table", *GOLD, "walk"), json.loads(done.stdout), strict=True))
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A folder for temporary files, also of child processes. Each simulator works in a subfolder."""
+    """A folder for temporary files, also of child processes.
+
+    Each simulator works in a subfolder.
+    """
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -70,7 +81,9 @@ def javas(home):
     return {
         p.pid
         for p in running
-        if p.info["name"] == "java" and (p.info["cwd"] or "").startswith(str(home)) and p.info["status"] != psutil.STATUS_ZOMBIE
+        if p.info["name"] == "java"
+        and (p.info["cwd"] or "").startswith(str(home))
+        and p.info["status"] != psutil.STATUS_ZOMBIE
     }
 
 
@@ -80,7 +93,10 @@ def test_the_table_is_upstreams(upstream):
         edges = (0, row.dev, row.test, row.variations)
         assert splits == [list(range(*pair)) for pair in itertools.pairwise(edges)]
     assert sum(row.variations for row in TABLE) == 7207
-    counts = {s: len(gymnasium.make("agentgym/ScienceWorld-v2", split=s).unwrapped.task_ids) for s in ("train", "dev", "test")}
+    counts = {
+        s: len(gymnasium.make("agentgym/ScienceWorld-v2", split=s).unwrapped.task_ids)
+        for s in ("train", "dev", "test")
+    }
     assert counts == {"train": 3592, "dev": 1796, "test": 1819}
 
 
@@ -99,12 +115,18 @@ def test_the_gold_path_shows_what_upstream_shows_byte_by_byte(env, upstream, tas
     for step in expected["steps"]:
         observation, reward, terminated, _, info = env.step(step["action"])
         total += reward
-        assert (observation, round(100 * info["score"]), terminated) == (step["observation"], step["score"], step["done"])
+        assert (observation, round(100 * info["score"]), terminated) == (
+            step["observation"],
+            step["score"],
+            step["done"],
+        )
     assert info["success"]
     assert total == pytest.approx(1.0)
 
 
-def test_look_and_inventory_are_upstreams_and_the_actions_are_what_its_parser_knows_of_those_it_lists(env, upstream):
+def test_look_and_inventory_are_upstreams_and_the_actions_are_what_its_parser_knows_of_those_it_lists(
+    env, upstream
+):
     env.reset(options={"task_id": "boil-2"})
     for step in upstream["walk"]["steps"]:
         env.step(step["action"])
@@ -115,11 +137,16 @@ def test_look_and_inventory_are_upstreams_and_the_actions_are_what_its_parser_kn
     before = env.unwrapped.look()
     for action in left_out[:: len(left_out) // 20]:
         observation, _, _, _, info = env.step(action)
-        assert (observation, info["invalid"]) == ("No known action matches that input.", True), action
+        assert (observation, info["invalid"]) == (
+            "No known action matches that input.",
+            True,
+        ), action
     assert env.unwrapped.look() == before
 
 
-@pytest.mark.parametrize(("simplification", "turns"), [("", 25), pytest.param("easy", 10, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    ("simplification", "turns"), [("", 25), pytest.param("easy", 10, marks=pytest.mark.full)]
+)
 def test_what_is_listed_is_understood_throughout_random_episodes(env, easy, simplification, turns):
     """With teleportation there are many more actions, and listing them takes longer."""
     world = (easy if simplification else env).unwrapped
@@ -197,7 +224,13 @@ def test_points_that_a_task_begins_with_are_no_reward(env):
 
 def test_ambiguous_and_unknown_actions(env):
     env.reset(options={"task_id": "boil-0"})
-    for answer, invalid in (("0", False), ("sing", True), ("99", True), ("look around", True), ("", False)):
+    for answer, invalid in (
+        ("0", False),
+        ("sing", True),
+        ("99", True),
+        ("look around", True),
+        ("", False),
+    ):
         observation, _, _, _, info = env.step("open door")
         assert observation.startswith("Ambiguous request")
         assert not info["invalid"]
@@ -211,7 +244,11 @@ def test_ambiguous_and_unknown_actions(env):
 
 def test_what_the_world_refuses_was_understood(env):
     env.reset(options={"task_id": "boil-0"})
-    for action, answer in (("pick up agent", "not moveable"), ("eat art studio", "not edible"), ("go to kitchen", "not open")):
+    for action, answer in (
+        ("pick up agent", "not moveable"),
+        ("eat art studio", "not edible"),
+        ("go to kitchen", "not open"),
+    ):
         observation, _, _, _, info = env.step(action)
         assert answer in observation
         assert not info["invalid"], observation
@@ -219,13 +256,17 @@ def test_what_the_world_refuses_was_understood(env):
 
 def test_simplifications(env, easy):
     env.reset(options={"task_id": "boil-0"})
-    assert not any(a.startswith("teleport") for a in env.unwrapped.actions()), "none by default, as in the paper"
+    assert not any(a.startswith("teleport") for a in env.unwrapped.actions()), (
+        "none by default, as in the paper"
+    )
     assert env.step("teleport to kitchen")[4]["invalid"]
     assert "teleport" not in env.unwrapped.instructions
     easy.reset(options={"task_id": "test-conductivity-0"})
     actions = easy.unwrapped.actions()
     assert any(a.startswith("teleport") for a in actions)
-    assert any(a.startswith("connect") for a in actions), "an electrical task keeps its electrical actions"
+    assert any(a.startswith("connect") for a in actions), (
+        "an electrical task keeps its electrical actions"
+    )
     assert "teleport to LOC" in easy.unwrapped.instructions
     assert "teleport_to" in easy.unwrapped.tools
     with pytest.raises(ValueError, match="simplification 'hard' is not one of easy"):
@@ -246,7 +287,9 @@ def test_a_step_asks_the_simulator_three_questions(env, monkeypatch):
 
     env.reset(options={"task_id": "boil-0"})
     asked, send = [], GatewayClient.send_command
-    monkeypatch.setattr(GatewayClient, "send_command", lambda self, *a, **k: asked.append(a) or send(self, *a, **k))
+    monkeypatch.setattr(
+        GatewayClient, "send_command", lambda self, *a, **k: asked.append(a) or send(self, *a, **k)
+    )
     env.step("look around")
     assert len(asked) == 3
 
@@ -313,8 +356,8 @@ def test_no_java_and_no_file_survives_close(fresh, home, monkeypatch):
 @pytest.mark.parametrize("how", ["kill", "raise"])
 def test_no_java_survives_the_parent(how, home):
     code = (
-        "import gymnasium, agentgym_envs, time\n"
-        "env = gymnasium.make('agentgym/ScienceWorld-v2'); env.reset(seed=1); print('up', flush=True)\n"
+        "import gymnasium, agentgym_envs, time\nenv = gymnasium.make('agentgym/ScienceWorld-v2');"
+        " env.reset(seed=1); print('up', flush=True)\n"
         + ("time.sleep(100)" if how == "kill" else "raise SystemExit(3)")
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -362,7 +405,9 @@ def test_a_java_of_the_users_is_used(tmp_path):
     simulator = Simulator(str(wrapper))
     simulator.close()
     assert (tmp_path / "used").exists()
-    with pytest.raises(RuntimeError, match="java='/bin/false' must be Java of version 9 or newer: exit status 1"):
+    with pytest.raises(
+        RuntimeError, match="java='/bin/false' must be Java of version 9 or newer: exit status 1"
+    ):
         Simulator("/bin/false")
     with pytest.raises(RuntimeError, match="java='/nowhere/java' cannot be started: No such file"):
         Simulator("/nowhere/java")

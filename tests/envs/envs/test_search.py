@@ -48,7 +48,10 @@ def files(tmp_path):
     )
     rows = [{"question": "Who wrote the first program?", "golden_answers": ["Ada", "Ada Lovelace"]}]
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-    return {"corpus": str(tmp_path / "corpus.jsonl"), "questions": {"train": str(tmp_path / "q.jsonl")}}
+    return {
+        "corpus": str(tmp_path / "corpus.jsonl"),
+        "questions": {"train": str(tmp_path / "q.jsonl")},
+    }
 
 
 def bm25(query, docs):
@@ -61,13 +64,17 @@ def bm25(query, docs):
         for word in query.lower().split():
             n = sum(word in b for b in bags)
             idf = math.log(1 + (len(bags) - n + 0.5) / (n + 0.5))
-            total += idf * bag[word] * 2.2 / (bag[word] + 1.2 * (0.25 + 0.75 * bag.total() / average))
+            total += (
+                idf * bag[word] * 2.2 / (bag[word] + 1.2 * (0.25 + 0.75 * bag.total() / average))
+            )
         return total
 
     return [score(bag) for bag in bags]
 
 
-@pytest.mark.parametrize("query", ["machine", "punched cards", "machine program", "loom hand cards"])
+@pytest.mark.parametrize(
+    "query", ["machine", "punched cards", "machine program", "loom hand cards"]
+)
 def test_the_order_is_that_of_bm25_by_hand(query):
     plain = [Passage(p.id, "", p.text) for p in DOCS]
     found = [p.id for p in Index(build(plain, f"plain {plain}")).search(query, 6)]
@@ -87,7 +94,8 @@ def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
 BUILD = """
 import signal, sys, time
 from agentgym_envs.envs.search.retrievers import BM25
-signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background do not have it
+# processes in the background do not have it
+signal.signal(signal.SIGINT, signal.default_int_handler)
 built = []
 def on_passage():
     if not built: print("building", flush=True)
@@ -99,7 +107,11 @@ print([p.id for p in BM25(sys.argv[1], on_passage=on_passage)("punched cards", 2
 
 
 def start_build(files, pause):
-    return subprocess.Popen([sys.executable, "-c", BUILD, files["corpus"], str(pause)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILD, files["corpus"], str(pause)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_of_many_processes_one_builds_the_index_and_all_open_it(files):
@@ -170,8 +182,12 @@ def test_the_protocol_is_search_r1s(files):
     env = gymnasium.make("agentgym/Search-v1", **files)
     observation, info = env.reset(seed=1)
     assert observation == "Question: Who wrote the first program?"
-    observation, reward, terminated, _, info = env.step("I look. <search>punched cards</search> <answer>Ada</answer>")
-    assert observation.startswith("\n\n<information>Doc 1(Title: Cards) Punched cards punched by hand\nDoc 2(Title: Loom) ")
+    observation, reward, terminated, _, info = env.step(
+        "I look. <search>punched cards</search> <answer>Ada</answer>"
+    )
+    assert observation.startswith(
+        "\n\n<information>Doc 1(Title: Cards) Punched cards punched by hand\nDoc 2(Title: Loom) "
+    )
     assert observation.endswith("</information>\n\n")
     assert (reward, terminated) == (0.0, False)
     _, reward, terminated, _, info = env.step("<answer>the Ada!</answer>")
@@ -188,7 +204,9 @@ def test_a_wrong_answer_ends_the_episode_too(files):
     assert "wrong" not in observation.lower(), "the environment does not reveal wrong answers"
 
 
-@pytest.mark.parametrize("response", ["", "Ada", "<search>never closed", "<answer>", "</search><search>"])
+@pytest.mark.parametrize(
+    "response", ["", "Ada", "<search>never closed", "<answer>", "</search><search>"]
+)
 def test_a_response_without_a_tag_is_invalid(files, response):
     env = gymnasium.make("agentgym/Search-v1", **files)
     env.reset(seed=1)
@@ -199,8 +217,12 @@ def test_a_response_without_a_tag_is_invalid(files, response):
 
 
 def test_long_results_are_cut_with_a_mark(tmp_path, files):
-    (tmp_path / "long.jsonl").write_text(json.dumps({"id": "0", "contents": '"T"\n' + "word " * 5000}) + "\n")
-    env = gymnasium.make("agentgym/Search-v1", corpus=str(tmp_path / "long.jsonl"), questions=files["questions"])
+    (tmp_path / "long.jsonl").write_text(
+        json.dumps({"id": "0", "contents": '"T"\n' + "word " * 5000}) + "\n"
+    )
+    env = gymnasium.make(
+        "agentgym/Search-v1", corpus=str(tmp_path / "long.jsonl"), questions=files["questions"]
+    )
     env.reset(seed=1)
     observation, *_ = env.step("<search>word</search>")
     assert len(observation) < 2100
@@ -208,7 +230,14 @@ def test_long_results_are_cut_with_a_mark(tmp_path, files):
 
 
 GOOD = json.dumps(
-    {"result": [[{"document": {"id": p.id, "contents": f'"{p.title}"\n{p.text}'}, "score": 1.0} for p in DOCS[:2]]]}
+    {
+        "result": [
+            [
+                {"document": {"id": p.id, "contents": f'"{p.title}"\n{p.text}'}, "score": 1.0}
+                for p in DOCS[:2]
+            ]
+        ]
+    }
 ).encode()
 
 
@@ -223,7 +252,9 @@ class Server(BaseHTTPRequestHandler):
 
     def do_POST(self):
         Server.seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        assert self.headers["Accept-Encoding"] == "identity"  # else a small answer could decompress to a large one
+        assert (
+            self.headers["Accept-Encoding"] == "identity"
+        )  # else a small answer could decompress to a large one
         status, headers, pieces = Server.plan.pop(0) if len(Server.plan) > 1 else Server.plan[0]
         if status is None:  # ends the connection with a reset
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -270,7 +301,9 @@ def retrieve(server):
 
 
 def test_a_server_with_search_r1s_protocol(server, files):
-    env = gymnasium.make("agentgym/Search-v1", retriever=server, questions=files["questions"], topk=2)
+    env = gymnasium.make(
+        "agentgym/Search-v1", retriever=server, questions=files["questions"], topk=2
+    )
     env.reset(seed=1)
     observation, *_ = env.step("<search>anything</search>")
     assert Server.seen == [{"queries": ["anything"], "topk": 2, "return_scores": True}]
@@ -281,7 +314,10 @@ def test_a_server_with_search_r1s_protocol(server, files):
     env.close()
 
 
-@pytest.mark.parametrize("trouble", [(500, {}, []), (503, {}, []), (429, {"Retry-After": "0"}, []), (408, {}, []), (None, {}, [])])
+@pytest.mark.parametrize(
+    "trouble",
+    [(500, {}, []), (503, {}, []), (429, {"Retry-After": "0"}, []), (408, {}, []), (None, {}, [])],
+)
 def test_what_may_pass_is_tried_again(retrieve, trouble):
     Server.plan = [trouble, trouble, (200, {}, [GOOD])]
     assert [p.id for p in retrieve("x", 2)] == ["0", "1"]
@@ -302,8 +338,16 @@ def test_what_may_pass_is_tried_again(retrieve, trouble):
         ((200, {}, [b'{"result": []}']), "does not follow the protocol: IndexError", 1),
         ((200, {}, [b'{"result": [{"a": 1}]}']), "does not follow the protocol", 1),
         ((200, {}, [b'{"result": [["text"]]}']), "does not follow the protocol: AttributeError", 1),
-        ((200, {}, [b'{"result": [[{"contents": null}]]}']), "does not follow the protocol: TaskError", 1),
-        ((200, {"Content-Encoding": "gzip"}, [gzip.compress(b" " * 10**8, mtime=0)]), "does not follow the protocol", 1),
+        (
+            (200, {}, [b'{"result": [[{"contents": null}]]}']),
+            "does not follow the protocol: TaskError",
+            1,
+        ),
+        (
+            (200, {"Content-Encoding": "gzip"}, [gzip.compress(b" " * 10**8, mtime=0)]),
+            "does not follow the protocol",
+            1,
+        ),
     ],
 )
 def test_what_does_not_is_a_failure_at_once(retrieve, trouble, message, asked):
@@ -359,7 +403,9 @@ def test_proxies_are_for_other_machines(monkeypatch, url, local):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     retriever = HTTPRetriever(url)
-    assert (retriever._client._transport_for_url(httpx2.URL(url)) is retriever._client._transport) == local
+    assert (
+        retriever._client._transport_for_url(httpx2.URL(url)) is retriever._client._transport
+    ) == local
     retriever.close()
 
 
@@ -373,7 +419,9 @@ def test_a_server_on_this_machine_is_asked_past_a_proxy(server, monkeypatch):
 
 def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files, monkeypatch):
     monkeypatch.setattr(search_server, "BACKOFF", 0.01)
-    env = gymnasium.make("agentgym/Search-v1", retriever="http://127.0.0.1:9/retrieve", questions=files["questions"])
+    env = gymnasium.make(
+        "agentgym/Search-v1", retriever="http://127.0.0.1:9/retrieve", questions=files["questions"]
+    )
     env.reset(seed=1)
     with pytest.raises(EnvFailure, match=r"try 4 of 4: ConnectError"):
         env.step("<search>anything</search>")
@@ -381,12 +429,21 @@ def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files, monkeypatc
 
 
 def test_a_retriever_that_is_no_url_is_refused(files):
-    with pytest.raises(ValueError, match="http:// or https://, or a callable, not 'localhost:8000'"):
-        gymnasium.make("agentgym/Search-v1", retriever="localhost:8000", questions=files["questions"])
+    with pytest.raises(
+        ValueError, match="http:// or https://, or a callable, not 'localhost:8000'"
+    ):
+        gymnasium.make(
+            "agentgym/Search-v1", retriever="localhost:8000", questions=files["questions"]
+        )
 
 
 def test_any_callable_retrieves(files):
-    env = gymnasium.make("agentgym/Search-v1", retriever=lambda query, k: DOCS[:k], questions=files["questions"], topk=1)
+    env = gymnasium.make(
+        "agentgym/Search-v1",
+        retriever=lambda query, k: DOCS[:k],
+        questions=files["questions"],
+        topk=1,
+    )
     env.reset(seed=1)
     assert "Doc 1(Title: Ada)" in env.step("<search>x</search>")[0]
 
@@ -394,20 +451,34 @@ def test_any_callable_retrieves(files):
 @pytest.mark.parametrize(
     ("name", "text", "answers"),
     [
-        ("flashrag.jsonl", '{"id": "test_0", "question": "q?", "golden_answers": ["a", "b"]}\n', ("a", "b")),
+        (
+            "flashrag.jsonl",
+            '{"id": "test_0", "question": "q?", "golden_answers": ["a", "b"]}\n',
+            ("a", "b"),
+        ),
         ("nq.jsonl", '{"question": "q?", "answer": ["a", "b"]}\n', ("a", "b")),
         (
             "triviaqa.json",
-            '{"Data": [{"Question": "q?", "QuestionId": "t1", "Answer": {"Value": "a", "Aliases": ["a", "b"]}}]}',
+            (
+                '{"Data": [{"Question": "q?", "QuestionId": "t1", "Answer": {"Value": "a",'
+                ' "Aliases": ["a", "b"]}}]}'
+            ),
             ("a", "b"),
         ),
         ("popqa.tsv", 'id\tquestion\tpossible_answers\n7\tq?\t"[""a"", ""b""]"\n', ("a", "b")),
-        ("hotpotqa.json", '[{"_id": "5a", "question": "q?", "answer": "a", "type": "bridge"}]', ("a",)),
+        (
+            "hotpotqa.json",
+            '[{"_id": "5a", "question": "q?", "answer": "a", "type": "bridge"}]',
+            ("a",),
+        ),
         ("2wiki.json", '[{"_id": "8b", "question": "q?", "answer": "a", "evidences": []}]', ("a",)),
         (
             "musique.jsonl",
-            '{"id": "2hop__1", "question": "q?", "answer": "a", "answer_aliases": ["b"], "answerable": true}\n'
-            '{"id": "2hop__2", "question": "no?", "answer": "x", "answer_aliases": [], "answerable": false}\n',
+            (
+                '{"id": "2hop__1", "question": "q?", "answer": "a", "answer_aliases": ["b"],'
+                ' "answerable": true}\n{"id": "2hop__2", "question": "no?", "answer": "x",'
+                ' "answer_aliases": [], "answerable": false}\n'
+            ),
             ("a", "b"),
         ),
         ("bamboogle.csv", "Question,Answer\nq?,a\n", ("a",)),
@@ -423,25 +494,44 @@ def test_the_data_sets_own_files(tmp_path, name, text, answers):
 
 def test_a_file_of_questions_is_split_by_the_hash_of_their_ids(tmp_path):
     path = tmp_path / "many.jsonl"
-    path.write_text("".join(json.dumps({"id": n, "question": f"q{n}?", "answer": "a"}) + "\n" for n in range(200)))
-    worlds = {split: gymnasium.make("agentgym/Search-v1", questions=str(path), split=split).unwrapped for split in SPLITS}
+    path.write_text(
+        "".join(
+            json.dumps({"id": n, "question": f"q{n}?", "answer": "a"}) + "\n" for n in range(200)
+        )
+    )
+    worlds = {
+        split: gymnasium.make("agentgym/Search-v1", questions=str(path), split=split).unwrapped
+        for split in SPLITS
+    }
     ids = {split: set(world.task_ids) for split, world in worlds.items()}
     assert len(set.union(*ids.values())) == sum(map(len, ids.values())) == 200
     assert 130 < len(ids["train"]) < 190
     for split in SPLITS:
         assert all(split_of(task_id) == split for task_id in ids[split])
-    assert len(gymnasium.make("agentgym/Search-v1", questions={"test": str(path)}, split="test").unwrapped.task_ids) == 200
+    assert (
+        len(
+            gymnasium.make(
+                "agentgym/Search-v1", questions={"test": str(path)}, split="test"
+            ).unwrapped.task_ids
+        )
+        == 200
+    )
 
 
 def test_each_split_can_have_a_file_of_its_own(tmp_path):
     for split in ("train", "test"):
-        (tmp_path / f"{split}.jsonl").write_text(json.dumps({"question": f"{split}?", "answer": "a"}) + "\n")
+        (tmp_path / f"{split}.jsonl").write_text(
+            json.dumps({"question": f"{split}?", "answer": "a"}) + "\n"
+        )
     files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
     for split in files:
         env = gymnasium.make("agentgym/Search-v1", questions=files, split=split)
         assert env.unwrapped.task_ids == (f"{split}-0",)
         assert env.reset(seed=1)[0] == f"Question: {split}?"
-    with pytest.raises(TaskError, match=r"no question in split 'dev'; questions=\{'dev': 'FILE'\} puts a whole file into it"):
+    with pytest.raises(
+        TaskError,
+        match=r"no question in split 'dev'; questions=\{'dev': 'FILE'\} puts a whole file into it",
+    ):
         gymnasium.make("agentgym/Search-v1", questions=files, split="dev")
     with pytest.raises(UnknownName, match="unknown split 'tests'"):
         gymnasium.make("agentgym/Search-v1", questions={"tests": files["test"]})
@@ -463,7 +553,11 @@ def test_one_file_cannot_be_two_splits(tmp_path):
     (tmp_path / "nq.jsonl").write_bytes(ROW)
     with pytest.raises(TaskError, match="has the same file for two splits"):
         gymnasium.make(
-            "agentgym/Search-v1", questions={"train": str(tmp_path / "nq.jsonl"), "test": str(tmp_path / "." / "nq.jsonl")}
+            "agentgym/Search-v1",
+            questions={
+                "train": str(tmp_path / "nq.jsonl"),
+                "test": str(tmp_path / "." / "nq.jsonl"),
+            },
         )
 
 
@@ -490,7 +584,11 @@ def test_a_keyword_of_the_wrong_type_is_refused_at_construction(files, keywords)
 
 
 def test_paths_may_be_path_objects(files, tmp_path):
-    env = gymnasium.make("agentgym/Search-v1", corpus=tmp_path / "corpus.jsonl", questions={"train": tmp_path / "q.jsonl"})
+    env = gymnasium.make(
+        "agentgym/Search-v1",
+        corpus=tmp_path / "corpus.jsonl",
+        questions={"train": tmp_path / "q.jsonl"},
+    )
     env.reset(seed=1)
     assert "Title: Ada" in env.step("<search>wrote program</search>")[0]
 
@@ -507,24 +605,68 @@ ROW = b'{"question": "q?", "answer": ["a"]}\n'
         ("a.jsonl", b"\n\n", r"a\.jsonl:1: the file has no questions"),
         ("a.jsonl", b"[1]\n", r"a\.jsonl:1 has no question"),
         ("a.jsonl", b'{"question": null, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
-        ("a.jsonl", b'{"question": {"text": "q?"}, "answer": "a"}\n', r"a\.jsonl:1 has no question"),
-        ("a.jsonl", b'{"question": "q?", "answer": [null]}\n', r"a\.jsonl:1: an answer must be a text or a number, not None"),
-        ("a.jsonl", b'{"question": "q?", "answer": true}\n', r"a\.jsonl:1: an answer must be a text or a number, not True"),
-        ("a.jsonl", b'{"question": "q?", "answer": {"text": "a"}}\n', r"a\.jsonl:1: an answer must be .*, not \{'text': 'a'\}"),
-        ("a.jsonl", b'{"question": "q?", "answer": [["a"]]}\n', r"a\.jsonl:1: an answer must be .*, not \['a'\]"),
-        ("a.jsonl", ROW + b'{"id": 0, "question": "q?", "answer": "a"}\n', r"a\.jsonl:2 has the same id as an earlier question: 0"),
-        ("a.jsonl", b'{"question": "caf\xe9?", "answer": "a"}\n', r"a\.jsonl:1 is not UTF-8 \(byte 0xe9\)"),
+        (
+            "a.jsonl",
+            b'{"question": {"text": "q?"}, "answer": "a"}\n',
+            r"a\.jsonl:1 has no question",
+        ),
+        (
+            "a.jsonl",
+            b'{"question": "q?", "answer": [null]}\n',
+            r"a\.jsonl:1: an answer must be a text or a number, not None",
+        ),
+        (
+            "a.jsonl",
+            b'{"question": "q?", "answer": true}\n',
+            r"a\.jsonl:1: an answer must be a text or a number, not True",
+        ),
+        (
+            "a.jsonl",
+            b'{"question": "q?", "answer": {"text": "a"}}\n',
+            r"a\.jsonl:1: an answer must be .*, not \{'text': 'a'\}",
+        ),
+        (
+            "a.jsonl",
+            b'{"question": "q?", "answer": [["a"]]}\n',
+            r"a\.jsonl:1: an answer must be .*, not \['a'\]",
+        ),
+        (
+            "a.jsonl",
+            ROW + b'{"id": 0, "question": "q?", "answer": "a"}\n',
+            r"a\.jsonl:2 has the same id as an earlier question: 0",
+        ),
+        (
+            "a.jsonl",
+            b'{"question": "caf\xe9?", "answer": "a"}\n',
+            r"a\.jsonl:1 is not UTF-8 \(byte 0xe9\)",
+        ),
         ("a.jsonl", "\ufeff".encode("utf-16") + b"x", r"a\.jsonl:1 is not UTF-8"),
         ("a.jsonl", b"[" * 100_000, r"a\.jsonl:1 is JSON that cannot be read"),
         ("a.jsonl", b"9" * 5000, r"a\.jsonl:1 is JSON that cannot be read"),
-        ("a.jsonl", b"PAR1" + b"\x00" * 20 + b"PAR1", r"a\.jsonl:1 is parquet; convert it to JSON lines"),
+        (
+            "a.jsonl",
+            b"PAR1" + b"\x00" * 20 + b"PAR1",
+            r"a\.jsonl:1 is parquet; convert it to JSON lines",
+        ),
         ("a.jsonl.gz", gzip.compress(ROW * 9, mtime=0)[:-12], r"a\.jsonl\.gz:\d+ is damaged gzip"),
-        ("a.json", b'[{"question": "q?", "answer": "a"}, {}]', r"a\.json: record 2 has no question"),
+        (
+            "a.json",
+            b'[{"question": "q?", "answer": "a"}, {}]',
+            r"a\.json: record 2 has no question",
+        ),
         ("a.json", b'[\n{"question": "q?"\n', r"a\.json:3 is not JSON"),
         ("a.json", b'{"question": "q?"}', r"a\.json:1 is not a list of records"),
-        ("a.tsv", b'question\tpossible_answers\nq?\t"[""a""]"\nq?\ta or b\n', r"a\.tsv:3 is not JSON"),
+        (
+            "a.tsv",
+            b'question\tpossible_answers\nq?\t"[""a""]"\nq?\ta or b\n',
+            r"a\.tsv:3 is not JSON",
+        ),
         ("a.csv", b"Question,Answer\nq?\n", r"a\.csv:2 has no question or no answer"),
-        ("a.csv", b"Question,Answer\nq?," + b"a" * 200_000, r"a\.csv:2 cannot be read: field larger"),
+        (
+            "a.csv",
+            b"Question,Answer\nq?," + b"a" * 200_000,
+            r"a\.csv:2 cannot be read: field larger",
+        ),
     ],
 )
 def test_broken_question_files_are_named_with_the_line(tmp_path, name, data, message):
@@ -542,11 +684,20 @@ PASSAGE = b'{"id": "0", "contents": "\\"T\\"\\nx"}\n'
     [
         (b"", r"c\.jsonl:1: the file has no passages"),
         (b"\n\n", r"c\.jsonl:1: the file has no passages"),
-        (PASSAGE + b'{"id": "1"}\n', r"c\.jsonl:2 is not a passage: 'contents' is 'None', not a text"),
-        (PASSAGE + b'{"id": "1", "contents": null}\n', r"c\.jsonl:2 is not a passage: 'contents' is 'None'"),
+        (
+            PASSAGE + b'{"id": "1"}\n',
+            r"c\.jsonl:2 is not a passage: 'contents' is 'None', not a text",
+        ),
+        (
+            PASSAGE + b'{"id": "1", "contents": null}\n',
+            r"c\.jsonl:2 is not a passage: 'contents' is 'None'",
+        ),
         (PASSAGE + b'{"contents": "T\\nx"}\n', r"c\.jsonl:2 is not a passage; a line looks like"),
         (PASSAGE + b"[]\n", r"c\.jsonl:2 is not a passage"),
-        (PASSAGE + b'{"id": "1", "contents": "caf\xe9"}\n', r"c\.jsonl:2 is not UTF-8 \(byte 0xe9\)"),
+        (
+            PASSAGE + b'{"id": "1", "contents": "caf\xe9"}\n',
+            r"c\.jsonl:2 is not UTF-8 \(byte 0xe9\)",
+        ),
         (PASSAGE + b"{\n", r"c\.jsonl:2 is not JSON"),
         (b"PAR1....", r"c\.jsonl:1 is parquet"),
         (None, r"cannot read .*c\.jsonl': No such file or directory"),
@@ -563,17 +714,27 @@ def test_broken_corpora_are_named_with_the_line_at_construction(files, tmp_path,
 
 def test_a_corpus_that_is_broken_further_on_is_named_as_it_is_indexed(files, tmp_path):
     (tmp_path / "c.jsonl").write_bytes(PASSAGE * 1500 + b"{}\n")
-    env = gymnasium.make("agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
+    env = gymnasium.make(
+        "agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl")
+    )
     with pytest.raises(TaskError, match=r"c\.jsonl:1501 is not a passage"):
         env.reset(seed=1)
 
 
-@pytest.mark.parametrize("wrap", [lambda data: b"\xef\xbb\xbf" + data, gzip.compress, lambda d: d.replace(b"\n", b"\r\n")])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda data: b"\xef\xbb\xbf" + data, gzip.compress, lambda d: d.replace(b"\n", b"\r\n")],
+)
 def test_byte_order_marks_gzip_and_windows_lines_are_read(tmp_path, wrap):
     (tmp_path / "c.jsonl").write_bytes(wrap(PASSAGE + PASSAGE.replace(b"x", b"\\ud800 y")))
-    assert list(read_corpus(tmp_path / "c.jsonl")) == [Passage("0", "T", "x"), Passage("0", "T", "? y")]
+    assert list(read_corpus(tmp_path / "c.jsonl")) == [
+        Passage("0", "T", "x"),
+        Passage("0", "T", "? y"),
+    ]
     (tmp_path / "q.tsv.gz").write_bytes(wrap(b'id\tquestion\tpossible_answers\n7\tq?\t"[""a""]"\n'))
-    assert [(q.id, q.text, q.answers) for q in read_questions(tmp_path / "q.tsv.gz")] == [("q-7", "q?", ("a",))]
+    assert [(q.id, q.text, q.answers) for q in read_questions(tmp_path / "q.tsv.gz")] == [
+        ("q-7", "q?", ("a",))
+    ]
 
 
 def test_missing_files_are_named(tmp_path):
@@ -586,13 +747,30 @@ def test_missing_files_are_named(tmp_path):
 
 
 def test_quotation_marks_around_a_title_are_not_shown(tmp_path, files):
-    (tmp_path / "c.jsonl").write_text(json.dumps({"id": "0", "contents": '"The "Mary" log"\nA log.'}) + "\n")
-    env = gymnasium.make("agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl"))
+    (tmp_path / "c.jsonl").write_text(
+        json.dumps({"id": "0", "contents": '"The "Mary" log"\nA log.'}) + "\n"
+    )
+    env = gymnasium.make(
+        "agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl")
+    )
     env.reset(seed=1)
     assert 'Doc 1(Title: The "Mary" log) A log.' in env.step("<search>log</search>")[0]
 
 
-PIECES = ("<search>", "</search>", "<answer>", "</answer>", "<", ">", "/", "search", "answer", "\n", "x", "<SEARCH>")
+PIECES = (
+    "<search>",
+    "</search>",
+    "<answer>",
+    "</answer>",
+    "<",
+    ">",
+    "/",
+    "search",
+    "answer",
+    "\n",
+    "x",
+    "<SEARCH>",
+)
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
@@ -601,7 +779,9 @@ def test_the_first_closed_tag_is_that_of_search_r1s_expression(response):
     assert first_tag(response) == (match and (match[1], match[2]))
 
 
-@pytest.mark.parametrize("response", ["<answer>" * 32_000, "<answer></search>" * 20_000, "<search><answer>" * 20_000])
+@pytest.mark.parametrize(
+    "response", ["<answer>" * 32_000, "<answer></search>" * 20_000, "<search><answer>" * 20_000]
+)
 def test_a_response_of_open_tags_is_read_in_linear_time(response, files):
     """A regular expression with a backward reference took quadratic time: half a minute for each."""
     env = gymnasium.make("agentgym/Search-v1", **files)
@@ -638,7 +818,9 @@ def test_the_embedded_corpus_is_large_and_its_answers_are_in_the_gold_passages()
 @pytest.mark.parametrize("split", SPLITS)
 def test_no_constant_answers_many_questions(split):
     for hops in (1, 2, 3):
-        answers = Counter(q.answers for q in questions() if len(q.gold) == hops and split_of(q.id) == split)
+        answers = Counter(
+            q.answers for q in questions() if len(q.gold) == hops and split_of(q.id) == split
+        )
         assert answers.most_common(1)[0][1] <= 0.1 * answers.total(), hops
     assert max(Counter((kind(q), q.answers) for q in questions()).values()) == 12
 
@@ -656,15 +838,26 @@ def test_the_oracle_is_shown_each_gold_passage_in_turn_before_it_answers(split):
 
 def test_facts_that_anybody_knows():
     countries, elements = facts()["countries"], {e.name: e for e in facts()["elements"]}
-    assert (countries["FR"].capital, countries["JP"].currency, countries["PT"].neighbours) == ("Paris", "Yen", ["Spain"])
-    assert (elements["Gold"].symbol, elements["Gold"].number, elements["Oxygen"].year) == ("Au", 79, 1774)
+    assert (countries["FR"].capital, countries["JP"].currency, countries["PT"].neighbours) == (
+        "Paris",
+        "Yen",
+        ["Spain"],
+    )
+    assert (elements["Gold"].symbol, elements["Gold"].number, elements["Oxygen"].year) == (
+        "Au",
+        79,
+        1774,
+    )
     assert next(c for c in facts()["cities"] if c.name == "Cairo").code == "EG"
 
 
 def test_one_search_with_the_question_does_not_answer_questions_of_several_hops():
     retrieve = BM25()
     several = [q for q in questions() if len(q.gold) > 1]
-    shown = sum(any(q.answers[0] in p.text and p.id == q.gold[-1] for p in retrieve(q.text, 3)) for q in several)
+    shown = sum(
+        any(q.answers[0] in p.text and p.id == q.gold[-1] for p in retrieve(q.text, 3))
+        for q in several
+    )
     assert shown / len(several) < 0.05
 
 

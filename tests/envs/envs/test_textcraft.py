@@ -33,7 +33,11 @@ SIGN = {
         "ingredients": ["minecraft:iron_block"],
         "result": {"id": "iron_ingot", "count": 9},
     },
-    "smelting": {"type": "minecraft:smelting", "ingredient": {"item": "minecraft:sand"}, "result": "minecraft:glass"},
+    "smelting": {
+        "type": "minecraft:smelting",
+        "ingredient": {"item": "minecraft:sand"},
+        "result": "minecraft:glass",
+    },
 }
 
 
@@ -69,11 +73,16 @@ def test_the_published_example_plays_as_published(mojang):
         ("craft 4 stick using 2 dark oak planks", "Crafted 4 minecraft:stick"),
         ("craft 4 dark oak planks using 1 dark oak logs", "Crafted 4 minecraft:dark_oak_planks"),
         ("inventory", "Inventory: [dark oak planks] (6) [stick] (4)"),
-        ("craft 3 dark oak sign using 5 dark oak planks, 1 stick", "Could not find a valid recipe for dark oak sign"),
+        (
+            "craft 3 dark oak sign using 5 dark oak planks, 1 stick",
+            "Could not find a valid recipe for dark oak sign",
+        ),
     ]:
         observation, reward, terminated, _, info = env.step(action)
         assert (observation, reward, terminated) == (answer, 0.0, False)
-    observation, reward, terminated, _, info = env.step("craft 3 dark oak sign using 6 dark oak planks, 1 stick")
+    observation, reward, terminated, _, info = env.step(
+        "craft 3 dark oak sign using 6 dark oak planks, 1 stick"
+    )
     assert (observation, reward, terminated) == ("Crafted 3 minecraft:dark_oak_sign", 1.0, True)
     assert info["success"]
 
@@ -81,7 +90,11 @@ def test_the_published_example_plays_as_published(mojang):
 def test_errors_are_worded_as_in_the_original(mojang):
     env = sign(mojang)
     for action, answer, invalid in [
-        ("craft 4 stick using 2 planks", "Could not find enough items to craft minecraft:stick", False),
+        (
+            "craft 4 stick using 2 planks",
+            "Could not find enough items to craft minecraft:stick",
+            False,
+        ),
         ("craft 4 stick using planks", "Wrong item format: planks", True),
         ("craft 1 cake using 3 milk", "Could not find a valid recipe for cake", False),
         ("get 3 planks", "Could not find planks", False),
@@ -97,7 +110,10 @@ def test_errors_are_worded_as_in_the_original(mojang):
 
 def test_an_unknown_recipe_comes_before_missing_items_and_case_and_full_stops_are_tolerated(mojang):
     env = sign(mojang)
-    assert env.step("craft 4 stick using 3 dark oak planks")[0] == "Could not find a valid recipe for stick"
+    assert (
+        env.step("craft 4 stick using 3 dark oak planks")[0]
+        == "Could not find a valid recipe for stick"
+    )
     assert env.step("GET 2  Dark Oak logs.")[0] == "Got 2 dark oak logs"
 
 
@@ -108,7 +124,10 @@ def test_one_member_stands_for_a_group_which_is_neither_named_nor_mixed():
     for wood in ("oak", "birch"):
         env.step(f"get 2 {wood} logs")
         env.step(f"craft 4 {wood} planks using 1 {wood} logs")
-        assert env.step(f"craft 4 {wood} planks using 1 {wood} logs")[0] == f"Crafted 4 minecraft:{wood}_planks"
+        assert (
+            env.step(f"craft 4 {wood} planks using 1 {wood} logs")[0]
+            == f"Crafted 4 minecraft:{wood}_planks"
+        )
     env.step("get 3 honeycomb")
     for parts, answer in [
         ("6 planks", "Could not find enough items to craft minecraft:beehive"),
@@ -117,14 +136,23 @@ def test_one_member_stands_for_a_group_which_is_neither_named_nor_mixed():
         ("6 oak planks, 1 stick", "Could not find a valid recipe for beehive"),
         ("3 oak planks, 3 planks", "Could not find a valid recipe for beehive"),
     ]:
-        observation, reward, terminated, _, _ = env.step(f"craft 1 beehive using 3 honeycomb, {parts}")
+        observation, reward, terminated, _, _ = env.step(
+            f"craft 1 beehive using 3 honeycomb, {parts}"
+        )
         assert (observation, reward, terminated) == (answer, 0.0, False)
     _, reward, terminated, _, info = env.step("craft 1 beehive using 6 birch planks, 3 honeycomb")
     assert (reward, terminated, info["success"]) == (1.0, True, True)
 
 
 def test_a_recipe_that_takes_a_group_and_a_member_of_it_takes_two_parts():
-    book = Book([Recipe("p", 1, (("wood", 1),)), Recipe("q", 1, (("wood", 1),)), Recipe("x", 1, (("t", 2), ("q", 3)))], {"t": "pq"})
+    book = Book(
+        [
+            Recipe("p", 1, (("wood", 1),)),
+            Recipe("q", 1, (("wood", 1),)),
+            Recipe("x", 1, (("t", 2), ("q", 3))),
+        ],
+        {"t": "pq"},
+    )
     env = gymnasium.make("agentgym/TextCraft-v2").unwrapped
     env.book = book
     assert env._matches(book.recipes["x"][0].inputs, [("q", 3), ("q", 2)])
@@ -157,7 +185,9 @@ def test_distractors_use_what_the_goals_tree_uses_where_anything_else_does():
             distractors = [c for c in commands if c not in tree]
             assert tree <= set(commands)
             assert len(distractors) == len(set(distractors)) == 10
-            others = [r.text() for rs in env.book.recipes.values() for r in rs if r.text() not in tree]
+            others = [
+                r.text() for rs in env.book.recipes.values() for r in rs if r.text() not in tree
+            ]
             sharing = sum(bool(inputs_of(c) & used) for c in others)
             assert sum(bool(inputs_of(c) & used) for c in distractors) >= min(10, sharing)
             shared += bool(sharing)
@@ -178,7 +208,11 @@ def test_random_play_through_whole_episodes_never_raises_and_what_is_listed_work
                 action = rng.choice(env.actions())
                 observation, _, over, _, info = env.step(action)
                 assert not info["invalid"], action
-                assert observation.startswith({"get": "Got ", "craft": "Crafted ", "inventory": "Inventory: "}[action.split()[0]])
+                assert observation.startswith(
+                    {"get": "Got ", "craft": "Crafted ", "inventory": "Inventory: "}[
+                        action.split()[0]
+                    ]
+                )
                 crafted += action.startswith("craft")
                 if over:
                     break
@@ -198,7 +232,9 @@ def test_the_list_offers_all_shown_items_in_the_same_numbers_and_not_those_of_th
     observation, info = env.reset(options={"task_id": task_id})
     gets = [a for a in info["admissible_actions"] if a.startswith("get ")]
     items = offered(observation, env.unwrapped)
-    goal_needs = {i for r in env.unwrapped.book.trees[env.unwrapped.task.data["goal"]] for i, _ in r.inputs}
+    goal_needs = {
+        i for r in env.unwrapped.book.trees[env.unwrapped.task.data["goal"]] for i, _ in r.inputs
+    }
     assert {item.replace(" ", "_") for item in items} - goal_needs, "distractors too"
     assert sorted(gets) == sorted(f"get {n} {item}" for item in items for n in range(1, 10))
     assert info["admissible_actions"] == ["inventory", *gets], "nothing can be crafted from nothing"
@@ -211,11 +247,20 @@ def test_the_list_offers_distractors_that_can_be_crafted():
         for item in sorted(offered(observation, env.unwrapped)):
             info = env.step(f"get 9 {item}")[-1]
         able = {
-            c for c in observation.split("\n\n")[0].split("\n")[1:] if env.unwrapped._affordable(env.unwrapped.book.commands[c])
+            c
+            for c in observation.split("\n\n")[0].split("\n")[1:]
+            if env.unwrapped._affordable(env.unwrapped.book.commands[c])
         }
         crafts = [a for a in info["admissible_actions"] if a.startswith("craft ")]
-        assert {c.partition(" using ")[0] for c in crafts} == {c.partition(" using ")[0] for c in able}
-        assert len(able - {r.text() for r in env.unwrapped.book.trees[env.unwrapped.task.data["goal"]]}) >= 2
+        assert {c.partition(" using ")[0] for c in crafts} == {
+            c.partition(" using ")[0] for c in able
+        }
+        assert (
+            len(
+                able - {r.text() for r in env.unwrapped.book.trees[env.unwrapped.task.data["goal"]]}
+            )
+            >= 2
+        )
 
 
 def test_random_play_over_the_list_solves_less_than_a_third():
@@ -236,31 +281,52 @@ def test_the_importer_follows_the_rules(mojang):
     assert "iron_ingot" not in book.recipes, "turning a block back into items is not a recipe"
     assert "glass" not in book.recipes, "smelting is not crafting"
     assert book.recipes["stick"][0].inputs == (("planks", 2),), "the first of the alternatives"
-    assert book.depths == {"dark_oak_planks": 1, "dark_oak_logs": 0, "stick": 2, "planks": 1, "dark_oak_sign": 3}
+    assert book.depths == {
+        "dark_oak_planks": 1,
+        "dark_oak_logs": 0,
+        "stick": 2,
+        "planks": 1,
+        "dark_oak_sign": 3,
+    }
 
 
 def test_cycles_are_cut_in_a_fixed_order():
     there, back = Recipe("b", 1, (("a", 9),)), Recipe("a", 9, (("b", 1),))
     assert list(Book([there, back], {}).recipes) == ["b"]
     assert list(Book([back, there], {}).recipes) == ["a"]
-    assert list(Book([Recipe("x", 1, (("t", 1),)), Recipe("m", 1, (("x", 1),))], {"t": ["m"]}).recipes) == ["x"]
+    assert list(
+        Book([Recipe("x", 1, (("t", 1),)), Recipe("m", 1, (("x", 1),))], {"t": ["m"]}).recipes
+    ) == ["x"]
 
 
 def shapeless(**changes):
-    return json.dumps({"type": "minecraft:crafting_shapeless", "ingredients": ["a"], "result": {"id": "b"}, **changes})
+    return json.dumps(
+        {
+            "type": "minecraft:crafting_shapeless",
+            "ingredients": ["a"],
+            "result": {"id": "b"},
+            **changes,
+        }
+    )
 
 
 def test_a_chain_of_recipes_may_be_long(tmp_path):
     for n in range(1500):
-        (tmp_path / f"{n}.json").write_text(shapeless(ingredients=[f"i{n}"], result={"id": f"i{n + 1}"}))
+        (tmp_path / f"{n}.json").write_text(
+            shapeless(ingredients=[f"i{n}"], result={"id": f"i{n + 1}"})
+        )
     book = mojang_book(str(tmp_path))
     assert book.depths["i1500"] == 1500
     assert book.goals == {"i1": 1, "i2": 2, "i3": 3, "i4": 4}
 
 
 def test_names_with_capitals_are_read_as_actions_are(tmp_path):
-    (tmp_path / "a.json").write_text(shapeless(ingredients=["Minecraft:Raw_Stone"], result={"id": "mod:Fine_Stone"}))
-    (tmp_path / "b.json").write_text(shapeless(ingredients=["mod:fine_stone"], result={"id": "Gem"}))
+    (tmp_path / "a.json").write_text(
+        shapeless(ingredients=["Minecraft:Raw_Stone"], result={"id": "mod:Fine_Stone"})
+    )
+    (tmp_path / "b.json").write_text(
+        shapeless(ingredients=["mod:fine_stone"], result={"id": "Gem"})
+    )
     env = gymnasium.make("agentgym/TextCraft-v2", recipes=str(tmp_path)).unwrapped
     for task_id in ("depth1-mod:fine_stone", "depth2-gem"):
         env.reset(options={"task_id": task_id})
@@ -314,7 +380,9 @@ def test_our_table_has_enough_goals_of_every_depth_in_every_split():
     counts = {}
     for split in ("train", "dev", "test"):
         env = gymnasium.make("agentgym/TextCraft-v2", split=split)
-        counts[split] = Counter(env.unwrapped.task_set.get(i).difficulty for i in env.unwrapped.task_ids)
+        counts[split] = Counter(
+            env.unwrapped.task_set.get(i).difficulty for i in env.unwrapped.task_ids
+        )
         assert set(counts[split]) == {1, 2, 3, 4}
     assert sum(sum(c.values()) for c in counts.values()) >= 500
 
@@ -337,7 +405,10 @@ def test_depth_is_the_least_number_of_layers():
         fresh = set()
         for recipes in book.recipes.values():
             for r in recipes:
-                ready = all(any(i in known for i in (name, *book.tags.get(name, ()))) for name, _ in r.inputs)
+                ready = all(
+                    any(i in known for i in (name, *book.tags.get(name, ())))
+                    for name, _ in r.inputs
+                )
                 if ready and r.result not in known:
                     fresh.add(r.result)
         known |= dict.fromkeys(fresh, layer)
@@ -346,10 +417,18 @@ def test_depth_is_the_least_number_of_layers():
 
 def test_the_derivation_folds_families_and_keeps_the_first_alternative(tmp_path):
     names = ["oak_planks", "birch_planks", "stick", "coal", "charcoal", "torch", "oak_slab"]
-    (tmp_path / "items.json").write_text(json.dumps([{"id": i, "name": n} for i, n in enumerate(names)]))
+    (tmp_path / "items.json").write_text(
+        json.dumps([{"id": i, "name": n} for i, n in enumerate(names)])
+    )
     recipes = {
-        "2": [{"inShape": [[0], [0]], "result": {"id": 2, "count": 4}}, {"inShape": [[1], [1]], "result": {"id": 2, "count": 4}}],
-        "5": [{"inShape": [[3], [2]], "result": {"id": 5, "count": 4}}, {"inShape": [[4], [2]], "result": {"id": 5, "count": 4}}],
+        "2": [
+            {"inShape": [[0], [0]], "result": {"id": 2, "count": 4}},
+            {"inShape": [[1], [1]], "result": {"id": 2, "count": 4}},
+        ],
+        "5": [
+            {"inShape": [[3], [2]], "result": {"id": 5, "count": 4}},
+            {"inShape": [[4], [2]], "result": {"id": 5, "count": 4}},
+        ],
         "6": [{"inShape": [[0, 0, 0]], "result": {"id": 6, "count": 6}}],
     }
     (tmp_path / "recipes.json").write_text(json.dumps(recipes))

@@ -18,11 +18,26 @@ from agentgym_envs.envs.textworld import play
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.errors import TaskError
 
-pytest.importorskip("textworld", reason="the tox environments install the extra; a run without it tests the rest")
+pytest.importorskip(
+    "textworld", reason="the tox environments install the extra; a run without it tests the rest"
+)
 pytestmark = pytest.mark.slow
 
 COIN = GameOptions("tw-coin_collector", (("level", 2),), 7)
-ODD = ["look", "inventory", "take all", "go west", "examine me", "frobnicate", "take", "wait", "again", "open door", "oops", "z"]
+ODD = [
+    "look",
+    "inventory",
+    "take all",
+    "go west",
+    "examine me",
+    "frobnicate",
+    "take",
+    "wait",
+    "again",
+    "open door",
+    "oops",
+    "z",
+]
 
 
 @pytest.fixture
@@ -37,7 +52,9 @@ def commands(monkeypatch):
     import jericho
 
     sent, step = [], jericho.FrotzEnv.step
-    monkeypatch.setattr(jericho.FrotzEnv, "step", lambda self, command: sent.append(command) or step(self, command))
+    monkeypatch.setattr(
+        jericho.FrotzEnv, "step", lambda self, command: sent.append(command) or step(self, command)
+    )
     return sent
 
 
@@ -62,7 +79,9 @@ def upstream(path, **infos):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        request = textworld.EnvInfos(feedback=True, score=True, max_score=True, won=True, objective=True, **infos)
+        request = textworld.EnvInfos(
+            feedback=True, score=True, max_score=True, won=True, objective=True, **infos
+        )
         return textworld.start(str(path), request)
 
 
@@ -81,8 +100,15 @@ def test_random_play_of_interleaved_games_is_upstreams(table):
     for env_id, kwargs in FAMILIES.items():
         world = gymnasium.make(env_id, **kwargs).unwrapped
         paths.append(world.path(world.task_set.get(world.task_ids[0])))
-    listing = [gymnasium.make("agentgym/TextWorld-v0", games=[str(p)], admissible=True, max_episode_steps=-1) for p in paths]
-    plain = [gymnasium.make("agentgym/TextWorld-v0", games=[str(p)], max_episode_steps=-1) for p in paths]
+    listing = [
+        gymnasium.make(
+            "agentgym/TextWorld-v0", games=[str(p)], admissible=True, max_episode_steps=-1
+        )
+        for p in paths
+    ]
+    plain = [
+        gymnasium.make("agentgym/TextWorld-v0", games=[str(p)], max_episode_steps=-1) for p in paths
+    ]
     theirs = [(upstream(p, admissible_commands=True), upstream(p)) for p in paths]
     for winning in (False, True):
         states = [tuple(env.reset() for env in pair) for pair in theirs]
@@ -91,13 +117,17 @@ def test_random_play_of_interleaved_games_is_upstreams(table):
             assert bare.reset()[0] == observation
             same_words(observation, bare_state.feedback)
             assert info["goal"] == state.objective.strip()
-            assert info["admissible_actions"] == bare.unwrapped.actions() == state.admissible_commands
+            assert (
+                info["admissible_actions"] == bare.unwrapped.actions() == state.admissible_commands
+            )
         living = set(range(len(paths)))
         oracles = [env.unwrapped.oracle() for env in listing]
         for _ in range(25 if winning else 10):
             for n in sorted(living):
                 state = states[n][0]
-                command = rng.choice(state.admissible_commands) if rng.random() < 0.6 else rng.choice(ODD)
+                command = (
+                    rng.choice(state.admissible_commands) if rng.random() < 0.6 else rng.choice(ODD)
+                )
                 command = next(oracles[n]) if winning else command
                 (state, points, done), (bare_state, _, _) = (env.step(command) for env in theirs[n])
                 states[n] = state, bare_state
@@ -110,7 +140,11 @@ def test_random_play_of_interleaved_games_is_upstreams(table):
                 if done:
                     living.discard(n)
                 else:
-                    assert info["admissible_actions"] == plain[n].unwrapped.actions() == state.admissible_commands
+                    assert (
+                        info["admissible_actions"]
+                        == plain[n].unwrapped.actions()
+                        == state.admissible_commands
+                    )
     assert not living, "every game was won"
     for env in (*listing, *plain, *(env for pair in theirs for env in pair)):
         env.close()
@@ -132,7 +166,9 @@ def test_what_is_listed_is_understood_throughout_random_episodes(env_id, kwargs)
 
 
 def test_a_game_begun_anew_is_as_in_a_fresh_interpreter(monkeypatch):
-    used, fresh = (gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2))
+    used, fresh = (
+        gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2)
+    )
     used.reset()
     solution = list(used.unwrapped.oracle())
     for actions in (solution[:1], solution):  # abandoned in the middle, then played to the end
@@ -145,8 +181,12 @@ def test_a_game_begun_anew_is_as_in_a_fresh_interpreter(monkeypatch):
     fresh.close()
 
 
-def test_what_was_played_before_and_what_can_be_done_now_needs_no_interpreter(table, commands, monkeypatch):
-    first, second = (gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2))
+def test_what_was_played_before_and_what_can_be_done_now_needs_no_interpreter(
+    table, commands, monkeypatch
+):
+    first, second = (
+        gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))]) for _ in range(2)
+    )
     first.reset()
     start = [*list(first.unwrapped.oracle())[:1], "inventory"]
     shown = [first.step(command) for command in start]
@@ -181,7 +221,9 @@ def test_the_table_is_bounded_and_what_it_forgets_changes_nothing(monkeypatch, s
 
 
 def test_one_interpreter_plays_many_games_and_keeps_one(table):
-    paths = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1)
+    paths = build(
+        [GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1
+    )
     many = gymnasium.make("agentgym/TextWorld-v0", games=[str(p) for p in paths])
     for path in (*paths, *paths):
         one = gymnasium.make("agentgym/TextWorld-v0", games=[str(path)])
@@ -211,14 +253,18 @@ def test_a_games_own_random_texts_do_not_follow_the_clock(tmp_path, monkeypatch)
     from textworld.generator.inform7 import compile_inform7_game, generate_inform7_source
 
     maker = GameMaker()
-    room = maker.new_room("Casino", "You roll [one of]one[or]two[or]three[or]four[or]five[or]six[purely at random].")
+    room = maker.new_room(
+        "Casino", "You roll [one of]one[or]two[or]three[or]four[or]five[or]six[purely at random]."
+    )
     maker.set_player(room)
     room.add(maker.new(type="o", name="coin"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jericho's, about a game that it does not know
         maker.set_quest_from_commands(["take coin"])
     game = maker.build()
-    source = generate_inform7_source(game).replace("seed the random-number generator with 1234", "do nothing")
+    source = generate_inform7_source(game).replace(
+        "seed the random-number generator with 1234", "do nothing"
+    )
     game.save(str(tmp_path / "dice.json"))
     compile_inform7_game(source, str(tmp_path / "dice.z8"))
     shown = []
@@ -239,10 +285,16 @@ def test_hash_seeds_processes_and_folders_make_the_same_game(tmp_path):
     (tmp_path / "here" / "queue.py").write_text("raise ImportError('a stray file was imported')\n")
     environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path / "cache"), "PYTHONHASHSEED": "77"}
     code = (
-        "from agentgym_envs.envs.textworld.games import *; print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
+        "from agentgym_envs.envs.textworld.games import *;"
+        " print(game_file(GameOptions('tw-coin_collector', (('level', 2),), 7)))"
     )
     command = [sys.executable, "-P", "-c", code]
-    both = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path / "here") for _ in range(2)]
+    both = [
+        subprocess.Popen(
+            command, env=environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path / "here"
+        )
+        for _ in range(2)
+    ]
     paths = {p.communicate()[0].strip() for p in both}
     assert len(paths) == 1, "two processes that request a game at the same time get one game"
     other = Path(paths.pop())
@@ -256,11 +308,14 @@ def test_an_interrupted_build_leaves_no_draft_and_no_process(tmp_path):
     import psutil
 
     code = (
-        "from agentgym_envs.envs.textworld.games import *; print('up', flush=True);"
-        "build([GameOptions('tw-coin_collector', (('level', 5),), s) for s in range(40)], workers=1)"
+        "from agentgym_envs.envs.textworld.games import *; print('up',"
+        " flush=True);build([GameOptions('tw-coin_collector', (('level', 5),), s) for s in"
+        " range(40)], workers=1)"
     )
     environ = {**os.environ, "AGENTGYM_CACHE": str(tmp_path)}
-    parent = subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     while not list(tmp_path.glob("textworld/*draft-*")):
         assert parent.poll() is None
         time.sleep(0.05)
@@ -287,7 +342,18 @@ def test_commands_that_would_leave_the_game_are_refused():
     env = gymnasium.make("agentgym/TextWorld-v0", games=[str(game_file(COIN))])
     before = set(os.listdir())
     env.reset()
-    for action in ("quit", "SAVE", "restore", "undo", "script", "tw-extra-infos score", "look. look", "look then look", "", "@@@"):
+    for action in (
+        "quit",
+        "SAVE",
+        "restore",
+        "undo",
+        "script",
+        "tw-extra-infos score",
+        "look. look",
+        "look then look",
+        "",
+        "@@@",
+    ):
         _, reward, terminated, _, info = env.step(action)
         assert info["invalid"], action
         assert (reward, terminated) == (0.0, False)
@@ -298,9 +364,37 @@ def test_commands_that_would_leave_the_game_are_refused():
     env.close()
 
 
-ESCAPES = ["\\", "\\n", "\\boxed{take key}", "\\help", "\\s", "\\#", "take \\ key", "look\\", "look\\_quit", "go \\north"]
-ORDERS = ["me, save", "me, quit", "quit,", "me, restart", "transcripts", "transcription on", "print_state", "print_story"]
-OPTIONS = ["enable print state option", "disable print", "restrict commands", 'save"', "look\x7f", "\x01look", "\x1b[31m"]
+ESCAPES = [
+    "\\",
+    "\\n",
+    "\\boxed{take key}",
+    "\\help",
+    "\\s",
+    "\\#",
+    "take \\ key",
+    "look\\",
+    "look\\_quit",
+    "go \\north",
+]
+ORDERS = [
+    "me, save",
+    "me, quit",
+    "quit,",
+    "me, restart",
+    "transcripts",
+    "transcription on",
+    "print_state",
+    "print_story",
+]
+OPTIONS = [
+    "enable print state option",
+    "disable print",
+    "restrict commands",
+    'save"',
+    "look\x7f",
+    "\x01look",
+    "\x1b[31m",
+]
 PLAY = """
 import resource, sys
 import gymnasium, agentgym_envs
@@ -341,7 +435,11 @@ def test_where_the_cache_is():
     ("env_id", "kwargs", "message"),
     [
         *(
-            ("agentgym/TWCoinCollector-v1", {"level": level}, f"level must be from 2 to 150 or from 201 to 233, not {level}")
+            (
+                "agentgym/TWCoinCollector-v1",
+                {"level": level},
+                f"level must be from 2 to 150 or from 201 to 233, not {level}",
+            )
             for level in (1, 151, 234, 301)
         ),
         ("agentgym/TWTreasureHunter-v1", {"level": 31}, "level must be from 1 to 30, not 31"),

@@ -9,7 +9,9 @@ import pytest
 from agentgym_envs.envs.textworld import layouts
 from agentgym_envs.tasks import SPLITS
 
-textworld = pytest.importorskip("textworld", reason="the tox environments install the extra; a run without it tests the rest")
+textworld = pytest.importorskip(
+    "textworld", reason="the tox environments install the extra; a run without it tests the rest"
+)
 
 from agentgym_envs.envs.textworld import generate  # noqa: E402  (imports TextWorld)
 
@@ -37,7 +39,10 @@ def rooms(game):
     coin = next(place for who, place in at.items() if who.startswith("o"))
 
     def tree(room, came_from):
-        return (room == coin, *sorted((way, tree(r, room)) for way, r in behind[room].items() if r != came_from))
+        return (
+            room == coin,
+            *sorted((way, tree(r, room)) for way, r in behind[room].items() if r != came_from),
+        )
 
     return tree(at["P"], None)
 
@@ -53,7 +58,9 @@ def groups(numbers, of):
 @pytest.mark.parametrize(("level", "seeds"), [(4, 40), (103, 25), (203, 25)])
 def test_seeds_of_coin_collectors_share_a_layout_as_their_games_do(uncompiled, level, seeds):
     ours = groups(range(seeds), lambda seed: layouts.coin_layout(level, seed))
-    theirs = groups(range(seeds), lambda seed: rooms(uncompiled("tw-coin_collector", {"level": level}, seed)))
+    theirs = groups(
+        range(seeds), lambda seed: rooms(uncompiled("tw-coin_collector", {"level": level}, seed))
+    )
     assert ours == theirs
     assert level != 4 or len(ours) < seeds, "some seeds share a layout"
 
@@ -65,9 +72,19 @@ def test_seeds_of_simple_games_give_the_layouts_of_their_games(uncompiled):
     for seed in range(12):
         game = uncompiled("tw-simple", settings, seed)
         foods = sorted((info.id, info.name) for info in game.infos.values() if info.type == "f")
-        dinner = next(f for q in game.quests for e in q.win_events for f in e.condition.preconditions if f.name == "on").names[0]
+        dinner = next(
+            f
+            for q in game.quests
+            for e in q.win_events
+            for f in e.condition.preconditions
+            if f.name == "on"
+        ).names[0]
         drawer = next(info.id for info in game.infos.values() if info.name == "chest drawer")
-        key = next(fact.names[1] for fact in game.world.facts if fact.name == "in" and fact.names[0].startswith("k"))
+        key = next(
+            fact.names[1]
+            for fact in game.world.facts
+            if fact.name == "in" and fact.names[0].startswith("k")
+        )
         names, in_drawer, food = layouts.simple_layout(seed)
         assert [kinds[n] for n in names] == [name for _, name in foods]
         assert (in_drawer, f"f_{food}") == (key == drawer, dinner)
@@ -75,7 +92,10 @@ def test_seeds_of_simple_games_give_the_layouts_of_their_games(uncompiled):
 
 @pytest.mark.parametrize("level", [2, 5, 102, 201, 204, 210])
 def test_coin_collectors_list_every_layout_once(level):
-    worlds = [gymnasium.make("agentgym/TWCoinCollector-v1", split=split, level=level).unwrapped for split in SPLITS]
+    worlds = [
+        gymnasium.make("agentgym/TWCoinCollector-v1", split=split, level=level).unwrapped
+        for split in SPLITS
+    ]
     ids = [i for world in worlds for i in world.task_ids]
     maps = {layouts.coin_layout(level, worlds[0].task_set.get(i).data["seed"]) for i in ids}
     possible = {2: 4, 5: 108, 102: 36, 201: 6, 204: 324, 210: 236_196}[level]
@@ -85,7 +105,11 @@ def test_coin_collectors_list_every_layout_once(level):
 
 def test_simple_games_list_every_layout_once():
     worlds = [gymnasium.make("agentgym/TWSimple-v1", split=split).unwrapped for split in SPLITS]
-    maps = {layouts.simple_layout(world.task_set.get(i).data["seed"]) for world in worlds for i in world.task_ids}
+    maps = {
+        layouts.simple_layout(world.task_set.get(i).data["seed"])
+        for world in worlds
+        for i in world.task_ids
+    }
     assert len(maps) == 1200
 
 
@@ -96,7 +120,10 @@ def test_other_challenges_list_every_seed_once(env_id):
 
 
 def test_a_goal_changes_the_text_and_not_the_game(uncompiled):
-    worlds = [gymnasium.make("agentgym/TWTreasureHunter-v1", level=1, goal=goal).unwrapped for goal in ("brief", "detailed")]
+    worlds = [
+        gymnasium.make("agentgym/TWTreasureHunter-v1", level=1, goal=goal).unwrapped
+        for goal in ("brief", "detailed")
+    ]
     assert worlds[0].task_ids == worlds[1].task_ids
     brief, detailed = (world.options(world.task_ids[0]) for world in worlds)
     assert brief.seed == detailed.seed
@@ -140,8 +167,16 @@ def test_a_wrong_food_on_the_stove_loses_a_simple_game():
             break
     env.step("open refrigerator")
     info = env.step("look")[4]
-    taken = [a for a in info["admissible_actions"] if a.startswith("take ") and a.endswith(" from refrigerator")]
-    food = next(f for f in (a.removeprefix("take ").removesuffix(" from refrigerator") for a in taken) if f not in info["goal"])
+    taken = [
+        a
+        for a in info["admissible_actions"]
+        if a.startswith("take ") and a.endswith(" from refrigerator")
+    ]
+    food = next(
+        f
+        for f in (a.removeprefix("take ").removesuffix(" from refrigerator") for a in taken)
+        if f not in info["goal"]
+    )
     env.step(f"take {food} from refrigerator")
     observation, _, terminated, _, info = env.step(f"put {food} on stove")
     assert (terminated, info["success"]) == (True, False)

@@ -63,7 +63,10 @@ def test_true_answers_count_and_a_false_one_ends_the_game(task_id, question, ans
     assert (info["seat"], info["invalid"]) == ("asker_0", False)
     env.step(question)
     observation, reward, over, _, info = env.step({"yes": "no", "no": "yes"}[answer])
-    assert re.search(r" This answer to ask .* is false, and both lose. The (country|element) is (Chile|Iron)\.$", observation)
+    assert re.search(
+        r" This answer to ask .* is false, and both lose. The (country|element) is (Chile|Iron)\.$",
+        observation,
+    )
     assert (reward, over, info["success"], info["invalid"]) == (0.0, True, False, False)
 
 
@@ -71,7 +74,10 @@ def test_true_answers_count_and_a_false_one_ends_the_game(task_id, question, ans
     ("topic", "action", "question"),
     [
         ("country", "ask area is above 5000", "ask area above 5000"),
-        *[("country", f"ask area above {number}", "ask area above 5000") for number in ("5,000", "5 000", "5k", "5 thousand")],
+        *[
+            ("country", f"ask area above {number}", "ask area above 5000")
+            for number in ("5,000", "5 000", "5k", "5 thousand")
+        ],
         *[
             ("country", f"ask area above 5000{unit}", "ask area above 5000")
             for unit in ("km2", " km²", " sq. km", " square kilometers")
@@ -103,7 +109,11 @@ def test_units_separators_and_other_names_are_read(topic, action, question):
 @pytest.mark.parametrize(
     ("topic", "question", "possible"),
     [
-        ("country", "ask area above 5.000", "whole numbers from 0 to 17100000, in square kilometres"),
+        (
+            "country",
+            "ask area above 5.000",
+            "whole numbers from 0 to 17100000, in square kilometres",
+        ),
         ("country", "ask area above 5000 square miles", "in square kilometres (km2)"),
         ("country", "ask area above 17100000", "from 0 to 17100000"),
         ("country", "ask area is below 5000", "ask area above NUMBER"),
@@ -111,11 +121,23 @@ def test_units_separators_and_other_names_are_read(topic, action, question):
         ("country", "ask area above -5", "from 0 to"),
         ("country", "ask neighbours is Peru", "from 0 to 14"),
         ("country", "ask neighbours is 15", "from 0 to 14"),
-        ("country", "ask continent is America", "Possible are Europe, Asia, North America, Africa, South America, Oceania."),
+        (
+            "country",
+            "ask continent is America",
+            "Possible are Europe, Asia, North America, Africa, South America, Oceania.",
+        ),
         ("country", "ask continent above 3", "The values of continent are words"),
         ("country", "ask currency is US Dollar", "Did you mean Dollar?"),
-        ("country", "ask currency is 5", "The value of currency is the name of the currency, such as Dollar."),
-        ("country", "ask capital begins with Zz", "No country has such a value: capital begins with Zz."),
+        (
+            "country",
+            "ask currency is 5",
+            "The value of currency is the name of the currency, such as Dollar.",
+        ),
+        (
+            "country",
+            "ask capital begins with Zz",
+            "No country has such a value: capital begins with Zz.",
+        ),
         ("country", "ask neighbour is Atlantis", "the name of a country or territory"),
         ("country", "ask block is d", "There is no attribute 'block'."),
         ("element", "ask block is x", "Possible are s, p, d, f."),
@@ -126,7 +148,9 @@ def test_units_separators_and_other_names_are_read(topic, action, question):
         ("element", "ask name is Irn", "Did you mean Iron"),
     ],
 )
-def test_a_value_that_nothing_has_is_refused_with_those_that_are_possible(topic, question, possible):
+def test_a_value_that_nothing_has_is_refused_with_those_that_are_possible(
+    topic, question, possible
+):
     env, _ = begun({"country": CHILE, "element": IRON}[topic])
     observation, *_, info = env.step(question)
     assert possible in observation
@@ -141,7 +165,11 @@ def test_every_value_of_every_thing_can_be_asked_for_and_holds(topic):
         assert topic.find(thing.name) is thing
         for attribute, known in thing.facts.items():
             for value in known if isinstance(known, tuple) else [] if known is None else [known]:
-                assert read(topic, f"ask {attribute} is {value}").holds(thing), (thing.name, attribute, value)
+                assert read(topic, f"ask {attribute} is {value}").holds(thing), (
+                    thing.name,
+                    attribute,
+                    value,
+                )
 
 
 def test_no_other_name_stands_for_two_things():
@@ -161,7 +189,12 @@ def test_no_other_name_stands_for_two_things():
 def test_the_facts_that_answers_are_checked_against_are_those_of_the_rows():
     chile = next(c for c in facts()["countries"].values() if c.name == "Chile")
     iron = next(e for e in facts()["elements"] if e.name == "Iron")
-    told = {"continent": chile.continent, "capital": chile.capital, "currency": chile.currency, "area": chile.area}
+    told = {
+        "continent": chile.continent,
+        "capital": chile.capital,
+        "currency": chile.currency,
+        "area": chile.area,
+    }
     assert topics()["country"].find("chile").facts == {
         **{"name": "Chile", "neighbour": tuple(chile.neighbours), "neighbours": 3},
         **told,
@@ -174,12 +207,25 @@ def test_the_facts_that_answers_are_checked_against_are_those_of_the_rows():
 
 @pytest.mark.parametrize(
     "words",
-    ["", "is it big", "ask", "ask continent", "ask colour is red", "ask continent above 3", "ask area above big", "guess Atlantis"],
+    [
+        "",
+        "is it big",
+        "ask",
+        "ask continent",
+        "ask colour is red",
+        "ask continent above 3",
+        "ask area above big",
+        "guess Atlantis",
+    ],
 )
 def test_what_is_no_question_costs_none(words):
     env, _ = begun(CHILE)
     observation, *_, info = env.step(words)
-    wanted = "There is no country of that name: Atlantis" if "guess" in words else "Attributes: name, continent, capital, currency,"
+    wanted = (
+        "There is no country of that name: Atlantis"
+        if "guess" in words
+        else "Attributes: name, continent, capital, currency,"
+    )
     assert wanted in observation
     assert (info["seat"], info["invalids"]["asker_0"]) == ("asker_0", True)
     env.step("ask continent is Asia")
@@ -193,7 +239,12 @@ def test_a_right_guess_wins_for_both_and_a_wrong_one_costs_a_question():
     env, _ = begun(CHILE)
     assert env.step("guess peru.")[0] == "No, it is not Peru. Guesses left: 2. Questions left: 19."
     observation, reward, over, _, info = env.step("guess chile")
-    assert (observation, reward, over, info["success"]) == ("asker_0 guesses Chile: right.", 1.0, True, True)
+    assert (observation, reward, over, info["success"]) == (
+        "asker_0 guesses Chile: right.",
+        1.0,
+        True,
+        True,
+    )
     assert info["rewards"] == {"asker_0": 1.0, "answerer_0": 1.0}
 
 
@@ -266,4 +317,6 @@ def test_the_oracle_finds_everything_within_twenty_questions(every):
             match.say(seat, game.oracle(seat))
             asked += seat == "asker_0"
         assert match.outcomes["asker_0"].success, task_id
-        assert asked <= 12, f"{task_id}: halving 244 things takes 8 questions and a guess, unevenly a few more"
+        assert asked <= 12, (
+            f"{task_id}: halving 244 things takes 8 questions and a guess, unevenly a few more"
+        )

@@ -64,7 +64,10 @@ def test_responses_without_an_action_take_turns_of_an_attempt_too():
     env = gymnasium.make(ID, rooms=[6], turns=3, alpha=1.0)
     _, info = env.reset(seed=0)
     assert (info["attempt"], info["first_score"]) == (1, 0.0)
-    steps = [env.step(action) for action in (InvalidResponse("no"), "dance", *[InvalidResponse("no")] * 4)]
+    steps = [
+        env.step(action)
+        for action in (InvalidResponse("no"), "dance", *[InvalidResponse("no")] * 4)
+    ]
     assert [info["attempt"] for *_, info in steps] == [1, 1, 1, 2, 2, 2]
     assert [over for _, _, over, _, _ in steps] == [False] * 5 + [True]
     assert all(info["invalid"] and info["first_score"] == 0.0 for *_, info in steps)
@@ -81,8 +84,14 @@ def test_responses_without_an_action_take_turns_of_an_attempt_too():
         ({"turns": 2.5}, "turns=2.5: .* a whole number from 1 up"),
         ({"alpha": -1.0}, "alpha=-1.0"),
         ({"of": "agentgym/TextCraft-v2", "rooms": [4]}, "rooms"),
-        ({"of": "agentgym/Connect4-v1", "seats": "all"}, "seats='all': .* player_0, player_1; use one seat, such as 'player_0'"),
-        ({"of": "agentgym/Debate-v1", "seats": ["debater_0", "debater_1"]}, "cannot distinguish debater_0, debater_1"),
+        (
+            {"of": "agentgym/Connect4-v1", "seats": "all"},
+            "seats='all': .* player_0, player_1; use one seat, such as 'player_0'",
+        ),
+        (
+            {"of": "agentgym/Debate-v1", "seats": ["debater_0", "debater_1"]},
+            "cannot distinguish debater_0, debater_1",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(keywords, message):
@@ -90,12 +99,17 @@ def test_what_cannot_be_is_refused(keywords, message):
         registry.make(ID, **keywords)
 
 
-@pytest.mark.parametrize("keywords", [{"rooms": [4]}, {"of": "agentgym/TextCraft-v2", "tasks": "depth1-*"}])
+@pytest.mark.parametrize(
+    "keywords", [{"rooms": [4]}, {"of": "agentgym/TextCraft-v2", "tasks": "depth1-*"}]
+)
 def test_it_keeps_the_contract(keywords):
     assert check_text_env(ID, **keywords)
 
 
-@pytest.mark.parametrize("name", ["LockedMaze-v1", "TextCraft-v2", "BabyAI-v2", "Search-v1", "Negotiation-v1", "Connect4-v1"])
+@pytest.mark.parametrize(
+    "name",
+    ["LockedMaze-v1", "TextCraft-v2", "BabyAI-v2", "Search-v1", "Negotiation-v1", "Connect4-v1"],
+)
 def test_the_oracle_solves_both_attempts_of_other_families(name):
     env = gymnasium.make(ID, of=f"agentgym/{name}", split="test")
     env.reset(seed=3)

@@ -20,7 +20,9 @@ REACT = "Thought: north seems right.\nAction: go north"
 
 def play(tmp_path, agent, answer, items=None, **more):
     model = Model(answer)
-    rows = evaluate(tmp_path, items or mazes(1), agent, client=model, concurrency=1, **more).record.rows
+    rows = evaluate(
+        tmp_path, items or mazes(1), agent, client=model, concurrency=1, **more
+    ).record.rows
     return rows, model.asked
 
 
@@ -34,13 +36,19 @@ def test_chat_holds_the_rules_and_the_whole_conversation(tmp_path):
     world = mazes(1)[0].env
     assert asked[-1][0]["content"] == world.instructions
     told = [m["content"] for m in asked[-1][1:]]
-    assert told == [text for turn in row["turns"] for text in (turn["observation"], turn["response"])][:-1]
+    assert (
+        told
+        == [text for turn in row["turns"] for text in (turn["observation"], turn["response"])][:-1]
+    )
 
 
 def test_react_adds_its_form_and_its_thoughts_are_told_apart(tmp_path):
     (row,), asked = play(tmp_path, "react", lambda m: REACT)
     assert asked[0][0]["content"].endswith("Thought: what you think\nAction: the action")
-    assert (row["turns"][0]["thought"], row["turns"][0]["action"]) == ("north seems right.", "go north")
+    assert (row["turns"][0]["thought"], row["turns"][0]["action"]) == (
+        "north seems right.",
+        "go north",
+    )
     assert asked[1][2] == {"role": "assistant", "content": REACT}
 
 
@@ -72,18 +80,29 @@ def test_a_lesson_is_asked_for_behind_the_window(tmp_path):
 
 def test_without_a_goal_the_window_keeps_the_first_observation(tmp_path):
     items = plan("hash_env:support/Hash-v0", episodes=1)[0]
-    (row,), asked = play(tmp_path, "chat", lambda m: "look", items, horizon=3, options={"window": 1})
-    assert asked[2][1]["content"] == f"{row['turns'][0]['observation']}\n\n{row['turns'][2]['observation']}"
+    (row,), asked = play(
+        tmp_path, "chat", lambda m: "look", items, horizon=3, options={"window": 1}
+    )
+    assert (
+        asked[2][1]["content"]
+        == f"{row['turns'][0]['observation']}\n\n{row['turns'][2]['observation']}"
+    )
 
 
 def test_a_second_look_replaces_the_first_response(tmp_path):
     def answer(messages):
-        return "Thought: better.\nAction: go east" if "Before this is sent" in messages[-1]["content"] else REACT
+        return (
+            "Thought: better.\nAction: go east"
+            if "Before this is sent" in messages[-1]["content"]
+            else REACT
+        )
 
     (row,), asked = play(tmp_path, "correct", answer, horizon=2)
     assert [turn["action"] for turn in row["turns"]] == ["go east"] * 2
     assert [roles(messages) for messages in asked] == ["s u", "s u a u", "s u a u", "s u a u a u"]
-    assert asked[2][2]["content"] == "Thought: better.\nAction: go east", "the first response is forgotten"
+    assert asked[2][2]["content"] == "Thought: better.\nAction: go east", (
+        "the first response is forgotten"
+    )
 
 
 @pytest.mark.parametrize("window", [0, "eight", 2.5])
@@ -94,7 +113,11 @@ def test_a_window_is_a_whole_number(window):
 
 def test_a_plan_is_made_once_and_kept_in_view(tmp_path):
     def answer(messages):
-        return "<think>hm</think>\n1. go north" if "numbered plan" in messages[-1]["content"] else REACT
+        return (
+            "<think>hm</think>\n1. go north"
+            if "numbered plan" in messages[-1]["content"]
+            else REACT
+        )
 
     (row,), asked = play(tmp_path, "plan", answer)
     assert len(asked) == 4
@@ -118,7 +141,9 @@ def test_lessons_of_failures_reach_the_next_attempt_also_in_a_later_run(tmp_path
     assert [row["memory"] for row in first] == ["lesson 1", "lesson 2"]
     rows, asked = play(tmp_path, "reflect", answer, items)
     assert len(rows) == 3
-    assert asked[0][0]["content"].endswith("Lessons from earlier attempts at this task:\n- lesson 1\n- lesson 2")
+    assert asked[0][0]["content"].endswith(
+        "Lessons from earlier attempts at this task:\n- lesson 1\n- lesson 2"
+    )
 
 
 def test_a_success_leaves_no_lesson():
@@ -140,13 +165,19 @@ class Calling(Model):
         calls = json.loads(reply.text)
         reply.text = ""
         reply.tool_calls = tuple(
-            SimpleNamespace(id=f"c{n}", name=name, arguments=json.dumps(a)) for n, (name, a) in enumerate(calls)
+            SimpleNamespace(id=f"c{n}", name=name, arguments=json.dumps(a))
+            for n, (name, a) in enumerate(calls)
         )
         return reply
 
 
 @pytest.mark.parametrize(
-    ("calls", "invalid"), [([["act", {"action": "look"}]], False), ([["act", {"action": "look"}]] * 2, True), ([["fly", {}]], True)]
+    ("calls", "invalid"),
+    [
+        ([["act", {"action": "look"}]], False),
+        ([["act", {"action": "look"}]] * 2, True),
+        ([["fly", {}]], True),
+    ],
 )
 def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, invalid):
     item = mazes(1)[0]
@@ -154,13 +185,23 @@ def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, 
     parameters = {word.strip("{}"): "north" for word in template.split() if word.startswith("{")}
     written = [[name if n == "act" else n, parameters if n == "act" else a] for n, a in calls]
     model = Calling(lambda m: json.dumps(written))
-    (row,) = evaluate(tmp_path, [item], "function", client=model, concurrency=1, horizon=2).record.rows
+    (row,) = evaluate(
+        tmp_path, [item], "function", client=model, concurrency=1, horizon=2
+    ).record.rows
     assert [turn["invalid"] for turn in row["turns"]] == [invalid] * 2
     assert {tool["function"]["name"] for tool in model.tools} == set(item.env.tools)
     assert model.asked[0][0]["content"] == item.env.instructions
     said, *results = model.asked[1][2:]
     assert [call["id"] for call in said["tool_calls"]] == [r["tool_call_id"] for r in results]
-    assert all(r == {"role": "tool", "tool_call_id": r["tool_call_id"], "content": row["turns"][1]["observation"]} for r in results)
+    assert all(
+        r
+        == {
+            "role": "tool",
+            "tool_call_id": r["tool_call_id"],
+            "content": row["turns"][1]["observation"],
+        }
+        for r in results
+    )
 
 
 def test_garbled_arguments_are_not_sent_back_and_words_beside_a_call_are_kept(tmp_path):
@@ -172,8 +213,12 @@ def test_garbled_arguments_are_not_sent_back_and_words_beside_a_call_are_kept(tm
 
     model = Garbled(lambda m: json.dumps([["act", {}]]))
     (row,) = evaluate(tmp_path, mazes(1), "function", client=model, horizon=2).record.rows
-    assert model.asked[1][2]["tool_calls"][0]["function"]["arguments"] == "{}", "servers refuse what is no JSON"
-    assert [(turn["invalid"], turn["thought"]) for turn in row["turns"]] == [(True, "I had better go.")] * 2
+    assert model.asked[1][2]["tool_calls"][0]["function"]["arguments"] == "{}", (
+        "servers refuse what is no JSON"
+    )
+    assert [(turn["invalid"], turn["thought"]) for turn in row["turns"]] == [
+        (True, "I had better go.")
+    ] * 2
 
 
 def test_admissible_actions_are_shown_where_they_are_asked_for(tmp_path):
@@ -198,7 +243,15 @@ class Curious:
         self.greeting = greeting
 
     async def start(self, opening):
-        self.seen.append((self.greeting, opening.task_id, opening.attempt, bool(opening.instructions), len(opening.tools)))
+        self.seen.append(
+            (
+                self.greeting,
+                opening.task_id,
+                opening.attempt,
+                bool(opening.instructions),
+                len(opening.tools),
+            )
+        )
 
     async def act(self, observation, info):
         return "look"
@@ -211,7 +264,9 @@ class Curious:
 def test_an_agent_of_ones_own_with_and_without_a_start_and_an_end(tmp_path):
     (row,) = evaluate(tmp_path / "silent", mazes(1), AgentFactory("silent", Silent, {})).record.rows
     assert (len(row["turns"]), row["memory"]) == (3, None)
-    (row,) = evaluate(tmp_path / "curious", mazes(1), AgentFactory("curious", Curious, {"greeting": "hi"})).record.rows
+    (row,) = evaluate(
+        tmp_path / "curious", mazes(1), AgentFactory("curious", Curious, {"greeting": "hi"})
+    ).record.rows
     assert row["memory"] == {"met": True}
     (item,) = mazes(1)
     assert Curious.seen == [("hi", item.task_id, 0, True, len(item.env.tools)), (False, True)]
@@ -227,12 +282,21 @@ def test_each_seat_of_a_game_has_a_conversation_of_its_own(tmp_path):
     (row,), asked = play(tmp_path, "chat", questions, items, horizon=6)
     assert [turn["seat"] for turn in row["turns"]] == ["asker_0", "answerer_0"] * 3
     assert not any(turn["invalid"] for turn in row["turns"])
-    assert [roles(messages) for messages in asked] == [("s u" + " a u" * n) for n in range(3) for _ in range(2)]
+    assert [roles(messages) for messages in asked] == [
+        ("s u" + " a u" * n) for n in range(3) for _ in range(2)
+    ]
     for seat, messages in zip(("asker_0", "answerer_0"), asked[-2:], strict=True):
         own = [turn for turn in row["turns"] if turn["seat"] == seat]
-        assert [m["content"] for m in messages[1:]] == [t for turn in own for t in (turn["observation"], turn["response"])][:-1]
+        assert [m["content"] for m in messages[1:]] == [
+            t for turn in own for t in (turn["observation"], turn["response"])
+        ][:-1]
         assert messages[1]["content"].startswith(f"You are {seat}.")
-    secret = asked[1][1]["content"].splitlines()[0].removeprefix("You are answerer_0. ").removesuffix(" Its facts:")
+    secret = (
+        asked[1][1]["content"]
+        .splitlines()[0]
+        .removeprefix("You are answerer_0. ")
+        .removesuffix(" Its facts:")
+    )
     assert secret.startswith("The ")
     assert not any(secret in str(messages) for messages in asked[::2]), "the asker is not told"
     with pytest.raises(LeftOut, match="several seats"):
@@ -249,24 +313,43 @@ class Seated:
         return {"player_0": "what?", "player_1": "5"}[self.opening.seat]
 
     def end(self, ending):
-        return [self.opening.seat, list(self.opening.memory), ending.observation, ending.score, ending.success]
+        return [
+            self.opening.seat,
+            list(self.opening.memory),
+            ending.observation,
+            ending.score,
+            ending.success,
+        ]
 
 
 def test_what_seats_that_speak_at_once_leave_is_their_own(tmp_path):
     items = plan("foreign/Sum-v0", episodes=1, attempts=2, kwargs={"seats": "all"})[0]
-    first, second = evaluate(tmp_path, items, AgentFactory("seated", Seated, {}), horizon=3).record.rows
+    first, second = evaluate(
+        tmp_path, items, AgentFactory("seated", Seated, {}), horizon=3
+    ).record.rows
     turns = [(turn["seat"], turn["response"], turn["invalid"]) for turn in first["turns"]]
-    assert turns == [("player_0", "what?", True), ("player_1", "5", False), ("player_0", "what?", True)]
-    seen = {turn["seat"]: turn["observation"] for turn in first["turns"]} | {"player_0": first["last"]}
+    assert turns == [
+        ("player_0", "what?", True),
+        ("player_1", "5", False),
+        ("player_0", "what?", True),
+    ]
+    seen = {turn["seat"]: turn["observation"] for turn in first["turns"]} | {
+        "player_0": first["last"]
+    }
     left = {seat: [seat, [], seen[seat], 0.0, False] for seat in ("player_0", "player_1")}
     assert first["memory"] == left
-    assert {seat: lesson[1] for seat, lesson in second["memory"].items()} == {seat: [left[seat]] for seat in left}
+    assert {seat: lesson[1] for seat, lesson in second["memory"].items()} == {
+        seat: [left[seat]] for seat in left
+    }
 
 
 def test_random_players_of_a_game_do_not_play_the_same(tmp_path):
     items = plan("agentgym/Connect4-v1", episodes=1, kwargs={"seats": "all"})[0]
     (row,) = evaluate(tmp_path, items, "random", horizon=12).record.rows
-    own = [[turn["action"] for turn in row["turns"] if turn["seat"] == seat] for seat in ("player_0", "player_1")]
+    own = [
+        [turn["action"] for turn in row["turns"] if turn["seat"] == seat]
+        for seat in ("player_0", "player_1")
+    ]
     assert own[0][:4] != own[1][:4]
 
 
@@ -290,7 +373,11 @@ def test_the_latest_picture_is_sent_with_the_conversation(agent):
     async def conversation(url):
         async with Client(Endpoint(model="stub", base_url=url)) as client:
             player = load(agent).make(client)
-            await player.start(Opening("task", 0, "", "Rules.", "", [{"type": "function", "function": {"name": "act"}}]))
+            await player.start(
+                Opening(
+                    "task", 0, "", "Rules.", "", [{"type": "function", "function": {"name": "act"}}]
+                )
+            )
             for turn, picture in enumerate(PICTURES):
                 await player.act(f"observation {turn}", {"screenshot": picture})
             sent = len(model.requests)
@@ -298,10 +385,15 @@ def test_the_latest_picture_is_sent_with_the_conversation(agent):
             return sent
 
     call = {"id": "c1", "type": "function", "function": {"name": "act", "arguments": "{}"}}
-    with StubModel([ok("look", **({"tool_calls": [call]} if agent == "function" else {}))]) as model:
+    with StubModel(
+        [ok("look", **({"tool_calls": [call]} if agent == "function" else {}))]
+    ) as model:
         sent = asyncio.run(conversation(model.url))
     asked = [request.messages for request in model.requests]
-    assert all(pictures(messages[-1]) == [PICTURES["observation 1" in str(messages)]] for messages in asked[:sent])
+    assert all(
+        pictures(messages[-1]) == [PICTURES["observation 1" in str(messages)]]
+        for messages in asked[:sent]
+    )
     assert not any(pictures(message) for messages in asked for message in messages[:-1])
     assert not any(pictures(messages[-1]) for messages in asked[sent:])
     told = [part["text"] for part in asked[sent - 1][-1]["content"] if part["type"] == "text"]

@@ -3,7 +3,14 @@ import random
 import gymnasium
 import pytest
 
-from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError, UnknownName, WorkerDied
+from agentgym_envs.errors import (
+    ArgumentError,
+    EnvRaised,
+    EnvTimeout,
+    TaskError,
+    UnknownName,
+    WorkerDied,
+)
 from agentgym_envs.evaluate import baselines
 from agentgym_envs.tasks import spread, stable_hash
 from agentgym_envs.wrappers import FORMATS
@@ -37,12 +44,12 @@ def played(env_id, agent, task_ids, **kwargs):
 )
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
     ids = spread(gymnasium.make(env_id, split="test").unwrapped.task_ids, 7)
-    assert baselines.play(env_id, agent, kwargs={"split": "test"}, episodes=7, workers=workers) == played(
-        env_id, agent, ids, split="test"
-    )
-    assert baselines.play(env_id, agent, kwargs={"split": "test"}, task_ids=ids[:2], horizon=2) == played(
-        env_id, agent, ids[:2], split="test", max_episode_steps=2
-    )
+    assert baselines.play(
+        env_id, agent, kwargs={"split": "test"}, episodes=7, workers=workers
+    ) == played(env_id, agent, ids, split="test")
+    assert baselines.play(
+        env_id, agent, kwargs={"split": "test"}, task_ids=ids[:2], horizon=2
+    ) == played(env_id, agent, ids[:2], split="test", max_episode_steps=2)
 
 
 def test_an_agent_of_the_users_sees_observations_and_infos():
@@ -52,7 +59,9 @@ def test_an_agent_of_the_users_sees_observations_and_infos():
         seen.append((observation, info["turn"]))
         return "look"
 
-    (episode,) = baselines.play("agentgym/Maze-v1", agent, episodes=1, horizon=3, on_episode=lambda: episodes.append(1))
+    (episode,) = baselines.play(
+        "agentgym/Maze-v1", agent, episodes=1, horizon=3, on_episode=lambda: episodes.append(1)
+    )
     assert [turn for _, turn in seen] == [0, 1, 2]
     assert seen[0][0].startswith("Goal: ")
     assert "look" in seen[1][0]
@@ -66,7 +75,8 @@ def test_an_oracle_that_gives_up_ends_the_episode():
 
 
 @pytest.mark.parametrize(
-    ("trouble", "error"), [("hang", EnvTimeout), ("exit", EnvRaised), ("die", WorkerDied), ("raise", EnvRaised)]
+    ("trouble", "error"),
+    [("hang", EnvTimeout), ("exit", EnvRaised), ("die", WorkerDied), ("raise", EnvRaised)],
 )
 @pytest.mark.parametrize("agent", ["random", "oracle"])
 def test_trouble_is_an_error_with_the_environments_name(trouble, error, agent):
@@ -91,14 +101,20 @@ def test_what_cannot_be_played_is_the_callers_error(keywords, error):
 
 
 def test_no_random_episodes_are_the_callers_error():
-    for keywords in ({"count": 0, "turns": 1}, {"count": 1, "turns": 0}, {"count": 1, "turns": 1, "workers": 0}):
+    for keywords in (
+        {"count": 0, "turns": 1},
+        {"count": 1, "turns": 0},
+        {"count": 1, "turns": 1, "workers": 0},
+    ):
         with pytest.raises(ArgumentError, match="=0: must be at least 1"):
             baselines.random_episodes("agentgym/Maze-v1", seed=0, **keywords)
 
 
 def test_random_episodes_depend_on_the_seed_alone():
     def episodes(**kwargs):
-        return baselines.random_episodes("agentgym/Maze-v1", 6, turns=5, action_format="tags", kwargs={"rooms": [8]}, **kwargs)
+        return baselines.random_episodes(
+            "agentgym/Maze-v1", 6, turns=5, action_format="tags", kwargs={"rooms": [8]}, **kwargs
+        )
 
     first = episodes(seed=1)
     assert first == episodes(seed=1, workers=3)
@@ -125,14 +141,21 @@ def test_random_episodes_may_be_longer_than_the_registered_limit():
 
 def test_keywords_of_an_environment_may_have_the_names_of_ours():
     of_its_own = {"of": "agentgym/Maze-v1", "turns": 3}
-    (texts,) = baselines.random_episodes("agentgym/TwoAttempts-v0", 1, seed=0, turns=4, kwargs=of_its_own)
+    (texts,) = baselines.random_episodes(
+        "agentgym/TwoAttempts-v0", 1, seed=0, turns=4, kwargs=of_its_own
+    )
     assert ["Second attempt" in text for text in texts[::2]] == [False, False, False, True]
-    (episode,) = baselines.play("agentgym/TwoAttempts-v0", lambda *_: "look", episodes=1, kwargs=of_its_own)
+    (episode,) = baselines.play(
+        "agentgym/TwoAttempts-v0", lambda *_: "look", episodes=1, kwargs=of_its_own
+    )
     assert episode.turns == 6
 
 
 def test_random_play_says_what_an_environment_lacks():
-    for play in (lambda e: baselines.play(e, "random", task_ids=["x"]), lambda e: baselines.random_episodes(e, 1, seed=0, turns=2)):
+    for play in (
+        lambda e: baselines.play(e, "random", task_ids=["x"]),
+        lambda e: baselines.random_episodes(e, 1, seed=0, turns=2),
+    ):
         with pytest.raises(ArgumentError, match="support/Faulty-v0 has no keyword 'admissible'"):
             play("faulty_envs:support/Faulty-v0")
     with pytest.raises(UnknownName, match="Did you mean 'oracle'"):

@@ -24,7 +24,9 @@ def played(first, *results):
     turns = []
     item = Item("", "", "Maze", "task", 0, 0, EvalEnv("agentgym/Maze-v1", {}, "", {}))
     agent = SimpleNamespace(act=lambda observation, info: "x")
-    row = asyncio.run(play(item, lambda: agent, EnvSlot(Pool(), 0), form=None, memory=[], turns=turns))
+    row = asyncio.run(
+        play(item, lambda: agent, EnvSlot(Pool(), 0), form=None, memory=[], turns=turns)
+    )
     assert next(waiting, None) is None
     return row, turns
 
@@ -53,7 +55,11 @@ def test_a_turn_that_was_not_understood_stays_marked():
     both = Result(0, "", info={"seat": "b", "invalids": {"a": True, "b": False}})
     last = Result(0, "", info={"seat": "b", "invalids": {"a": False, "b": True}}, terminated=True)
     _, turns = played({"seat": "a"}, one, both, last)
-    assert [(turn["seat"], turn["invalid"]) for turn in turns] == [("a", True), ("b", False), ("b", True)]
+    assert [(turn["seat"], turn["invalid"]) for turn in turns] == [
+        ("a", True),
+        ("b", False),
+        ("b", True),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,11 @@ def test_a_turn_that_was_not_understood_stays_marked():
         ("look", "look", ""),
         ("Hm.", "", "Hm."),
         ("Hm.", "look", ""),
-        ('So.\n<tool_call>\n{"name": "act", "arguments": {"action": "So."}}\n</tool_call>', "So.", "So."),
+        (
+            'So.\n<tool_call>\n{"name": "act", "arguments": {"action": "So."}}\n</tool_call>',
+            "So.",
+            "So.",
+        ),
     ],
 )
 def test_a_thought_is_all_before_the_action(response, action, expected):

@@ -40,7 +40,9 @@ def call(*arguments, status=0):
 
 def ask(stub, *more, status=0, model="stub"):
     server = ("--model", model, "--base-url", stub if isinstance(stub, str) else stub.url)
-    return call("eval", MAZE, *server, "--out", "out", "--horizon", 3, "--episodes", 6, *more, status=status)
+    return call(
+        "eval", MAZE, *server, "--out", "out", "--horizon", 3, "--episodes", 6, *more, status=status
+    )
 
 
 def test_the_table_the_folder_and_the_page(tmp_path):
@@ -80,8 +82,12 @@ def test_a_model_behind_a_server_that_fails_in_every_way_leaves_no_episode_out(t
     rows, _ = read(tmp_path / "out")
     assert Counter(row["row"] for row in rows)["episode"] == 6
     assert sum(troubles) > 10
-    assert {turn["action"] for row in rows if row["row"] == "episode" for turn in row["turns"]} == {"go north"}
-    assert all(row["usage"]["calls"] == len(row["turns"]) for row in rows if row["row"] == "episode")
+    assert {turn["action"] for row in rows if row["row"] == "episode" for turn in row["turns"]} == {
+        "go north"
+    }
+    assert all(
+        row["usage"]["calls"] == len(row["turns"]) for row in rows if row["row"] == "episode"
+    )
 
 
 def test_run_again_it_plays_only_what_is_missing(tmp_path):
@@ -99,17 +105,44 @@ def test_run_again_it_plays_only_what_is_missing(tmp_path):
 def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path):
     """Killed three times after different numbers of lines; at the end each episode is there once and little was played in vain."""
     concurrency, episodes = 8, 24
-    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", MAZE, "--horizon", "3", "--out", "out", "--model", "stub"]
-    command += ["--episodes", str(episodes), "--concurrency", str(concurrency), "--workers", "2", "--base-url"]
+    command = [
+        sys.executable,
+        "-m",
+        "agentgym_envs.cli",
+        "eval",
+        MAZE,
+        "--horizon",
+        "3",
+        "--out",
+        "out",
+        "--model",
+        "stub",
+    ]
+    command += [
+        "--episodes",
+        str(episodes),
+        "--concurrency",
+        str(concurrency),
+        "--workers",
+        "2",
+        "--base-url",
+    ]
     with StubModel(lambda request: stub_model.slow(0.1, stub_model.ok(RULE))) as stub:
         for wanted in (1, 6, 13):
-            process = subprocess.Popen([*command, stub.url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
+            process = subprocess.Popen(
+                [*command, stub.url],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                process_group=0,
+            )
             wait_for(lambda wanted=wanted: lines(tmp_path) >= wanted, process)
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         before = len(stub.completions)
         assert before <= 3 * (lines(tmp_path) + 3 * concurrency)
-        subprocess.run([*command, stub.url], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [*command, stub.url], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
     rows, cut = read(tmp_path / "out")
     assert cut == 0
     assert len({Key.of(row) for row in rows}) == len(rows) == episodes
@@ -130,7 +163,9 @@ def wait_for(holds, process):
 def test_what_is_whole_needs_no_server(tmp_path):
     with StubModel(lambda request: stub_model.ok(RULE)) as stub:
         ask(stub)
-        assert [r.path for r in stub.requests].count("/v1/models") == 1, "the server is asked once what it has"
+        assert [r.path for r in stub.requests].count("/v1/models") == 1, (
+            "the server is asked once what it has"
+        )
     assert "6 of 6 episodes" in ask(stub.url).output
 
 
@@ -156,23 +191,38 @@ def refused(message, *arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["eval", "agentgym-lr", "--agent", "random"], "unknown suite or environment 'agentgym-lr'. Did you mean 'agentgym-rl'"),
+        (
+            ["eval", "agentgym-lr", "--agent", "random"],
+            "unknown suite or environment 'agentgym-lr'. Did you mean 'agentgym-rl'",
+        ),
         (["eval", MAZE], "no agent: pass --model or --agent"),
         (["eval", MAZE, "--agent", "react"], "acts through a model: name one with --model"),
         (["eval", MAZE, "--agent", "random", "--model", "x"], "leave --model out"),
         (["eval", MAZE, "--agent", "no.such:agent"], "cannot be imported"),
         (["eval", MAZE, "--model", "x", "--format", "yaml"], "unknown format 'yaml'"),
         (["eval", MAZE, "--model", "x"], "OPENAI_API_KEY"),
-        (["eval", MAZE, "--model", "x", "--base-url", "http://127.0.0.1:9/v1"], "cannot reach http://127.0.0.1:9/v1"),
+        (
+            ["eval", MAZE, "--model", "x", "--base-url", "http://127.0.0.1:9/v1"],
+            "cannot reach http://127.0.0.1:9/v1",
+        ),
         (["eval", MAZE, "--model", "x", "--base-url", "nowhere"], "base_url must be http"),
         (["eval", MAZE, "--agent", "random", "--set", "colour=1"], "does not take 'colour'"),
         (["eval", MAZE, "--agent", "random", "--task", "none-*"], "selects nothing"),
-        (["eval", "agentgym-rl", "--agent", "random", "--only", "babyia"], "unknown family or scenario 'babyia'"),
+        (
+            ["eval", "agentgym-rl", "--agent", "random", "--only", "babyia"],
+            "unknown family or scenario 'babyia'",
+        ),
         (["eval", MAZE, "--model", "x", "--budget-cost", "1"], "--budget-cost needs --prices"),
         (["eval", MAZE, "--agent", "random", "--option", "window"], "key=value"),
         (["report", "nothing-here"], "nothing-here holds no results"),
-        (["eval", MAZE, "--agent", "random", "--format", "react"], "has no choice of how its responses hold actions"),
-        (["eval", MAZE, "--model", "m", "--send", "temperature=0.5"], "--send temperature=…: use --temperature"),
+        (
+            ["eval", MAZE, "--agent", "random", "--format", "react"],
+            "has no choice of how its responses hold actions",
+        ),
+        (
+            ["eval", MAZE, "--model", "m", "--send", "temperature=0.5"],
+            "--send temperature=…: use --temperature",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_no_folder(tmp_path, arguments, message):
@@ -189,8 +239,19 @@ def test_an_unknown_model_is_told_with_those_that_there_are(tmp_path):
 def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
     kept = (tmp_path / "out" / SETTINGS).read_bytes(), (tmp_path / "out" / EPISODES).read_bytes()
-    refused("other settings: agent is 'random' there and 'oracle' here", "eval", MAZE, "--agent", "oracle", "--out", "out")
-    assert kept == ((tmp_path / "out" / SETTINGS).read_bytes(), (tmp_path / "out" / EPISODES).read_bytes())
+    refused(
+        "other settings: agent is 'random' there and 'oracle' here",
+        "eval",
+        MAZE,
+        "--agent",
+        "oracle",
+        "--out",
+        "out",
+    )
+    assert kept == (
+        (tmp_path / "out" / SETTINGS).read_bytes(),
+        (tmp_path / "out" / EPISODES).read_bytes(),
+    )
     with (tmp_path / "out" / EPISODES).open("a") as file:
         file.write("garbage\n")
     for command in (["eval", MAZE, "--agent", "random", "--out", "out"], ["report", "out"]):
@@ -199,8 +260,26 @@ def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
 
 def test_results_of_another_target_or_split_are_not_mixed():
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
-    refused("split is 'test' there and 'dev' here", "eval", MAZE, "--agent", "random", "--split", "dev", "--out", "out")
-    refused(f"target is '{MAZE}' there", "eval", "agentgym/TextCraft-v2", "--agent", "random", "--out", "out")
+    refused(
+        "split is 'test' there and 'dev' here",
+        "eval",
+        MAZE,
+        "--agent",
+        "random",
+        "--split",
+        "dev",
+        "--out",
+        "out",
+    )
+    refused(
+        f"target is '{MAZE}' there",
+        "eval",
+        "agentgym/TextCraft-v2",
+        "--agent",
+        "random",
+        "--out",
+        "out",
+    )
 
 
 def test_the_table_is_of_what_was_asked_for():
@@ -208,26 +287,52 @@ def test_the_table_is_of_what_was_asked_for():
     call("eval", MAZE, "--agent", "random", "--episodes", 5, "--out", "out")
     output = call("eval", MAZE, "--agent", "random", "--episodes", 3, "--out", "out").output
     assert "3 of 3 episodes" in output
-    (line,) = [words for words in map(str.split, output.splitlines()) if words[:1] == [MAZE] and len(words) > 3]
+    (line,) = [
+        words
+        for words in map(str.split, output.splitlines())
+        if words[:1] == [MAZE] and len(words) > 3
+    ]
     assert line[1] == "3"
 
 
 def test_a_slip_does_not_claim_the_folder(tmp_path):
     (tmp_path / "out").mkdir()
     with StubModel(lambda request: stub_model.ok(RULE)) as stub:
-        for slip in (("--option", "window=0"), ("--model", "stbu"), ("--format", "yaml"), ("--prices", "nan", "1")):
+        for slip in (
+            ("--option", "window=0"),
+            ("--model", "stbu"),
+            ("--format", "yaml"),
+            ("--prices", "nan", "1"),
+        ):
             ask(stub, *slip, status=2)
             assert list((tmp_path / "out").iterdir()) == []
         assert "6 of 6 episodes" in ask(stub, "--option", "window=2").output
 
 
 def test_the_oracle_needs_an_environment_that_has_one():
-    refused("support/Hash-v0 has no oracle", "eval", "hash_env:support/Hash-v0", "--agent", "oracle", "--episodes", 1)
+    refused(
+        "support/Hash-v0 has no oracle",
+        "eval",
+        "hash_env:support/Hash-v0",
+        "--agent",
+        "oracle",
+        "--episodes",
+        1,
+    )
 
 
 def test_why_episodes_are_missing_is_told(tmp_path):
     (tmp_path / "waver.py").write_text("def wave(observation, info):\n    return 'wave'\n")
-    faulty = ("eval", "faulty_envs:support/Faulty-v0", "--set", "fault=raise", "--set", "at=1", "--agent", "waver:wave")
+    faulty = (
+        "eval",
+        "faulty_envs:support/Faulty-v0",
+        "--set",
+        "fault=raise",
+        "--set",
+        "at=1",
+        "--agent",
+        "waver:wave",
+    )
     output = " ".join(call(*faulty, "--episodes", 1, "--out", "out", status=1).output.split())
     assert "1 episodes are missing: each of their tries failed, the last with:" in output
     assert "broken on purpose" in output
@@ -251,11 +356,39 @@ def test_a_budget_ends_the_run_with_status_1(tmp_path):
 
 
 def line(task, success=True, row="episode", **changes):
-    named = {"row": row, "suite": "", "scenario": "", "family": "F", "env_id": "e", "task_id": task, "difficulty": 1, "attempt": 0}
-    turn = {"observation": "here", "response": "go", "thought": "", "action": "go", "reward": 0.0, "invalid": False}
-    ended = {"success": success, "score": float(success), "end": "terminated", "last": "there", "turns": [turn]}
+    named = {
+        "row": row,
+        "suite": "",
+        "scenario": "",
+        "family": "F",
+        "env_id": "e",
+        "task_id": task,
+        "difficulty": 1,
+        "attempt": 0,
+    }
+    turn = {
+        "observation": "here",
+        "response": "go",
+        "thought": "",
+        "action": "go",
+        "reward": 0.0,
+        "invalid": False,
+    }
+    ended = {
+        "success": success,
+        "score": float(success),
+        "end": "terminated",
+        "last": "there",
+        "turns": [turn],
+    }
     failed = {"fault": "environment", "try": 1, "error": "envs:Boom: [/b] no answer", "turns": 1}
-    return {**named, "settings": "x", "usage": {}, **(ended if row == "episode" else failed), **changes}
+    return {
+        **named,
+        "settings": "x",
+        "usage": {},
+        **(ended if row == "episode" else failed),
+        **changes,
+    }
 
 
 def folder(name, *rows, **settings):
@@ -292,10 +425,14 @@ def test_runs_that_share_no_task_say_so():
 
 
 def test_a_folder_of_faults_alone_is_shown_with_the_commonest_errors():
-    folder("out", *(line(task, row="fault") for task in "abc"), line("d", row="fault", error="other"))
+    folder(
+        "out", *(line(task, row="fault") for task in "abc"), line("d", row="fault", error="other")
+    )
     shown = call("report", "out").output.splitlines()
     assert ["F", "0", "4"] in [text.split() for text in shown]
-    assert "3 faults, environment: envs:Boom: [/b] no answer" in shown, "neither markup nor an emoji"
+    assert "3 faults, environment: envs:Boom: [/b] no answer" in shown, (
+        "neither markup nor an emoji"
+    )
     folder("nothing")
     refused("nothing holds no episode yet", "report", "nothing")
 
@@ -314,7 +451,18 @@ def test_names_in_brackets_are_names(name):
 
 def test_a_model_in_brackets_is_a_name():
     with StubModel(lambda request: stub_model.ok(RULE), models=["m[/b]"]) as stub:
-        assert f"m[/b] on {MAZE}" in told("eval", MAZE, "--model", "m[/b]", "--base-url", stub.url, "--horizon", 2, "--episodes", 2)
+        assert f"m[/b] on {MAZE}" in told(
+            "eval",
+            MAZE,
+            "--model",
+            "m[/b]",
+            "--base-url",
+            stub.url,
+            "--horizon",
+            2,
+            "--episodes",
+            2,
+        )
 
 
 def test_an_error_is_printed_as_it_is():
@@ -323,12 +471,20 @@ def test_an_error_is_printed_as_it_is():
 
 @pytest.mark.parametrize(
     ("page", "message"),
-    [("none/page.html", "cannot write none/page.html: No such file"), ("out", "cannot write out: it is a folder"), (".", "folder")],
+    [
+        ("none/page.html", "cannot write none/page.html: No such file"),
+        ("out", "cannot write out: it is a folder"),
+        (".", "folder"),
+    ],
 )
 def test_a_page_that_cannot_be_written(tmp_path, page, message):
     folder("out", line("t"))
     refused(message, "report", "out", "--html", page)
-    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["out", f"out/{EPISODES}", f"out/{SETTINGS}"]
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        "out",
+        f"out/{EPISODES}",
+        f"out/{SETTINGS}",
+    ]
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", "[" * 100_000])
@@ -339,19 +495,42 @@ def test_settings_that_are_no_object(text):
         refused("out holds no results: settings.json", *command)
 
 
-WRONG = [{"turns": 3}, {"turns": [3]}, {"turns": [{}]}, {"usage": []}, {"success": "yes"}, {"score": "1"}]
+WRONG = [
+    {"turns": 3},
+    {"turns": [3]},
+    {"turns": [{}]},
+    {"usage": []},
+    {"success": "yes"},
+    {"score": "1"},
+]
 
 
 @pytest.mark.parametrize("change", [*({key: ...} for key in line("t") if key != "last"), *WRONG])
 def test_lines_that_lack_what_is_needed(change):
-    folder("out", line("t"), {key: value for key, value in {**line("u"), **change}.items() if value is not ...})
+    folder(
+        "out",
+        line("t"),
+        {key: value for key, value in {**line("u"), **change}.items() if value is not ...},
+    )
     refused("line 2 of out/episodes.jsonl is no episode", "report", "out")
 
 
 def test_a_run_does_not_go_on_with_lines_that_lack_what_is_needed():
     settings = Settings(target=MAZE, split="test", agent="random", format=None)
-    folder("out", {key: value for key, value in line("t").items() if key != "usage"}, **asdict(settings))
-    refused("line 1 of out/episodes.jsonl is no episode", "eval", MAZE, "--agent", "random", "--out", "out")
+    folder(
+        "out",
+        {key: value for key, value in line("t").items() if key != "usage"},
+        **asdict(settings),
+    )
+    refused(
+        "line 1 of out/episodes.jsonl is no episode",
+        "eval",
+        MAZE,
+        "--agent",
+        "random",
+        "--out",
+        "out",
+    )
 
 
 @pytest.mark.parametrize("key", ["fault", "try", "turns", "usage", "family"])

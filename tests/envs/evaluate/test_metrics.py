@@ -9,8 +9,25 @@ from hypothesis import strategies as st
 from agentgym_envs.evaluate import metrics, tables
 
 
-def row(task="a", success=True, score=None, attempt=0, family="F", scenario="s", turns=(False,), end="terminated", suite=""):
-    named = {"suite": suite, "scenario": scenario, "family": family, "task_id": task, "attempt": attempt, "settings": "x"}
+def row(
+    task="a",
+    success=True,
+    score=None,
+    attempt=0,
+    family="F",
+    scenario="s",
+    turns=(False,),
+    end="terminated",
+    suite="",
+):
+    named = {
+        "suite": suite,
+        "scenario": scenario,
+        "family": family,
+        "task_id": task,
+        "attempt": attempt,
+        "settings": "x",
+    }
     played = [{"invalid": wrong} for wrong in turns]
     usage = {"prompt_tokens": 10, "completion_tokens": 2}
     score = float(success) if score is None else score
@@ -28,13 +45,20 @@ def row(task="a", success=True, score=None, attempt=0, family="F", scenario="s",
 
 @pytest.mark.parametrize(
     ("successes", "n", "low", "high"),
-    [(8, 10, 0.4902, 0.9433), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (50, 100, 0.4038, 0.5962)],
+    [
+        (8, 10, 0.4902, 0.9433),
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (50, 100, 0.4038, 0.5962),
+    ],
 )
 def test_wilsons_interval_has_the_textbooks_values(successes, n, low, high):
     assert metrics.wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
 
 
-@given(st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))))
+@given(
+    st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
+)
 def test_pass_at_k_is_the_share_of_draws_with_a_success(case):
     n, c, k = case
     draws = list(itertools.combinations([True] * c + [False] * (n - c), k))
@@ -73,12 +97,16 @@ def test_means_are_over_tasks_and_not_over_episodes():
 
 def test_the_tasks_of_an_interrupted_run_have_different_numbers_of_attempts():
     """Tasks a and b have two attempts, of which one succeeds; c to f have one, and fail with a score above 0."""
-    rows = [row(task, n == 0, attempt=n) for task in "ab" for n in range(2)] + [row(task, False, 0.5) for task in "cdef"]
+    rows = [row(task, n == 0, attempt=n) for task in "ab" for n in range(2)] + [
+        row(task, False, 0.5) for task in "cdef"
+    ]
     found = metrics.summarise(rows)
     assert (found.tasks, found.fewest, found.attempts) == (6, 1, 2)
     assert (found.pass_at, found.any_score) == ({1: 0.5, 2: 1.0}, 1.0)
     table = tables.results(rows)
-    assert [(line["tasks"], line["pass"], line["k"], line["any"]) for line in table.lines] == [("6×1–2", 1.0, 2, 1.0)]
+    assert [(line["tasks"], line["pass"], line["k"], line["any"]) for line in table.lines] == [
+        ("6×1–2", 1.0, 2, 1.0)
+    ]
     assert [note.partition(";")[0] for note in table.notes] == ["4 of 6 tasks have fewer attempts"]
     assert tables.results([row(task, attempt=n) for task in "ab" for n in range(2)]).notes == []
 
@@ -110,7 +138,12 @@ def test_a_difference_that_is_the_same_on_all_tasks_has_no_interval():
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), -float("inf"), None])
 def test_a_score_that_is_no_number_counts_as_0_and_is_told(score):
-    rows = [row("a", True, 1.0), row("b", False, 0.5), {**row("c", False), "score": score}, {**row("d", False), "score": score}]
+    rows = [
+        row("a", True, 1.0),
+        row("b", False, 0.5),
+        {**row("c", False), "score": score},
+        {**row("d", False), "score": score},
+    ]
     table = tables.results(rows)
     assert [line["score"] for line in table.lines] == [0.375]
     assert table.notes == ["2 episodes have no finite score and count as 0"]
@@ -120,7 +153,9 @@ def test_a_score_that_is_no_number_counts_as_0_and_is_told(score):
 
 
 def test_the_papers_measures_are_of_scores():
-    rows = [row("a", False, 0.3, attempt=n) for n in range(2)] + [row("b", False, 0.0, attempt=n) for n in range(2)]
+    rows = [row("a", False, 0.3, attempt=n) for n in range(2)] + [
+        row("b", False, 0.0, attempt=n) for n in range(2)
+    ]
     found = metrics.summarise(rows)
     assert (found.success, found.score, found.any_score) == (0.0, 0.15, 0.5)
     assert found.pass_at[2] == 0.0, "a score above 0 is no success"
@@ -132,7 +167,9 @@ def test_rates_by_hand():
     assert (found.turns, found.invalid, found.truncated) == (2.0, 0.5, 0.5)
     assert (found.prompt_tokens, found.completion_tokens) == (10, 2)
     assert found.interval == metrics.wilson(1, 2)
-    assert metrics.summarise([row("a", end="context"), row("b")]).truncated == 0.5, "a context that was spent cuts too"
+    assert metrics.summarise([row("a", end="context"), row("b")]).truncated == 0.5, (
+        "a context that was spent cuts too"
+    )
 
 
 def test_two_runs_are_compared_on_the_tasks_that_both_played():
@@ -146,8 +183,14 @@ def test_two_runs_are_compared_on_the_tasks_that_both_played():
 
 
 def test_a_table_has_families_scenarios_and_both_averages():
-    rows = [row("a", True, family="GoTo", scenario="babyai"), row("b", False, family="GoTo", scenario="babyai")]
-    rows += [row("c", True, family="Pickup", scenario="babyai"), row("d", False, family="Depth 1", scenario="textcraft")]
+    rows = [
+        row("a", True, family="GoTo", scenario="babyai"),
+        row("b", False, family="GoTo", scenario="babyai"),
+    ]
+    rows += [
+        row("c", True, family="Pickup", scenario="babyai"),
+        row("d", False, family="Depth 1", scenario="textcraft"),
+    ]
     assert {line["name"]: line["success"] for line in tables.results(rows).lines} == {
         "GoTo": 0.5,
         "Pickup": 1.0,
@@ -158,18 +201,30 @@ def test_a_table_has_families_scenarios_and_both_averages():
         "mean of 2 scenarios": pytest.approx(1 / 3),
     }
     beside = tables.published([("one", rows), ("two", rows[:2])])
-    assert beside.lines[:2] == [{"who": "one", "textcraft": "0.0", "babyai": "66.7"}, {"who": "two", "babyai": "50.0"}]
+    assert beside.lines[:2] == [
+        {"who": "one", "textcraft": "0.0", "babyai": "66.7"},
+        {"who": "two", "babyai": "50.0"},
+    ]
     assert beside.lines[4]["babyai"] == "96.7"
 
 
 def fault(task="b", error="EnvTimeout: no answer", **changes):
-    return {**row(task, **changes), "row": "fault", "fault": "environment", "error": error, "try": 1, "turns": 2}
+    return {
+        **row(task, **changes),
+        "row": "fault",
+        "fault": "environment",
+        "error": error,
+        "try": 1,
+        "turns": 2,
+    }
 
 
 def test_families_stand_in_the_order_of_their_suite():
     names = ["NQ", "TriviaQA", "HotpotQA", "MuSiQue"]
     rows = [row(family=name, scenario="search", suite="agentgym-rl") for name in reversed(names)]
-    assert [line["name"] for line in tables.results(rows).lines if line["kind"] == "family"] == names
+    assert [
+        line["name"] for line in tables.results(rows).lines if line["kind"] == "family"
+    ] == names
 
 
 def test_faults_are_counted_and_score_nothing():
@@ -178,18 +233,40 @@ def test_faults_are_counted_and_score_nothing():
 
 
 def test_a_family_that_has_only_faults_keeps_its_line():
-    rows = [row("a", True, family="A"), row("b", False, family="B"), fault(family="C"), fault(family="C")]
+    rows = [
+        row("a", True, family="A"),
+        row("b", False, family="B"),
+        fault(family="C"),
+        fault(family="C"),
+    ]
     lines = {line["name"]: line for line in tables.results(rows).lines}
     assert list(lines) == ["A", "B", "C", "mean of 2 of 3 families"]
-    assert lines["C"] == {"kind": "family", "name": "C", "scenario": "s", "family": "C", "tasks": "0", "faults": 2}
+    assert lines["C"] == {
+        "kind": "family",
+        "name": "C",
+        "scenario": "s",
+        "family": "C",
+        "tasks": "0",
+        "faults": 2,
+    }
     assert lines["mean of 2 of 3 families"]["success"] == 0.5
     apart = [row("a", True), fault(family="C", scenario="t")]
-    names = ["F", "C", "all of s", "all of t", "mean of 1 of 2 families", "mean of 1 of 2 scenarios"]
+    names = [
+        "F",
+        "C",
+        "all of s",
+        "all of t",
+        "mean of 1 of 2 families",
+        "mean of 1 of 2 scenarios",
+    ]
     assert [line["name"] for line in tables.results(apart).lines] == names
 
 
 def test_the_commonest_errors_are_told():
-    rows = [fault(error=error) for error in ["slow"] * 3 + ["two\nlines"] * 2 + ["x" * 500] * 2 + ["rare", "rarer"]]
+    rows = [
+        fault(error=error)
+        for error in ["slow"] * 3 + ["two\nlines"] * 2 + ["x" * 500] * 2 + ["rare", "rarer"]
+    ]
     table = tables.results(rows)
     assert [line["name"] for line in table.lines] == ["F"]
     assert table.notes == [
@@ -201,7 +278,9 @@ def test_the_commonest_errors_are_told():
 
 
 def test_runs_without_a_common_task_are_told():
-    table = tables.pairings([("one", [row("a")]), ("two", [row("b")]), ("three", [row("a", False)])])
+    table = tables.pairings(
+        [("one", [row("a")]), ("two", [row("b")]), ("three", [row("a", False)])]
+    )
     assert [line["runs"] for line in table.lines] == ["three − one"]
     assert table.notes == ["two and one have no task in common"]
     assert tables.pairings([("one", [row("a")])]) is None
@@ -209,13 +288,19 @@ def test_runs_without_a_common_task_are_told():
 
 def test_the_legend_says_what_each_column_is_a_mean_of():
     """Task a has two attempts with three turns each, task b one with a single turn that is not understood."""
-    rows = [row("a", attempt=n, turns=(False,) * 3) for n in range(2)] + [row("b", False, turns=(True,), end="truncated")]
+    rows = [row("a", attempt=n, turns=(False,) * 3) for n in range(2)] + [
+        row("b", False, turns=(True,), end="truncated")
+    ]
     (line,) = tables.results(rows).lines
     assert line["success"] == 0.5, "a mean over tasks"
     assert line["turns"] == pytest.approx(7 / 3), "a mean over episodes"
     assert line["truncated"] == pytest.approx(1 / 3), "a share of episodes"
     assert line["invalid"] == pytest.approx(1 / 7), "a share of turns"
-    for told in ("success and score: means over tasks", "turns, tokens: means over episodes", "invalid: share of all turns"):
+    for told in (
+        "success and score: means over tasks",
+        "turns, tokens: means over episodes",
+        "invalid: share of all turns",
+    ):
         assert told in tables.LEGEND
     assert "cut: share of episodes" in tables.LEGEND
 
@@ -227,5 +312,9 @@ def test_an_episode_that_was_played_twice_counts_once_with_its_last_line():
 
 def test_difficulties_of_a_single_family():
     rows = [{**row(f"t{n}", n > 2), "difficulty": n % 2} for n in range(6)]
-    assert [line["name"] for line in tables.results(rows).lines] == ["difficulty 0", "difficulty 1", "F"]
+    assert [line["name"] for line in tables.results(rows).lines] == [
+        "difficulty 0",
+        "difficulty 1",
+        "F",
+    ]
     assert fmean(line["success"] for line in tables.results(rows).lines[:2]) == pytest.approx(0.5)

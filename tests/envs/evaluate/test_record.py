@@ -16,7 +16,15 @@ SAMPLE = Settings(agent="react", model="small", sampling={"temperature": 0.5})
 
 
 def line(task="t", attempt=0, row="episode", **more):
-    named = {"row": row, "suite": "", "scenario": "", "family": "F", "env_id": "e", "task_id": task, "difficulty": 1}
+    named = {
+        "row": row,
+        "suite": "",
+        "scenario": "",
+        "family": "F",
+        "env_id": "e",
+        "task_id": task,
+        "difficulty": 1,
+    }
     ended = {"success": True, "score": 1.0, "end": "terminated", "turns": [], "usage": {}}
     return {**named, "attempt": attempt, "settings": SAMPLE.key, **ended, **more}
 
@@ -70,7 +78,12 @@ def test_results_of_other_settings_are_not_mixed(tmp_path, change, message):
     opened.close()
     before = (tmp_path / SETTINGS).read_bytes()
     with pytest.raises(ArgumentError, match=message):
-        Record(tmp_path, Settings(**{"agent": "react", "model": "small", "sampling": {"temperature": 0.5}, **change}))
+        Record(
+            tmp_path,
+            Settings(
+                **{"agent": "react", "model": "small", "sampling": {"temperature": 0.5}, **change}
+            ),
+        )
     assert (tmp_path / SETTINGS).read_bytes() == before
 
 
@@ -88,7 +101,9 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-@pytest.mark.parametrize("text", ["no json", "[1]", '{"row": "episode"}', json.dumps(line(row="poem"))])
+@pytest.mark.parametrize(
+    "text", ["no json", "[1]", '{"row": "episode"}', json.dumps(line(row="poem"))]
+)
 def test_a_line_that_is_none_is_named_and_kept(tmp_path, text):
     Record(tmp_path, SAMPLE).close()
     written = json.dumps(line()) + "\n" + text + "\n"
@@ -100,12 +115,14 @@ def test_a_line_that_is_none_is_named_and_kept(tmp_path, text):
 
 def test_one_run_at_a_time_until_it_is_killed(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from agentgym_envs.evaluate.record import Record;"
-        "from agentgym_envs.evaluate.settings import Settings;"
-        "r = Record(Path(sys.argv[1]), Settings(agent='react', model='small', sampling={'temperature': 0.5}));"
-        "print('open', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from agentgym_envs.evaluate.record import"
+        " Record;from agentgym_envs.evaluate.settings import Settings;r = Record(Path(sys.argv[1]),"
+        " Settings(agent='react', model='small', sampling={'temperature': 0.5}));print('open',"
+        " flush=True); time.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as other:
         assert other.stdout.readline() == "open\n"
         with pytest.raises(ArgumentError, match="another run is at work"):
             Record(tmp_path, SAMPLE)
@@ -116,6 +133,16 @@ def test_one_run_at_a_time_until_it_is_killed(tmp_path):
 
 def test_the_key_depends_on_everything_in_the_settings_and_on_nothing_else():
     assert SAMPLE.key == Settings(sampling={"temperature": 0.5}, model="small", agent="react").key
-    others = [{"agent": "chat"}, {"options": {"window": 1}}, {"model": "x"}, {"format": None}, {"horizon": 1}, {"kwargs": {"a": 1}}]
+    others = [
+        {"agent": "chat"},
+        {"options": {"window": 1}},
+        {"model": "x"},
+        {"format": None},
+        {"horizon": 1},
+        {"kwargs": {"a": 1}},
+    ]
     base = {"agent": "react", "model": "small", "sampling": {"temperature": 0.5}}
-    assert len({Settings(**{**base, **other}).key for other in others} | {SAMPLE.key}) == len(others) + 1
+    assert (
+        len({Settings(**{**base, **other}).key for other in others} | {SAMPLE.key})
+        == len(others) + 1
+    )

@@ -48,8 +48,16 @@ def run(monkeypatch):
         env = EvalEnv("agentgym/Maze-v1", {}, "", {})
         limits = Limits(retries=retries, concurrency=concurrency)
         factory = AgentFactory("x", lambda observation, info: "x", {})
-        made = Runner(settings=Settings(agent="x"), factory=factory, record=Rows(), limits=limits, strict=strict)
-        asyncio.run(made.run([Item("", "", "Maze", f"task-{n}", 0, 0, env) for n in range(episodes)]))
+        made = Runner(
+            settings=Settings(agent="x"),
+            factory=factory,
+            record=Rows(),
+            limits=limits,
+            strict=strict,
+        )
+        asyncio.run(
+            made.run([Item("", "", "Maze", f"task-{n}", 0, 0, env) for n in range(episodes)])
+        )
         assert next(left, None) is None, "each outcome was asked for"
         return made
 
@@ -75,7 +83,10 @@ def test_only_provider_errors_in_a_row_are_an_outage(run, between, episodes):
     assert "failed 8 times in a row" in run(*almost, DOWN, episodes=2, retries=OUTAGE).stopped
 
 
-@pytest.mark.parametrize(("status", "ends"), [(None, True), (401, True), (403, True), (404, True), (400, False), (422, False)])
+@pytest.mark.parametrize(
+    ("status", "ends"),
+    [(None, True), (401, True), (403, True), (404, True), (400, False), (422, False)],
+)
 def test_a_refusal_of_everything_ends_the_run(run, status, ends):
     refused = ProviderRefused("no", status)
     if ends:
@@ -100,10 +111,16 @@ def test_attempts_that_learn_are_played_in_their_order(monkeypatch):
     monkeypatch.setattr(module, "play", play)
     monkeypatch.setattr(module, "AsyncEnvPool", Pool)
     env, factory = EvalEnv("agentgym/Maze-v1", {}, "", {}), AgentFactory("x", Learner, {})
-    made = Runner(settings=Settings(agent="x"), factory=factory, record=Rows(), limits=Limits(concurrency=1))
-    asyncio.run(made.run([Item("", "", "Maze", task, 0, n, env) for n in (2, 0, 1) for task in "ab"]))
+    made = Runner(
+        settings=Settings(agent="x"), factory=factory, record=Rows(), limits=Limits(concurrency=1)
+    )
+    asyncio.run(
+        made.run([Item("", "", "Maze", task, 0, n, env) for n in (2, 0, 1) for task in "ab"])
+    )
     memories = [[], ["{} 0"], ["{} 0", "{} 1"]]
-    assert played == [(task, n, [m.format(task) for m in memories[n]]) for task in "ab" for n in range(3)]
+    assert played == [
+        (task, n, [m.format(task) for m in memories[n]]) for task in "ab" for n in range(3)
+    ]
 
 
 def test_a_strict_run_raises_the_first_failure(run):

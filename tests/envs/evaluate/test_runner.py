@@ -31,16 +31,25 @@ def test_episodes_are_those_of_gymnasium(tmp_path):
     factory = AgentFactory("walk", lambda observation, info: actions[info["turn"] % 4], {})
     items = mazes(6)
     runner = evaluate(tmp_path, items, factory, horizon=5)
-    assert [row["task_id"] for row in sorted(runner.record.rows, key=lambda r: r["task_id"])] == sorted(i.task_id for i in items)
+    assert [
+        row["task_id"] for row in sorted(runner.record.rows, key=lambda r: r["task_id"])
+    ] == sorted(i.task_id for i in items)
     for row in runner.record.rows:
         env = gymnasium.make(MAZE, split="test", max_episode_steps=5)
         observation, info = env.reset(options={"task_id": row["task_id"]})
         assert row["goal"] == info["goal"]
         for turn in row["turns"]:
-            assert (turn["observation"], turn["response"]) == (observation, actions[info["turn"] % 4])
+            assert (turn["observation"], turn["response"]) == (
+                observation,
+                actions[info["turn"] % 4],
+            )
             observation, reward, terminated, truncated, info = env.step(turn["response"])
             assert (turn["reward"], turn["invalid"]) == (reward, info["invalid"])
-        assert (row["last"], row["success"], row["score"]) == (observation, info["success"], info["score"])
+        assert (row["last"], row["success"], row["score"]) == (
+            observation,
+            info["success"],
+            info["score"],
+        )
         assert row["end"] == ("terminated" if terminated else "truncated")
         assert terminated or truncated
         assert row["difficulty"] == env.unwrapped.task.difficulty
@@ -49,9 +58,16 @@ def test_episodes_are_those_of_gymnasium(tmp_path):
 def test_the_oracle_solves_and_random_play_repeats_itself(tmp_path):
     solved = evaluate(tmp_path / "oracle", mazes(5), "oracle", horizon=None).record.rows
     assert all(row["success"] for row in solved)
-    assert all(turn["action"] and turn["response"] == turn["action"] for row in solved for turn in row["turns"])
+    assert all(
+        turn["action"] and turn["response"] == turn["action"]
+        for row in solved
+        for turn in row["turns"]
+    )
     played = [evaluate(tmp_path / str(n), mazes(5, 2), "random").record.rows for n in range(2)]
-    first, second = ({(r["task_id"], r["attempt"]): [t["action"] for t in r["turns"]] for r in rows} for rows in played)
+    first, second = (
+        {(r["task_id"], r["attempt"]): [t["action"] for t in r["turns"]] for r in rows}
+        for rows in played
+    )
     assert first == second
     assert len({tuple(actions) for actions in first.values()}) > 5, "attempts differ"
 
@@ -71,18 +87,32 @@ def test_no_model_call_waits_for_another_nor_for_an_environment(tmp_path):
 
     calls = []
     items = plan(SLOW, episodes=2, kwargs={"delay": 1.0, "length": 3})[0]
-    evaluate(tmp_path / "slow", items, AgentFactory("slowly", slowly, {}), horizon=None, concurrency=2, workers=2)
+    evaluate(
+        tmp_path / "slow",
+        items,
+        AgentFactory("slowly", slowly, {}),
+        horizon=None,
+        concurrency=2,
+        workers=2,
+    )
     steps = Counter(observation for _, observation in calls)
     assert steps == {"seed 0": 1, "seed 1": 1, "turn 1": 2, "turn 2": 2}
     first_done = sorted(at for at, seen in calls if seen == "turn 2")[0]
-    assert first_done < min(at for at, seen in calls if seen == "turn 1" and at > calls[0][0] + 0.75), "one had to wait"
+    assert first_done < min(
+        at for at, seen in calls if seen == "turn 1" and at > calls[0][0] + 0.75
+    ), "one had to wait"
 
 
 def test_a_failing_environment_is_a_row_of_its_own_and_is_played_again(tmp_path):
     kwargs = {"fault": "die", "at": 2, "length": 3, "marker": str(tmp_path / "marker")}
     items = plan(FAULTY, episodes=1, kwargs=kwargs)[0]
-    rows = evaluate(tmp_path, items, AgentFactory("x", lambda o, i: "x", {}), horizon=None).record.rows
-    assert [(row["row"], row.get("fault")) for row in rows] == [("fault", "environment"), ("episode", None)]
+    rows = evaluate(
+        tmp_path, items, AgentFactory("x", lambda o, i: "x", {}), horizon=None
+    ).record.rows
+    assert [(row["row"], row.get("fault")) for row in rows] == [
+        ("fault", "environment"),
+        ("episode", None),
+    ]
     assert (rows[0]["try"], rows[0]["turns"]) == (1, 1)
     assert "status 7" in rows[0]["error"]
     assert rows[1]["success"] is True
@@ -95,7 +125,9 @@ def test_what_fails_each_time_is_missing_and_never_a_zero(tmp_path):
     assert Counter(row["row"] for row in runner.record.rows) == {"fault": 3, "episode": 1}
     assert [item.task_id for item in runner.missing(items)] == ["seed-1"]
     again = evaluate(tmp_path, items, factory, horizon=None, retries=0)
-    assert Counter(row["row"] for row in again.record.rows) == {"fault": 4, "episode": 1}, "only what is missing is played"
+    assert Counter(row["row"] for row in again.record.rows) == {"fault": 4, "episode": 1}, (
+        "only what is missing is played"
+    )
 
 
 def test_a_server_that_fails_now_and_then_costs_rows_and_no_episode(tmp_path):
@@ -114,7 +146,9 @@ def test_a_server_that_fails_now_and_then_costs_rows_and_no_episode(tmp_path):
 
 def test_an_outage_ends_the_run_and_the_same_run_goes_on_later(tmp_path):
     items = mazes(30)
-    runner = evaluate(tmp_path, items, client=Model(lambda m: ProviderError("502 gone")), concurrency=2, retries=1)
+    runner = evaluate(
+        tmp_path, items, client=Model(lambda m: ProviderError("502 gone")), concurrency=2, retries=1
+    )
     assert f"failed {OUTAGE} times in a row" in runner.stopped
     assert "502 gone" in runner.stopped
     assert len(runner.record.rows) <= OUTAGE + 2
@@ -144,11 +178,20 @@ def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
         return ContextExceeded("too long") if len(messages) > 4 else "look"
 
     (row,) = evaluate(tmp_path, mazes(1), client=Model(answer), horizon=9).record.rows
-    assert (row["row"], row["end"], len(row["turns"]), row["success"]) == ("episode", "context", 2, False)
+    assert (row["row"], row["end"], len(row["turns"]), row["success"]) == (
+        "episode",
+        "context",
+        2,
+        False,
+    )
 
 
-@pytest.mark.parametrize(("budget", "calls"), [(Budget(tokens=1000), 12), (Budget(tokens=990), 9), (Budget(cost=2.0), 9)])
-def test_a_budget_begins_no_more_episodes_and_counts_what_earlier_runs_used(tmp_path, budget, calls):
+@pytest.mark.parametrize(
+    ("budget", "calls"), [(Budget(tokens=1000), 12), (Budget(tokens=990), 9), (Budget(cost=2.0), 9)]
+)
+def test_a_budget_begins_no_more_episodes_and_counts_what_earlier_runs_used(
+    tmp_path, budget, calls
+):
     """110 tokens and a cost of 0.25 a call, three calls an episode: those under way end, and nothing is paid for in vain."""
     model, items = Model(), mazes(20)
     runner = evaluate(tmp_path, items, client=model, budget=budget, concurrency=1)
@@ -170,7 +213,9 @@ def test_a_budget_needs_a_server_that_counts(tmp_path):
     for budget in (Budget(tokens=10), Budget(cost=10.0)):
         with pytest.raises(ArgumentError, match="does not say how many tokens"):
             evaluate(tmp_path, mazes(1), client=Silent(), budget=budget)
-    assert evaluate(tmp_path / "free", mazes(1), client=Silent()).record.rows[0]["usage"]["calls"] == 3
+    assert (
+        evaluate(tmp_path / "free", mazes(1), client=Silent()).record.rows[0]["usage"]["calls"] == 3
+    )
 
 
 def test_one_request_that_is_refused_costs_its_episode_and_not_the_run(tmp_path):
@@ -292,7 +337,9 @@ def test_a_suite_is_planned_family_by_family():
 
 def test_a_family_whose_extra_is_missing_is_skipped_with_its_command(monkeypatch):
     wanted = "agentgym_envs.evaluate.plan.registry.install_command"
-    monkeypatch.setattr(wanted, lambda plugin: "pip install it" if "BabyAI" in plugin.name else None)
+    monkeypatch.setattr(
+        wanted, lambda plugin: "pip install it" if "BabyAI" in plugin.name else None
+    )
     items, skipped = plan("agentgym-rl", only=["babyai", "textcraft"])
     assert {item.scenario for item in items} == {"textcraft"}
     assert {s.reason for s in skipped} == {"not installed; run: pip install it"}

@@ -16,10 +16,31 @@ from agentgym_envs.evaluate.plan import plan
 
 PAPER = {
     "web": {"E-commerce": 15, "CMS": 15, "Maps": 10, "GitLab and Reddit": 10},
-    "search": {"NQ": 50, "TriviaQA": 50, "PopQA": 50, "HotpotQA": 50, "2Wiki": 50, "Bamboogle": 50, "MuSiQue": 100},
+    "search": {
+        "NQ": 50,
+        "TriviaQA": 50,
+        "PopQA": 50,
+        "HotpotQA": 50,
+        "2Wiki": 50,
+        "Bamboogle": 50,
+        "MuSiQue": 100,
+    },
     "textcraft": {"Depth 1": 31, "Depth 2": 41, "Depth 3": 25, "Depth 4": 3},
-    "babyai": {"GoTo": 55, "Pickup": 15, "ActionObjDoor": 5, "FindObjS7": 5, "OneRoomS20": 5, "SynthLoc": 5},
-    "scienceworld": {"Measure": 53, "Test-Conductivity": 83, "Find": 44, "Chem-Mix": 5, "Lifespan": 15},
+    "babyai": {
+        "GoTo": 55,
+        "Pickup": 15,
+        "ActionObjDoor": 5,
+        "FindObjS7": 5,
+        "OneRoomS20": 5,
+        "SynthLoc": 5,
+    },
+    "scienceworld": {
+        "Measure": 53,
+        "Test-Conductivity": 83,
+        "Find": 44,
+        "Chem-Mix": 5,
+        "Lifespan": 15,
+    },
 }
 
 
@@ -76,12 +97,16 @@ def test_an_agent_and_files_of_the_users(small, tmp_path):
     items, _ = plan("small", data=data)
     rows = evaluate(tmp_path, items, AgentFactory("mine", agent, {}), horizon=2).record.rows
     assert [row["success"] for row in rows if row["family"] == "NQ"] == [True]
-    assert {(row["success"], len(row["turns"])) for row in rows if row["family"] == "Depth 4"} == {(False, 2)}
+    assert {(row["success"], len(row["turns"])) for row in rows if row["family"] == "Depth 4"} == {
+        (False, 2)
+    }
 
 
 @pytest.mark.parametrize("kind", [str, Path])
 def test_the_whole_file_of_a_user_is_played(small, tmp_path, kind):
-    (tmp_path / "nq.jsonl").write_text("".join(f'{{"question": "q{n}?", "answer": "a"}}\n' for n in range(20)))
+    (tmp_path / "nq.jsonl").write_text(
+        "".join(f'{{"question": "q{n}?", "answer": "a"}}\n' for n in range(20))
+    )
     items, _ = plan("small", only=["NQ"], data={"NQ": {"questions": kind(tmp_path / "nq.jsonl")}})
     assert len({item.task_id for item in items}) == 20
 
@@ -95,7 +120,9 @@ def test_keywords_for_a_family_that_is_not_there(small):
 
 @pytest.mark.parametrize("option", [["--set", "split=train"], ["--data", "NQ.split=train"]])
 def test_a_suite_has_splits_of_its_own(small, tmp_path, option):
-    done = CliRunner().invoke(app, ["eval", "small", "--agent", "oracle", "--out", str(tmp_path / "out"), *option])
+    done = CliRunner().invoke(
+        app, ["eval", "small", "--agent", "oracle", "--out", str(tmp_path / "out"), *option]
+    )
     assert done.exit_code == 2, done.output
     (line,) = done.output.splitlines()
     assert "split='train' cannot be set for " in line
@@ -104,7 +131,16 @@ def test_a_suite_has_splits_of_its_own(small, tmp_path, option):
 
 def test_the_command_prints_families_scenarios_and_the_papers_figures(small, tmp_path):
     (tmp_path / "nq.jsonl").write_text('{"question": "who?", "answer": ["me"]}\n')
-    args = ["eval", "small", "--agent", "oracle", "--out", str(tmp_path / "out"), "--data", f"NQ.questions={tmp_path / 'nq.jsonl'}"]
+    args = [
+        "eval",
+        "small",
+        "--agent",
+        "oracle",
+        "--out",
+        str(tmp_path / "out"),
+        "--data",
+        f"NQ.questions={tmp_path / 'nq.jsonl'}",
+    ]
     done = CliRunner().invoke(app, args)
     assert done.exit_code == 0, done.output
     assert "skipped Intranet: none of its tasks is there" in done.output

@@ -9,7 +9,12 @@ from agentgym_envs.feedback.agreement import agreement
 def judged(**choices):
     """Comparisons of as many tasks as each annotator has choices; a space is a task that one left out."""
     words = {"a": "a", "b": "b", "t": "tie", "n": "neither"}
-    rows = [(f"t-{i}", words[c], who) for who, made in choices.items() for i, c in enumerate(made) if c != " "]
+    rows = [
+        (f"t-{i}", words[c], who)
+        for who, made in choices.items()
+        for i, c in enumerate(made)
+        if c != " "
+    ]
     return [comparison(*row) for row in rows]
 
 
@@ -31,7 +36,8 @@ def test_cohens_kappa_keeps_to_each_ones_own_shares():
 def test_fleiss_kappa_is_the_hand_worked_one():
     """Three annotators, four pairs: aaa, aab, abn, ttt.
 
-    Agreement within the pairs: 1, 1/3, 0, 1; mean 7/12. Shares of a, b, tie, neither: 6, 2, 3, 1 of 12; squares: 50/144.
+    Agreement within the pairs: 1, 1/3, 0, 1; mean 7/12. Shares of a, b, tie, neither: 6, 2, 3, 1 of
+    12; squares: 50/144.
     """
     found = agreement(judged(kim="aaat", lee="aabt", max="abnt"))
     assert found.raw == pytest.approx(7 / 12)

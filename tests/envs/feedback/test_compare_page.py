@@ -24,14 +24,23 @@ from agentgym_envs.feedback.server import Server
 from agentgym_envs.feedback.session import Session
 
 pytestmark = pytest.mark.timeout(120)
-HOSTILE = "</pre><script>window.ran = 1</script><img src=x onerror='window.ran = 1'>\u2028\x00\ud800 &lt; $policy"
+HOSTILE = (
+    "</pre><script>window.ran = 1</script><img src=x onerror='window.ran = 1'>\u2028\x00\ud800 &lt;"
+    " $policy"
+)
 
 
 def runs(*texts, tasks=3):
     """Two runs whose responses name them."""
     words = texts or ("of one", "of two")
     return [
-        (name, [result(f"t-{i}", [turn(1), turn(2, response=f"{word}: go 2"), turn(3)], last=word) for i in range(tasks)])
+        (
+            name,
+            [
+                result(f"t-{i}", [turn(1), turn(2, response=f"{word}: go 2"), turn(3)], last=word)
+                for i in range(tasks)
+            ],
+        )
         for name, word in zip(("one", "two"), words, strict=True)
     ]
 
@@ -39,7 +48,9 @@ def runs(*texts, tasks=3):
 @contextmanager
 def served(played, file=None):
     """A server of a session; its port and token are its address's."""
-    session = Session(pairs(played, lambda env_id: "Find the lamp.\nActions: go"), file or Rows(), seed=0)
+    session = Session(
+        pairs(played, lambda env_id: "Find the lamp.\nActions: go"), file or Rows(), seed=0
+    )
     with Server(session) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -61,7 +72,12 @@ def opened(browser):
         page.on("console", lambda said: complaints.append(said.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
-        page.on("request", lambda r: None if r.url.startswith((server.address(), "data:")) else complaints.append(r.url))
+        page.on(
+            "request",
+            lambda r: (
+                None if r.url.startswith((server.address(), "data:")) else complaints.append(r.url)
+            ),
+        )
         page.goto(server.address(name))
         if name:
             reached(page, f"{name} ")
@@ -79,7 +95,11 @@ def reached(page, ready):
 
 
 def texts(page, selector):
-    return json.loads(page.locator(selector).evaluate_all("(all) => JSON.stringify(all.map((e) => e.textContent))"))
+    return json.loads(
+        page.locator(selector).evaluate_all(
+            "(all) => JSON.stringify(all.map((e) => e.textContent))"
+        )
+    )
 
 
 def press(page, *keys):
@@ -87,7 +107,9 @@ def press(page, *keys):
     for key in keys:
         before = page.get_attribute("body", "data-ready")
         page.keyboard.press(key)
-        page.wait_for_function("(b) => document.body.dataset.ready !== b && document.body.dataset.ready", arg=before)
+        page.wait_for_function(
+            "(b) => document.body.dataset.ready !== b && document.body.dataset.ready", arg=before
+        )
 
 
 def on_the_left(page):
@@ -131,11 +153,19 @@ def test_all_keys_do_what_the_help_says(opened):
         press(page, "t")
         assert page.input_value("#comment") == ""
         press(page, "n")
-        assert [(row["choice"], row["comment"]) for row in file.rows] == [("tie", "both went about ?"), ("neither", "")]
+        assert [(row["choice"], row["comment"]) for row in file.rows] == [
+            ("tie", "both went about ?"),
+            ("neither", ""),
+        ]
         for step, reached_turn in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
             page.keyboard.press(step)
-            here = page.locator("#sides .turn").evaluate_all("(all) => all.map((e) => e.classList.contains('here'))")
-            assert [i for i, is_here in enumerate(here) if is_here] == [2 * reached_turn, 2 * reached_turn + 1]
+            here = page.locator("#sides .turn").evaluate_all(
+                "(all) => all.map((e) => e.classList.contains('here'))"
+            )
+            assert [i for i, is_here in enumerate(here) if is_here] == [
+                2 * reached_turn,
+                2 * reached_turn + 1,
+            ]
         top = page.locator(".turn.here").first.bounding_box()["y"]
         assert page.locator("#sides .side").first.bounding_box()["y"] + 20 < top < 400
         page.evaluate("scrollTo(0, 0)")
@@ -162,7 +192,10 @@ def test_undo_reload_and_another_annotator(opened):
         other = opened(server, "lee & co")
         assert other.inner_text("#position") == "1 of 2"
         press(other, "t", "t")
-        assert other.inner_text("#agreement") == "agreement of kim, lee & co on 2 pairs: 50 %, Cohen's κ 0.00"
+        assert (
+            other.inner_text("#agreement")
+            == "agreement of kim, lee & co on 2 pairs: 50 %, Cohen's κ 0.00"
+        )
         press(other, "u")
         assert other.inner_text("#position") == "2 of 2"
         press(page, "u")
@@ -182,7 +215,10 @@ def test_what_is_typed_at_once_after_the_name_was_left_is_no_judgement(opened):
     with served(runs(), file) as server:
         page = opened(server)
         key = "new KeyboardEvent('keydown', {key: 'a', bubbles: true})"
-        page.evaluate(f"() => {{ document.querySelector('#rename').click(); document.activeElement.dispatchEvent({key}) }}")
+        page.evaluate(
+            "() => { document.querySelector('#rename').click();"
+            f" document.activeElement.dispatchEvent({key}) }}"
+        )
         assert page.evaluate("document.activeElement.name") == "name"
         page.keyboard.type("max")
         page.keyboard.press("Enter")
@@ -207,19 +243,28 @@ def test_texts_are_shown_exactly_and_run_nothing(opened):
     for _, rows in played:
         for row in rows:
             row |= {"task_id": HOSTILE + row["task_id"], "env_id": HOSTILE}
-            row["turns"][0] |= {"observation": HOSTILE, "action": HOSTILE, "seat": HOSTILE, "response": HOSTILE}
+            row["turns"][0] |= {
+                "observation": HOSTILE,
+                "action": HOSTILE,
+                "seat": HOSTILE,
+                "response": HOSTILE,
+            }
             row["turns"][1] |= {"seat": "player_1"}
     with served(played) as server:
         page = opened(server, HOSTILE[:40])
         assert texts(page, "#sides pre.observation")[:2] == [HOSTILE, HOSTILE]
-        assert sorted(texts(page, "#sides pre.response")) == sorted([f"{HOSTILE}: go 2", f"x{HOSTILE}: go 2"])
+        assert sorted(texts(page, "#sides pre.response")) == sorted(
+            [f"{HOSTILE}: go 2", f"x{HOSTILE}: go 2"]
+        )
         assert texts(page, "#sides pre.action")[:2] == [HOSTILE, HOSTILE]
         assert texts(page, "#sides .seat .dot") == [HOSTILE, HOSTILE, "player_1", "player_1"]
         assert texts(page, "#task") == [f"{HOSTILE} · {HOSTILE}t-0"]
         page.fill("#comment", HOSTILE)
         page.locator("#choices [value=tie]").click()
         page.wait_for_function("() => document.querySelector('#position').textContent === '2 of 2'")
-        assert page.evaluate("[window.ran, document.querySelectorAll('img, iframe, #sides script').length]") == [None, 0]
+        assert page.evaluate(
+            "[window.ran, document.querySelectorAll('img, iframe, #sides script').length]"
+        ) == [None, 0]
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
@@ -248,7 +293,9 @@ def test_a_server_that_is_gone_is_said_and_nothing_is_lost(opened):
         press(page, "t")
     page.keyboard.press("t")
     page.wait_for_selector("#problem:visible")
-    assert "is agentgym compare still running? What was judged before is saved." in page.inner_text("#problem")
+    assert "is agentgym compare still running? What was judged before is saved." in page.inner_text(
+        "#problem"
+    )
     assert page.inner_text("#position") == "2 of 3"
     assert len(file.rows) == 1
     opened.complaints.clear()  # the browser's own: connection refused
@@ -276,11 +323,19 @@ def test_whoever_is_not_the_page_is_refused():
         assert asked(server, path="/")[0] == 404
         assert asked(server, path="/state?annotator=kim")[0] == 404
         assert asked(server, path=f"/{server.token}x/state?annotator=kim")[0] == 404
-        assert asked(server, "POST", body=judgement, path=f"/{'x' * len(server.token)}/judge")[0] == 404
+        assert (
+            asked(server, "POST", body=judgement, path=f"/{'x' * len(server.token)}/judge")[0]
+            == 404
+        )
         for host in ("evil.test", f"evil.test:{server.server_port}", "127.0.0.1", "127.0.0.1:1"):
             assert asked(server, Host=host)[0] == 403
             assert asked(server, "POST", "judge", judgement, Host=host)[0] == 403
-        for origin in ("http://evil.test", "null", f"https://{here}", f"http://localhost:{server.server_port}"):
+        for origin in (
+            "http://evil.test",
+            "null",
+            f"https://{here}",
+            f"http://localhost:{server.server_port}",
+        ):
             assert asked(server, place="state?annotator=kim", Origin=origin)[0] == 403
             assert asked(server, "POST", "judge", judgement, Origin=origin)[0] == 403
         assert asked(server, "POST", "judge", judgement, Content_Type="text/plain")[0] == 400
@@ -335,7 +390,10 @@ def test_a_judgement_that_cannot_be_saved_is_said_and_comes_again(tmp_path, monk
 
 
 def test_a_port_that_is_taken_is_said():
-    with served(runs()) as server, pytest.raises(ArgumentError, match=f"port {server.server_port} cannot be had"):
+    with (
+        served(runs()) as server,
+        pytest.raises(ArgumentError, match=f"port {server.server_port} cannot be had"),
+    ):
         Server(None, port=server.server_port)
 
 
@@ -343,13 +401,28 @@ def test_a_port_that_is_taken_is_said():
 def test_the_command_serves_until_it_is_interrupted_and_goes_on_where_it_stopped(tmp_path):
     for name, rows in runs():
         folder(tmp_path / name, rows)
-    command = [Path(sys.executable).parent / "agentgym", "compare", "one", "two", "--annotator", "kim", "--port", "0"]
+    command = [
+        Path(sys.executable).parent / "agentgym",
+        "compare",
+        "one",
+        "two",
+        "--annotator",
+        "kim",
+        "--port",
+        "0",
+    ]
     for done in (0, 1):
-        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-            found = re.search(r"3 pairs: http://127\.0\.0\.1:(\d+)/([\w-]+)/#kim", running.stdout.readline())
+        with subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as running:
+            found = re.search(
+                r"3 pairs: http://127\.0\.0\.1:(\d+)/([\w-]+)/#kim", running.stdout.readline()
+            )
             connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=10)
             body = json.dumps({"annotator": "kim", "number": done, "choice": "tie", "comment": ""})
-            connection.request("POST", f"/{found[2]}/judge", body, {"Content-Type": "application/json"})
+            connection.request(
+                "POST", f"/{found[2]}/judge", body, {"Content-Type": "application/json"}
+            )
             assert json.loads(connection.getresponse().read())["done"] == done + 1
             time.sleep(0.1)
             running.send_signal(signal.SIGINT)

@@ -13,7 +13,10 @@ def numbers(told):
 
 
 def test_episodes_are_found_by_what_was_played_whatever_the_folder_is_called_now():
-    one, two = [result("t", 1), result("u", 1)], [result("t", 2), {**result("u"), "row": "fault"}, result("u", 2)]
+    one, two = (
+        [result("t", 1), result("u", 1)],
+        [result("t", 2), {**result("u"), "row": "fault"}, result("u", 2)],
+    )
     rows = [of(one[0], two[0]), of(one[1], two[2])]
     assert numbers(judged(rows, [("one", one), ("two", two)])) == [(0, 2), (1, 4)]
     assert numbers(judged(rows, [("new name", two), ("other", one)])) == [(3, 0), (4, 2)]
@@ -36,7 +39,10 @@ def test_choices_stand_together_by_pair_and_add_up_by_run():
     ]
     rows.append(comparison("t", "b", b=side("one", attempt=1)))
     told = judged(rows, [])
-    assert [[(c["annotator"], c["choice"], c["comment"]) for c in pair["choices"]] for pair in told["pairs"]] == [
+    assert [
+        [(c["annotator"], c["choice"], c["comment"]) for c in pair["choices"]]
+        for pair in told["pairs"]
+    ] == [
         [("kim", "a", ""), ("lee", "tie", "")],
         [("kim", "b", "why"), ("lee", "neither", "")],
         [("kim", "b", "")],

@@ -48,11 +48,17 @@ def test_a_torn_last_line_is_dropped_and_nothing_else(tmp_path, cut):
 @pytest.mark.parametrize("saved", [0, 1])
 def test_a_line_that_does_not_fit_on_the_disk_leaves_none_of_itself(tmp_path, saved):
     """The limit of a file's size stands for a full disk: a part of the line is written before it fails."""
-    code = "import resource, sys; from pathlib import Path; from agentgym_envs.feedback.record import Comparisons\n"
+    code = (
+        "import resource, sys; from pathlib import Path; from agentgym_envs.feedback.record import"
+        " Comparisons\n"
+    )
     code += "from compared import comparison; from agentgym_envs.errors import ArgumentError\n"
     code += "path = Path(sys.argv[1]); c = Comparisons(path)\n"
     code += "for number in range(int(sys.argv[2])): c.add(comparison(f't-{number}'))\n"
-    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, resource.RLIM_INFINITY))\n"
+    code += (
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40,"
+        " resource.RLIM_INFINITY))\n"
+    )
     code += "try: c.add(comparison('lost'))\n"
     code += "except ArgumentError as error: print(error, len(c.rows))\n"
     code += "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)\n"
@@ -64,7 +70,10 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_none_of_itself(tmp_path, sa
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith(f"cannot write {path}: File too large. This line is not saved")
     assert ended.stdout.endswith(f" {saved}\n"), "nor counted"
-    assert read(path) == ([*(comparison(f"t-{number}") for number in range(saved)), comparison("after")], 0)
+    assert read(path) == (
+        [*(comparison(f"t-{number}") for number in range(saved)), comparison("after")],
+        0,
+    )
 
 
 BAD = {
@@ -74,7 +83,9 @@ BAD = {
     "another choice": json.dumps(comparison(choice="left")),
     "a side without a run": json.dumps(comparison(a={**side(), "run": None})),
     "a turn without a response": json.dumps(comparison(b=side(turns=[turn(1, response=None)]))),
-    "no rules": json.dumps({key: value for key, value in comparison().items() if key != "instructions"}),
+    "no rules": json.dumps(
+        {key: value for key, value in comparison().items() if key != "instructions"}
+    ),
     "an undo of nothing": json.dumps({**undo(comparison()), "a": {}}),
 }
 
@@ -98,10 +109,15 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 
 def test_one_process_at_a_time(tmp_path):
-    code = "import sys; from pathlib import Path; from agentgym_envs.feedback.record import Comparisons;"
+    code = (
+        "import sys; from pathlib import Path; from agentgym_envs.feedback.record import"
+        " Comparisons;"
+    )
     code += "c = Comparisons(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(tmp_path / "c.jsonl")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
         assert other.stdout.readline() == "open\n"
         with pytest.raises(ArgumentError, match="somebody else compares into"):
             Comparisons(tmp_path / "c.jsonl")
@@ -122,11 +138,19 @@ def test_what_stands_is_the_last_word_of_each_annotator_on_each_pair():
 @pytest.mark.parametrize("choice", ["a", "b", "tie", "neither"])
 def test_a_line_with_its_sides_the_other_way_round_is_the_same_judgement(choice):
     straight = comparison("t", choice)
-    turned = {**straight, "a": straight["b"], "b": straight["a"], "choice": TURNED.get(choice, choice)}
+    turned = {
+        **straight,
+        "a": straight["b"],
+        "b": straight["a"],
+        "choice": TURNED.get(choice, choice),
+    }
     before = copy.deepcopy(turned)
     assert Pair.of(turned) == Pair.of(straight)
     assert standing([turned]) == [straight]
-    assert standing([comparison("t", "a"), turned, comparison("t", "b", "lee")]) == [straight, comparison("t", "b", "lee")]
+    assert standing([comparison("t", "a"), turned, comparison("t", "b", "lee")]) == [
+        straight,
+        comparison("t", "b", "lee"),
+    ]
     assert standing([straight, undo(turned)]) == []
     assert turned == before
 
@@ -139,7 +163,12 @@ def test_an_undo_names_the_pair_without_its_texts():
 
 
 def test_of_an_episode_only_what_a_reader_judges_is_kept():
-    row = result(turns=[turn(1, seat="player_0", screenshot="x.png", response="Action: go")], score=None, last=None, attempt=3)
+    row = result(
+        turns=[turn(1, seat="player_0", screenshot="x.png", response="Action: go")],
+        score=None,
+        last=None,
+        attempt=3,
+    )
     before = copy.deepcopy(row)
     kept = episode("one", row)
     assert kept["turns"] == [turn(1, seat="player_0", response="Action: go")]

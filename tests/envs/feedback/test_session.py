@@ -55,7 +55,9 @@ def test_each_annotator_judges_all_and_goes_on_where_they_stopped():
     for number in (0, 1):
         session(file=file).judge("kim", number, "tie", "")
     again = session(file=file, seed=1)
-    assert [(s.done, s.total, s.question.number) for s in (again.state("kim"), again.state("lee"))] == [(2, 3, 2), (0, 3, 0)]
+    assert [
+        (s.done, s.total, s.question.number) for s in (again.state("kim"), again.state("lee"))
+    ] == [(2, 3, 2), (0, 3, 0)]
     done = again.judge("kim", 2, "neither", "both lost")
     assert (done.done, done.question) == (3, None)
     assert (file.rows[-1]["choice"], file.rows[-1]["comment"]) == ("neither", "both lost")
@@ -100,11 +102,16 @@ def test_runs_named_in_the_other_order_are_the_same_pairs_on_the_same_sides():
     kim, lee = session(20, file=file), session(20, file=file, turned=True)
     for name, going in (("kim", kim), ("lee", lee)):
         while question := going.state(name).question:
-            going.judge(name, question.number, "left" if first(question.left) == "of two" else "right", "")
+            going.judge(
+                name, question.number, "left" if first(question.left) == "of two" else "right", ""
+            )
     assert "of kim, lee on 20 pairs: 100 %" in lee.state("lee").agreement
     assert lee.state("kim").question is kim.state("lee").question is None
     assert {first(row[row["choice"]]) for row in standing(file.rows)} == {"of two"}
-    shown = [(question.number, first(question.left)) for question in (kim.undo("lee").question, lee.undo("kim").question)]
+    shown = [
+        (question.number, first(question.left))
+        for question in (kim.undo("lee").question, lee.undo("kim").question)
+    ]
     assert shown[0] == shown[1]
 
 
@@ -113,7 +120,9 @@ def test_what_is_taken_back_comes_again_as_it_was_chosen_whatever_order_it_was_w
         file = Rows()
         session(1, file=file).judge("kim", 0, choice, "")
         row = file.rows.pop()
-        file.add({**row, "a": row["b"], "b": row["a"], "choice": {"a": "b", "b": "a"}[row["choice"]]})
+        file.add(
+            {**row, "a": row["b"], "b": row["a"], "choice": {"a": "b", "b": "a"}[row["choice"]]}
+        )
         for turned in (False, True):
             going = session(1, file=file, turned=turned)
             assert going.undo("kim").question.choice == choice
@@ -128,7 +137,9 @@ def test_agreement_is_of_these_pairs():
         )
 
 
-@pytest.mark.parametrize(("name", "choice"), [("", "tie"), (" ", "tie"), ("k" * 81, "tie"), ("kim", "a"), ("kim", "")])
+@pytest.mark.parametrize(
+    ("name", "choice"), [("", "tie"), (" ", "tie"), ("k" * 81, "tie"), ("kim", "a"), ("kim", "")]
+)
 def test_what_is_no_judgement_is_refused(name, choice):
     file = Rows()
     with pytest.raises(ArgumentError, match=r"annotator=|choice="):

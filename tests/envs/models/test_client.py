@@ -29,7 +29,13 @@ from stub_model import (
 )
 
 from agentgym_envs.envs.maze.env import MazeEnv
-from agentgym_envs.errors import AgentGymError, ArgumentError, ContextExceeded, ProviderError, ProviderRefused
+from agentgym_envs.errors import (
+    AgentGymError,
+    ArgumentError,
+    ContextExceeded,
+    ProviderError,
+    ProviderRefused,
+)
 from agentgym_envs.models import answers
 from agentgym_envs.models.answers import ToolCall, Usage
 from agentgym_envs.models.client import Client, Endpoint
@@ -61,8 +67,12 @@ def use(endpoint, method="complete", *args, sleep=None, connections=16, **kwargs
     """Calls one method of a client."""
 
     async def main():
-        async with Client(endpoint, sleep=sleep if sleep is not None else Pauses(), connections=connections) as client:
-            return await getattr(client, method)(*(args or ([MESSAGES] if method == "complete" else [])), **kwargs)
+        async with Client(
+            endpoint, sleep=sleep if sleep is not None else Pauses(), connections=connections
+        ) as client:
+            return await getattr(client, method)(
+                *(args or ([MESSAGES] if method == "complete" else [])), **kwargs
+            )
 
     return asyncio.run(main())
 
@@ -70,7 +80,12 @@ def use(endpoint, method="complete", *args, sleep=None, connections=16, **kwargs
 def test_a_reply_and_the_request_for_it():
     with StubModel([ok("go north")]) as model:
         reply = use(to(model))
-    assert (reply.text, reply.finish, reply.tool_calls, reply.reasoning) == ("go north", "stop", (), "")
+    assert (reply.text, reply.finish, reply.tool_calls, reply.reasoning) == (
+        "go north",
+        "stop",
+        (),
+        "",
+    )
     assert (reply.usage, reply.cost) == (Usage(4, 2), None)
     (request,) = model.requests
     assert (request.method, request.path) == ("POST", "/v1/chat/completions")
@@ -80,7 +95,10 @@ def test_a_reply_and_the_request_for_it():
 
 def test_what_an_endpoint_says_is_in_the_request():
     with StubModel() as model:
-        reply = use(to(model, temperature=0.0, max_tokens=9, extra={"top_p": 0.9}, prices=(2.0, 10.0)), seed=7)
+        reply = use(
+            to(model, temperature=0.0, max_tokens=9, extra={"top_p": 0.9}, prices=(2.0, 10.0)),
+            seed=7,
+        )
     assert model.requests[0].body == {
         "model": "stub",
         "messages": MESSAGES,
@@ -93,7 +111,12 @@ def test_what_an_endpoint_says_is_in_the_request():
 
 
 def test_openai_itself_is_sent_the_new_name_of_the_limit():
-    assert json.loads(Endpoint(model="o", max_tokens=9).body(MESSAGES, None, None))["max_completion_tokens"] == 9
+    assert (
+        json.loads(Endpoint(model="o", max_tokens=9).body(MESSAGES, None, None))[
+            "max_completion_tokens"
+        ]
+        == 9
+    )
 
 
 def test_tools_are_offered_and_called():
@@ -110,14 +133,38 @@ def test_tools_are_offered_and_called():
     [
         (ok("a", reasoning_content="why"), {"text": "a", "reasoning": "why"}),
         (ok("a", reasoning="why", reasoning_content=None), {"text": "a", "reasoning": "why"}),
-        (ok(None, finish="length", reasoning="why"), {"text": "", "reasoning": "why", "finish": "length"}),
+        (
+            ok(None, finish="length", reasoning="why"),
+            {"text": "", "reasoning": "why", "finish": "length"},
+        ),
         (ok(None, refusal="I will not."), {"text": "I will not."}),
-        (ok([{"type": "thinking", "thinking": []}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), {"text": "ab"}),
+        (
+            ok(
+                [
+                    {"type": "thinking", "thinking": []},
+                    {"type": "text", "text": "a"},
+                    {"type": "text", "text": "b"},
+                ]
+            ),
+            {"text": "ab"},
+        ),
         (ok("half \ud83d of it"), {"text": "half ? of it"}),
-        (ok("", tool_calls=[{"function": {"name": "f", "arguments": {"a": 1}}}]), {"tool_calls": (ToolCall("f", '{"a": 1}'),)}),
-        (ok("", tool_calls=[{"id": None, "function": {"name": "f"}}]), {"tool_calls": (ToolCall("f", "{}"),)}),
-        (nonsense({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": 3}}), {"text": "a", "usage": None}),
-        (nonsense('\n\n  {"choices": [{"message": {"content": "a"}}]}'), {"text": "a", "finish": ""}),
+        (
+            ok("", tool_calls=[{"function": {"name": "f", "arguments": {"a": 1}}}]),
+            {"tool_calls": (ToolCall("f", '{"a": 1}'),)},
+        ),
+        (
+            ok("", tool_calls=[{"id": None, "function": {"name": "f"}}]),
+            {"tool_calls": (ToolCall("f", "{}"),)},
+        ),
+        (
+            nonsense({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": 3}}),
+            {"text": "a", "usage": None},
+        ),
+        (
+            nonsense('\n\n  {"choices": [{"message": {"content": "a"}}]}'),
+            {"text": "a", "finish": ""},
+        ),
     ],
 )
 def test_what_servers_make_of_the_protocol_is_read(behaviour, expected):
@@ -127,10 +174,24 @@ def test_what_servers_make_of_the_protocol_is_read(behaviour, expected):
     assert len(model.requests) == 1
 
 
-NAMES = ["choices", "message", "content", "tool_calls", "function", "name", "usage", "prompt_tokens", "error", "detail", "data"]
+NAMES = [
+    "choices",
+    "message",
+    "content",
+    "tool_calls",
+    "function",
+    "name",
+    "usage",
+    "prompt_tokens",
+    "error",
+    "detail",
+    "data",
+]
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -189,7 +250,10 @@ def test_pauses_double_up_to_eight_seconds_and_no_two_are_alike():
     seen = []
     for _ in range(5):
         seen.append(Pauses())
-        with StubModel([status(500)]) as model, pytest.raises(ProviderError, match="answered 500: stub answers 500") as caught:
+        with (
+            StubModel([status(500)]) as model,
+            pytest.raises(ProviderError, match="answered 500: stub answers 500") as caught,
+        ):
             use(to(model, retries=7), sleep=seen[-1])
         assert len(model.requests) == 8
         assert caught.value.status == 500
@@ -237,10 +301,16 @@ def test_a_server_may_say_when(headers, low, high):
     assert low <= pauses[0] <= high
 
 
-@pytest.mark.parametrize("headers", [{"Retry-After": "121"}, {"Retry-After-Ms": "3600000"}, {"Retry-After": lambda: date(4000)}])
+@pytest.mark.parametrize(
+    "headers",
+    [{"Retry-After": "121"}, {"Retry-After-Ms": "3600000"}, {"Retry-After": lambda: date(4000)}],
+)
 def test_a_server_that_asks_for_more_than_two_minutes_is_given_up(headers):
     headers = {name: value() if callable(value) else value for name, value in headers.items()}
-    with StubModel([status(429, headers)]) as model, pytest.raises(ProviderError, match=r"asks to wait \d+ s") as caught:
+    with (
+        StubModel([status(429, headers)]) as model,
+        pytest.raises(ProviderError, match=r"asks to wait \d+ s") as caught,
+    ):
         use(to(model))
     assert len(model.requests) == 1
     assert type(caught.value) is ProviderError
@@ -259,19 +329,40 @@ def test_a_server_may_say_whether(behaviour, requests):
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        (status(400, body={"error": {"message": "top_p must\nbe a number"}}), "answered 400: top_p must be a number$"),
+        (
+            status(400, body={"error": {"message": "top_p must\nbe a number"}}),
+            "answered 400: top_p must be a number$",
+        ),
         (status(400, body={"object": "error", "message": "bad", "code": 40}), "answered 400: bad$"),
         (status(400, body={"error": "bad"}), "answered 400: bad$"),
-        (status(422, body={"detail": [{"msg": "field required", "input": "context length"}]}), "answered 422: field required$"),
+        (
+            status(422, body={"detail": [{"msg": "field required", "input": "context length"}]}),
+            "answered 422: field required$",
+        ),
         (status(400, body="plain \x1b[31mtext"), r"answered 400: plain \[31mtext$"),
         (status(400, body={"error": {"message": "x" * 5000}}), "answered 400: x{299}…$"),
         (status(401), r"answered 401: it wants a key in \$OPENAI_API_KEY$"),
-        (status(403), r"answered 403: the key in \$OPENAI_API_KEY does not allow this: stub answers 403$"),
-        (status(404), r"answered 404: no model 'stub', or a base_url that ends in the wrong place \(most end in /v1\): stub"),
+        (
+            status(403),
+            r"answered 403: the key in \$OPENAI_API_KEY does not allow this: stub answers 403$",
+        ),
+        (
+            status(404),
+            (
+                r"answered 404: no model 'stub', or a base_url that ends in the wrong place \(most"
+                r" end in /v1\): stub"
+            ),
+        ),
         (status(413), "answered 413"),
         (status(402), "answered 402"),
-        (status(307, {"Location": "http://127.0.0.1:9/"}), "answered 307: a redirection; is base_url right"),
-        (status(429, body={"error": {"message": "No money.", "code": "insufficient_quota"}}), "answered 429: No money.$"),
+        (
+            status(307, {"Location": "http://127.0.0.1:9/"}),
+            "answered 307: a redirection; is base_url right",
+        ),
+        (
+            status(429, body={"error": {"message": "No money.", "code": "insufficient_quota"}}),
+            "answered 429: No money.$",
+        ),
     ],
 )
 def test_a_refusal_is_final(behaviour, message):
@@ -297,28 +388,83 @@ def test_the_stub_refuses_as_openai_does():
 
 # Messages of servers, as their issue trackers and sources show them.
 TOO_LONG = {
-    "OpenAI": (400, {"error": {"message": "Please shorten it.", "type": "x", "code": "context_length_exceeded"}}),
+    "OpenAI": (
+        400,
+        {
+            "error": {
+                "message": "Please shorten it.",
+                "type": "x",
+                "code": "context_length_exceeded",
+            }
+        },
+    ),
     "vLLM": (
         400,
-        {"object": "error", "message": "This model's maximum context length is 4096 tokens. However, you"},
+        {
+            "object": "error",
+            "message": "This model's maximum context length is 4096 tokens. However, you",
+        },
     ),
     "vLLM 0.16": (
         400,
         {"error": {"message": "However, the model's context length is only 1024 tokens"}},
     ),
-    "old vLLM": (400, {"message": "The prompt (length 5000) is longer than the maximum model length of 4096"}),
-    "llama.cpp": (400, {"error": {"message": "request exceeds the available context size", "type": "exceed_context_size_error"}}),
+    "old vLLM": (
+        400,
+        {"message": "The prompt (length 5000) is longer than the maximum model length of 4096"},
+    ),
+    "llama.cpp": (
+        400,
+        {
+            "error": {
+                "message": "request exceeds the available context size",
+                "type": "exceed_context_size_error",
+            }
+        },
+    ),
     "llama.cpp while it writes": (
         500,
         {"error": {"code": 500, "message": "Context size has been exceeded."}},
     ),
-    "SGLang": (400, {"message": "The input (12345 tokens) is longer than the model's context length (8192 tokens)."}),
-    "SGLang's cache": (400, {"message": "Input length (7001 tokens) exceeds the maximum allowed length (5368 tokens)."}),
-    "Anthropic": (400, {"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}}),
-    "Gemini": (400, {"error": {"message": "The input token count (9000) exceeds the maximum number of tokens allowed (8000)."}}),
-    "Groq": (400, {"error": {"message": "Please reduce the length of the messages or completion."}}),
-    "xAI": (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens"),
-    "TGI": (422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096."}),
+    "SGLang": (
+        400,
+        {
+            "message": (
+                "The input (12345 tokens) is longer than the model's context length (8192 tokens)."
+            )
+        },
+    ),
+    "SGLang's cache": (
+        400,
+        {"message": "Input length (7001 tokens) exceeds the maximum allowed length (5368 tokens)."},
+    ),
+    "Anthropic": (
+        400,
+        {"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}},
+    ),
+    "Gemini": (
+        400,
+        {
+            "error": {
+                "message": (
+                    "The input token count (9000) exceeds the maximum number of tokens allowed"
+                    " (8000)."
+                )
+            }
+        },
+    ),
+    "Groq": (
+        400,
+        {"error": {"message": "Please reduce the length of the messages or completion."}},
+    ),
+    "xAI": (
+        400,
+        "This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+    ),
+    "TGI": (
+        422,
+        {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096."},
+    ),
     "a gateway": (
         503,
         {"error": {"message": "token count exceeds the model's maximum context length of 131072"}},
@@ -340,8 +486,17 @@ def test_a_conversation_that_is_too_long_is_no_failure_of_the_server(server):
     "behaviour",
     [
         nonsense('{"choices": [{"message": {"content": "the context window is'),
-        status(429, body={"error": {"message": "too many tokens for this context window per minute"}}),
-        status(422, body={"detail": [{"msg": "field required", "input": {"messages": "context length exceeded"}}]}),
+        status(
+            429, body={"error": {"message": "too many tokens for this context window per minute"}}
+        ),
+        status(
+            422,
+            body={
+                "detail": [
+                    {"msg": "field required", "input": {"messages": "context length exceeded"}}
+                ]
+            },
+        ),
         status(404, body={"error": {"message": "no model with that context size"}}),
     ],
 )
@@ -354,7 +509,10 @@ def test_not_all_that_mentions_a_context_is_too_long(behaviour):
 @pytest.mark.parametrize("behaviour", [hang(), dripping(), slow(60)])
 def test_a_try_ends_in_time_and_few_follow(behaviour):
     start = time.monotonic()
-    with StubModel([behaviour]) as model, pytest.raises(ProviderError, match=r"did not answer within 0\.3 s"):
+    with (
+        StubModel([behaviour]) as model,
+        pytest.raises(ProviderError, match=r"did not answer within 0\.3 s"),
+    ):
         use(to(model, timeout=0.3))
     assert len(model.requests) == 3
     assert 0.9 <= time.monotonic() - start < 5
@@ -425,12 +583,17 @@ def test_a_connection_is_kept_after_errors():
 def test_cancelled_calls_leave_nothing():
     async def main(model):
         async with Client(to(model), connections=4, sleep=Pauses()) as client:
-            calls = [asyncio.create_task(client.complete(MESSAGES)) for _ in range(6)]  # two of them wait for a connection
+            calls = [
+                asyncio.create_task(client.complete(MESSAGES)) for _ in range(6)
+            ]  # two of them wait for a connection
             while len(model.requests) < 4:
                 await asyncio.sleep(0.01)
             for call in calls:
                 call.cancel()
-            assert all(isinstance(r, asyncio.CancelledError) for r in await asyncio.gather(*calls, return_exceptions=True))
+            assert all(
+                isinstance(r, asyncio.CancelledError)
+                for r in await asyncio.gather(*calls, return_exceptions=True)
+            )
             assert asyncio.all_tasks() == {asyncio.current_task()}
             assert len(await asyncio.gather(*(client.complete(MESSAGES) for _ in range(4)))) == 4
 
@@ -486,7 +649,10 @@ def test_a_server_that_is_not_there(method):
 
 def test_a_name_that_is_nobodys(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(ProviderError, match=r"^cannot reach http://models\.invalid/v1: .*\. Is the server running\?$"):
+    with pytest.raises(
+        ProviderError,
+        match=r"^cannot reach http://models\.invalid/v1: .*\. Is the server running\?$",
+    ):
         use(Endpoint(model="stub", base_url="http://models.invalid/v1", retries=0))
 
 
@@ -498,7 +664,10 @@ def test_the_reason_is_not_taken_from_what_the_caller_was_handling():
             except OSError:
                 await client.complete(MESSAGES)
 
-    with StubModel([close()]) as model, pytest.raises(ProviderError, match="RemoteProtocolError Server disconnected"):
+    with (
+        StubModel([close()]) as model,
+        pytest.raises(ProviderError, match="RemoteProtocolError Server disconnected"),
+    ):
         asyncio.run(main(model))
 
 
@@ -518,7 +687,9 @@ def test_a_check_that_finds_the_model(models, name):
     assert [(r.method, r.path) for r in model.requests] == [("GET", "/v1/models")]
 
 
-@pytest.mark.parametrize("models", [None, status(405), status(500), nonsense(), nonsense({"data": [{"id": "cached"}]})])
+@pytest.mark.parametrize(
+    "models", [None, status(405), status(500), nonsense(), nonsense({"data": [{"id": "cached"}]})]
+)
 def test_a_check_of_a_server_whose_list_says_nothing_asks_the_model(models):
     with StubModel([ok("Hello.")], models=models) as model:
         use(to(model), "check")
@@ -528,7 +699,10 @@ def test_a_check_of_a_server_whose_list_says_nothing_asks_the_model(models):
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        (["qwen-7b", "stub-2"], r" 404: .* unknown model 'stub'\. Did you mean 'stub-2'\? Known: qwen-7b, stub-2\.$"),
+        (
+            ["qwen-7b", "stub-2"],
+            r" 404: .* unknown model 'stub'\. Did you mean 'stub-2'\? Known: qwen-7b, stub-2\.$",
+        ),
         ([], r" 404: no model 'stub', or a base_url that ends in the wrong place"),
         (["stub:1b"], r"unknown model 'stub'\. Did you mean 'stub:1b'"),
         (status(401), "it wants a key in"),
@@ -541,7 +715,10 @@ def test_a_check_that_does_not(models, message):
 
 
 def test_a_check_of_a_server_in_trouble():
-    with StubModel(lambda request: status(503), models=status(503)) as model, pytest.raises(ProviderError) as caught:
+    with (
+        StubModel(lambda request: status(503), models=status(503)) as model,
+        pytest.raises(ProviderError) as caught,
+    ):
         use(to(model), "check")
     assert type(caught.value) is ProviderError
     assert len(model.requests) == 6
@@ -549,9 +726,14 @@ def test_a_check_of_a_server_in_trouble():
 
 def test_a_key_is_wanted_for_other_machines_only(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "  ")
-    with pytest.raises(ArgumentError, match=r"^set the environment variable OPENAI_API_KEY to the key of api\.openai\.com"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"^set the environment variable OPENAI_API_KEY to the key of api\.openai\.com",
+    ):
         Client(Endpoint(model="m"))
-    with pytest.raises(ArgumentError, match=r"environment variable OTHER to the key of 10\.0\.0\.1"):
+    with pytest.raises(
+        ArgumentError, match=r"environment variable OTHER to the key of 10\.0\.0\.1"
+    ):
         Client(Endpoint(model="m", base_url="http://10.0.0.1:8000/v1", api_key_env="OTHER"))
     for host in ("localhost", "127.0.0.1", "[::1]", "0.0.0.0"):
         Client(Endpoint(model="m", base_url=f"http://{host}:8000/v1"))
@@ -560,7 +742,9 @@ def test_a_key_is_wanted_for_other_machines_only(monkeypatch):
 @pytest.mark.parametrize("key", [f"{KEY}\nsecond", f"{KEY}é", f"{KEY}\x07"])
 def test_a_key_that_no_header_can_hold_is_refused_and_not_repeated(monkeypatch, key):
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(ArgumentError, match="OPENAI_API_KEY holds characters that no key has") as caught:
+    with pytest.raises(
+        ArgumentError, match="OPENAI_API_KEY holds characters that no key has"
+    ) as caught:
         Client(Endpoint(model="m"))
     assert KEY not in str(caught.value)
 
@@ -571,7 +755,10 @@ def test_a_key_that_no_header_can_hold_is_refused_and_not_repeated(monkeypatch, 
         *PASSING.values(),
         ok(),
         status(401, body={"error": {"message": f"Incorrect API key provided: {KEY}"}}),
-        *(status(code, body={"error": {"message": f"no: {KEY}", "code": KEY}}) for code in (400, 403, 404, 500)),
+        *(
+            status(code, body={"error": {"message": f"no: {KEY}", "code": KEY}})
+            for code in (400, 403, 404, 500)
+        ),
         status(400, body="x" * (answers.LINE - 20) + KEY),
         status(429, {"Retry-After": "999"}, KEY),
         nonsense(f"<html>{KEY}"),
@@ -592,11 +779,22 @@ def test_the_key_is_nowhere(behaviour, monkeypatch, caplog, capfd):
         try:
             shown.append(repr(asyncio.run(main(), debug=True)))
         except AgentGymError as error:
-            shown += [str(error), repr(error), *traceback.TracebackException.from_exception(error, capture_locals=True).format()]
+            shown += [
+                str(error),
+                repr(error),
+                *traceback.TracebackException.from_exception(error, capture_locals=True).format(),
+            ]
     assert model.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert any(record.name.startswith("httpcore2") for record in caplog.records)
     shown += [record.getMessage() for record in caplog.records]
-    shown += [caplog.text, *capfd.readouterr(), repr(client), str(client), repr(endpoint), str(vars(endpoint))]
+    shown += [
+        caplog.text,
+        *capfd.readouterr(),
+        repr(client),
+        str(client),
+        repr(endpoint),
+        str(vars(endpoint)),
+    ]
     text = "\n".join(shown)
     assert KEY not in text
     assert KEY[:16] not in text
@@ -657,5 +855,8 @@ def test_a_function_from_messages_to_a_text_may_be_the_model(text, action):
 
 
 def test_the_stub_has_a_context():
-    with StubModel(context=3) as model, pytest.raises(ContextExceeded, match="4 words are more than 3"):
+    with (
+        StubModel(context=3) as model,
+        pytest.raises(ContextExceeded, match="4 words are more than 3"),
+    ):
         use(to(model))

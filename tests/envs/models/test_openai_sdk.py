@@ -8,10 +8,15 @@ from stub_model import StubModel, close, half, hang, ok, reset, status, tool_cal
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.models.client import Client, Endpoint
 
-openai = pytest.importorskip("openai", reason="the tox environments install it; a run without it tests the rest")
+openai = pytest.importorskip(
+    "openai", reason="the tox environments install it; a run without it tests the rest"
+)
 
 MESSAGES = [{"role": "user", "content": "Where to?"}]
-TOOL = {"type": "function", "function": {"name": "go", "parameters": {"type": "object", "properties": {}}}}
+TOOL = {
+    "type": "function",
+    "function": {"name": "go", "parameters": {"type": "object", "properties": {}}},
+}
 
 
 def sdk(model, **options):
@@ -20,7 +25,9 @@ def sdk(model, **options):
 
 def ours(model, retries=1, timeout=10.0, **options):
     async def main():
-        async with Client(Endpoint(model="stub", base_url=model.url, retries=retries, timeout=timeout)) as client:
+        async with Client(
+            Endpoint(model="stub", base_url=model.url, retries=retries, timeout=timeout)
+        ) as client:
             return await client.complete(MESSAGES, **options)
 
     return asyncio.run(main())
@@ -37,7 +44,9 @@ def test_both_read_the_same_reply_and_send_the_same_request(behaviour):
         reply, completion = ours(model, tools=[TOOL], seed=3), theirs(model, tools=[TOOL], seed=3)
     choice = completion.choices[0]
     assert (reply.text, reply.finish) == (choice.message.content or "", choice.finish_reason)
-    called = [(c.function.name, c.function.arguments, c.id) for c in choice.message.tool_calls or ()]
+    called = [
+        (c.function.name, c.function.arguments, c.id) for c in choice.message.tool_calls or ()
+    ]
     assert [(c.name, c.arguments, c.id) for c in reply.tool_calls] == called
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (
         completion.usage.prompt_tokens,
@@ -53,11 +62,18 @@ def test_the_models():
 
 
 def soon(code, **headers):
-    return status(code, {"retry-after-ms": "1"} | {name.replace("_", "-"): value for name, value in headers.items()})
+    return status(
+        code,
+        {"retry-after-ms": "1"}
+        | {name.replace("_", "-"): value for name, value in headers.items()},
+    )
 
 
 BEHAVIOURS = {
-    **{str(code): soon(code) for code in (400, 401, 402, 403, 404, 405, 408, 409, 413, 418, 422, 425, 429)},
+    **{
+        str(code): soon(code)
+        for code in (400, 401, 402, 403, 404, 405, 408, 409, 413, 418, 422, 425, 429)
+    },
     **{str(code): soon(code) for code in (500, 501, 502, 503, 504, 520, 529, 599)},
     "retry 400": soon(400, x_should_retry="true"),
     "no retry 503": soon(503, x_should_retry="false"),

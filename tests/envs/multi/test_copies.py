@@ -23,7 +23,9 @@ def go_on(match, turns):
         seat = match.waiting[0]
         action = rng.choice(match.game.actions(seat))
         match.say(seat, action)
-        seen.append((seat, action, {s: (match.see(s), match.outcomes[s]) for s in match.game.seats}))
+        seen.append(
+            (seat, action, {s: (match.see(s), match.outcomes[s]) for s in match.game.seats})
+        )
     return seen
 
 
@@ -56,7 +58,10 @@ def listed(env, turns):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_copied_environment_of_a_game_goes_on_in_the_same_way(game_id, way):
-    for keywords in ({"seats": "all"}, *({"opponents": name} for name in ("random", "oracle", *make_game(game_id).players))):
+    for keywords in (
+        {"seats": "all"},
+        *({"opponents": name} for name in ("random", "oracle", *make_game(game_id).players)),
+    ):
         env = gymnasium.make(game_id, split="test", **keywords)
         seeds = iter(range(100))
         while True:

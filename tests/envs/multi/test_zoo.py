@@ -53,15 +53,30 @@ def test_the_parallel_form_shows_each_agent_what_it_may_see():
     seen, infos = env.reset(seed=1)
     cards = env.game.cards
     assert seen == {seat: f"You are {seat}. Your card is {card}." for seat, card in cards.items()}
-    assert infos["player_0"] == {"goal": "say the sum", "acts": True, "score": 0.0, "success": False, "invalid": False}
+    assert infos["player_0"] == {
+        "goal": "say the sum",
+        "acts": True,
+        "score": 0.0,
+        "success": False,
+        "invalid": False,
+    }
     seen, rewards, ended, cut, infos = env.step({"player_0": "one", "player_1": "200"})
-    assert (seen, rewards) == ({"player_0": "A number, please.", "player_1": ""}, dict.fromkeys(cards, 0.0))
+    assert (seen, rewards) == (
+        {"player_0": "A number, please.", "player_1": ""},
+        dict.fromkeys(cards, 0.0),
+    )
     assert [infos[seat]["acts"] for seat in cards] == [True, False]
     assert [infos[seat]["invalid"] for seat in cards] == [True, False]
-    assert env.step({"player_0": "1", "player_1": "not heard"})[0]["player_1"] == "player_0 says 1. player_1 says 200."
+    assert (
+        env.step({"player_0": "1", "player_1": "not heard"})[0]["player_1"]
+        == "player_0 says 1. player_1 says 200."
+    )
     *_, ended, cut, infos = env.step(dict.fromkeys(cards, str(sum(cards.values()))))
     assert (ended, cut, env.agents) == (dict.fromkeys(cards, True), dict.fromkeys(cards, False), [])
-    assert "[player_0 says] one\n[player_1 says] 200\n[player_0 sees] A number, please.\n" in env.render()
+    assert (
+        "[player_0 says] one\n[player_1 says] 200\n[player_0 sees] A number, please.\n"
+        in env.render()
+    )
     assert agentgym_envs.make_parallel(SUM).render() is None
 
 
@@ -72,7 +87,11 @@ def test_the_aec_form_keeps_words_that_are_said_at_once_until_all_have_spoken():
     assert env.agent_selection == "player_1"
     assert "111" not in env.observe("player_1")["text"]
     env.step("222")
-    assert env.observe("player_0") == env.observe("player_1") == {"text": "player_0 says 111. player_1 says 222."}
+    assert (
+        env.observe("player_0")
+        == env.observe("player_1")
+        == {"text": "player_0 says 111. player_1 says 222."}
+    )
     assert env.rewards == {"player_0": 0.25, "player_1": 0.25}
     env.step("1")
     assert env.last()[1] == 0.25, "what has come since it last acted"
@@ -81,9 +100,14 @@ def test_the_aec_form_keeps_words_that_are_said_at_once_until_all_have_spoken():
 def test_tasks_are_named_filtered_and_split():
     env = agentgym_envs.make_parallel(NIM, split="test", tasks="pile-[12]*", most=3)
     drawn = {env.reset(seed=seed) and env.task_id for seed in range(30)}
-    assert drawn <= {*gymnasium.make(NIM, split="test").unwrapped.task_ids} & {f"pile-{n}" for n in range(10, 32)}
+    assert drawn <= {*gymnasium.make(NIM, split="test").unwrapped.task_ids} & {
+        f"pile-{n}" for n in range(10, 32)
+    }
     assert len(drawn) > 1
-    assert env.reset(options={"task_id": "pile-7"})[0]["player_0"] == "You are player_0. There are 7 stones."
+    assert (
+        env.reset(options={"task_id": "pile-7"})[0]["player_0"]
+        == "You are player_0. There are 7 stones."
+    )
     with pytest.raises(errors.TaskError, match="selects nothing"):
         agentgym_envs.make_aec(NIM, tasks="heap-*")
 
@@ -93,7 +117,10 @@ def test_environments_without_a_seed_play_other_tasks_and_a_seed_fixes_those_tha
         env, aec = agentgym_envs.make_parallel(NIM), agentgym_envs.make_aec(NIM)
         env.reset(seed=seed)
         aec.reset(seed=seed)
-        return [(env.reset()[0]["player_0"], aec.reset() or aec.observe("player_0")["text"]) for _ in range(20)]
+        return [
+            (env.reset()[0]["player_0"], aec.reset() or aec.observe("player_0")["text"])
+            for _ in range(20)
+        ]
 
     assert begun(3) == begun(3)
     unseeded = [begun(None) for _ in range(2)]
@@ -113,7 +140,10 @@ def test_pettingzoo_makes_games_by_their_ids():
 
 @pytest.mark.parametrize(
     ("name", "task_id", "agent"),
-    [("TwentyQuestions", "element-rhenium", "asker_0"), ("Negotiation", "2.1.1.1.2.1-2.0.0.1.1.3-1.3.1.4.0.0", "negotiator_0")],
+    [
+        ("TwentyQuestions", "element-rhenium", "asker_0"),
+        ("Negotiation", "2.1.1.1.2.1-2.0.0.1.1.3-1.3.1.4.0.0", "negotiator_0"),
+    ],
 )
 def test_no_agent_is_told_the_name_of_its_task(name, task_id, agent):
     parallel, aec = (pettingzoo.make(form, f"agentgym/{name}-v1") for form in ("parallel", "aec"))
@@ -148,7 +178,9 @@ def test_the_aec_form_says_truly_whether_pettingzoo_can_make_it_parallel(name):
 def test_wrong_actions_are_errors():
     env = agentgym_envs.make_parallel(NIM)
     env.reset(seed=1)
-    with pytest.raises(errors.ArgumentError, match="step lacks the action of player_0, who is to act now"):
+    with pytest.raises(
+        errors.ArgumentError, match="step lacks the action of player_0, who is to act now"
+    ):
         env.step({"player_1": "1"})
     with pytest.raises(TypeError, match="the action of player_0 is a str, not int"):
         env.step({"player_0": 1})
@@ -187,11 +219,15 @@ def test_an_aec_agent_whose_action_is_none_acts_again():
 def test_a_step_outside_of_an_episode_says_so():
     parallel, aec = agentgym_envs.make_parallel(NIM), agentgym_envs.make_aec(NIM)
     for env in (parallel, aec):
-        with pytest.raises(gymnasium.error.ResetNeeded, match="no task is played before the first reset"):
+        with pytest.raises(
+            gymnasium.error.ResetNeeded, match="no task is played before the first reset"
+        ):
             assert env.task_id
     for _ in ("before", "after"):
         for env, action in ((parallel, {"player_0": "1"}), (aec, "1")):
-            with pytest.raises(gymnasium.error.ResetNeeded, match=r"is over or was never started: call reset\(\)"):
+            with pytest.raises(
+                gymnasium.error.ResetNeeded, match=r"is over or was never started: call reset\(\)"
+            ):
                 env.step(action)
         play_parallel(parallel)
         aec.reset(seed=1)
@@ -203,6 +239,8 @@ def test_the_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     monkeypatch.delitem(sys.modules, "agentgym_envs.multi.zoo", raising=False)
     monkeypatch.delattr("agentgym_envs.multi.zoo", raising=False)
-    with pytest.raises(errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[multi\]"'):
+    with pytest.raises(
+        errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[multi\]"'
+    ):
         agentgym_envs.make_parallel(NIM)
     assert gymnasium.make(NIM).reset(seed=1), "a seat alone needs no PettingZoo"

@@ -14,7 +14,11 @@ SLOW = "faulty_envs:support/Slow-v0"
 def test_episodes_at_the_same_time_are_those_of_single_environments():
     async def play(pool, index):
         shown = [(await pool.reset(index, seed=index)).observation]
-        while (result := await pool.send(index, "go north")) and not result.truncated and len(shown) < 5:
+        while (
+            (result := await pool.send(index, "go north"))
+            and not result.truncated
+            and len(shown) < 5
+        ):
             shown.append(result.observation)
         return shown
 
@@ -87,7 +91,9 @@ def test_a_request_that_is_given_up_takes_no_answer_from_the_next_one():
     complaints = []
 
     async def go():
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
+        asyncio.get_running_loop().set_exception_handler(
+            lambda loop, context: complaints.append(context)
+        )
         async with AsyncEnvPool(SLOW, 1, delay=0.3) as pool:
             await pool.reset(0, seed=1)
             with pytest.raises(TimeoutError):

@@ -56,7 +56,9 @@ class Caller:
 
     def shown(self, index):
         """Returns an environment's results: observations, and types of errors."""
-        return [type(r.error) if r.error else r.observation for r in self.results if r.index == index]
+        return [
+            type(r.error) if r.error else r.observation for r in self.results if r.index == index
+        ]
 
 
 def each_place(step=1):
@@ -82,8 +84,12 @@ def test_an_interrupt_loses_and_repeats_no_result():
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of a worker whose start was interrupted
 @pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.full)])
-@pytest.mark.parametrize(("fault", "error", "timeout"), [("die", WorkerDied, 60), ("hang", EnvTimeout, 1e-6)])
-def test_an_interrupt_while_a_worker_is_replaced_blames_nobody_else(fault, error, timeout, step, monkeypatch):
+@pytest.mark.parametrize(
+    ("fault", "error", "timeout"), [("die", WorkerDied, 60), ("hang", EnvTimeout, 1e-6)]
+)
+def test_an_interrupt_while_a_worker_is_replaced_blames_nobody_else(
+    fault, error, timeout, step, monkeypatch
+):
     monkeypatch.setattr("agentgym_envs.pool.handle._start", scripted_worker.start)
     for interrupt in each_place(step):
         with EnvPool(FAULTY, 3, workers=1, timeout=timeout) as pool:

@@ -10,7 +10,15 @@ import gymnasium
 import psutil
 import pytest
 
-from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, NeighbourFailed, TaskError, UnknownName, WorkerDied
+from agentgym_envs.errors import (
+    ArgumentError,
+    EnvRaised,
+    EnvTimeout,
+    NeighbourFailed,
+    TaskError,
+    UnknownName,
+    WorkerDied,
+)
 from agentgym_envs.pool import Description, EnvPool, describe
 from agentgym_envs.pool.pool import CLOSE_TIMEOUT
 from agentgym_envs.wrappers import ActionFormat
@@ -59,7 +67,13 @@ def test_episodes_equal_those_of_a_single_environment():
             for action in info["admissible_actions"]:
                 pool.send(i, action)
                 (result,) = pool.recv()
-                assert (result.observation, result.reward, result.terminated, result.truncated, result.info) == env.step(action)
+                assert (
+                    result.observation,
+                    result.reward,
+                    result.terminated,
+                    result.truncated,
+                    result.info,
+                ) == env.step(action)
 
 
 def test_recv_returns_whoever_is_ready_first():
@@ -99,11 +113,15 @@ def test_a_dead_or_hung_worker_is_replaced_and_only_its_environments_fail(fault,
         assert results[1].error is None
         assert results[3].error is None
         pool.send(2, "ok")
-        assert type(gather(pool, 1)[2].error) is NeighbourFailed, "the state of environment 2 went with its worker"
+        assert type(gather(pool, 1)[2].error) is NeighbourFailed, (
+            "the state of environment 2 went with its worker"
+        )
         pool.ask_oracle(2)
         assert type(gather(pool, 1)[2].error) is NeighbourFailed
         pool.send(0, "ok")
-        assert type(gather(pool, 1)[0].error) is WorkerDied, "the one that failed is no neighbour of itself"
+        assert type(gather(pool, 1)[0].error) is WorkerDied, (
+            "the one that failed is no neighbour of itself"
+        )
         for i in (0, 2):
             pool.reset(i, seed=i)
         assert all(r.error is None for r in gather(pool, 2).values())
@@ -133,7 +151,9 @@ def test_a_worker_that_dies_between_requests_is_the_fault_of_all_its_environment
         for i in range(2):
             pool.send(i, "ok")
         results = gather(pool, 2)
-        assert [type(r.error) for r in results.values()] == [WorkerDied] * 2, "who counts failures must come to an end"
+        assert [type(r.error) for r in results.values()] == [WorkerDied] * 2, (
+            "who counts failures must come to an end"
+        )
         assert "with status 6" in str(results[1].error)
 
 
@@ -149,19 +169,27 @@ def test_only_the_environment_that_kills_its_worker_is_to_blame():
         results = []
         while len(results) < 6:
             results += pool.recv()
-        assert [type(r.error) for r in results if r.index == 0] == [type(None)], "it was done before"
+        assert [type(r.error) for r in results if r.index == 0] == [type(None)], (
+            "it was done before"
+        )
         assert [type(r.error) for r in results if r.index == 1] == [WorkerDied, WorkerDied]
         assert [type(r.error) for r in results if r.index == 2] == [NeighbourFailed]
-        assert [r.observation for r in results if r.index == 3] == ["seed 9", "turn 1"], (
-            "a reset needs no state: the new worker does it"
-        )
+        assert [r.observation for r in results if r.index == 3] == [
+            "seed 9",
+            "turn 1",
+        ], "a reset needs no state: the new worker does it"
         pool.send(4, "ok")
         assert "environment 1, which failed" in str(gather(pool, 1)[4].error)
 
 
 @pytest.mark.parametrize(
     ("fault", "status"),
-    [("die", "with status 7"), ("crash", "by SIGSEGV"), ("orphan", "with status 8"), ("linger", "with status 9")],
+    [
+        ("die", "with status 7"),
+        ("crash", "by SIGSEGV"),
+        ("orphan", "with status 8"),
+        ("linger", "with status 9"),
+    ],
 )
 def test_a_death_tells_how_and_the_last_words(fault, status):
     with EnvPool(FAULTY, 1) as pool:
@@ -230,7 +258,8 @@ def test_an_answer_that_is_no_json_fails_its_environment_alone(odd, action, mess
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
 @pytest.mark.parametrize(
-    ("action", "message"), [("reward", "reward"), ("score", r"info\['score'\]"), ("seat", r"info\['rewards'\]\['b'\]")]
+    ("action", "message"),
+    [("reward", "reward"), ("score", r"info\['score'\]"), ("seat", r"info\['rewards'\]\['b'\]")],
 )
 def test_a_number_that_is_not_finite_fails_its_environment_alone(odd, action, number, message):
     start(odd)
@@ -238,7 +267,9 @@ def test_a_number_that_is_not_finite_fails_its_environment_alone(odd, action, nu
         odd.send(i, a)
     results = gather(odd, 3)
     assert isinstance(results[1].error, EnvRaised)
-    assert re.fullmatch(rf"support/Odd-v0: {message} must be a finite number, not {number}", str(results[1].error))
+    assert re.fullmatch(
+        rf"support/Odd-v0: {message} must be a finite number, not {number}", str(results[1].error)
+    )
     assert results[0].error is results[2].error is None
     odd.send(1, "ok")
     assert "never reset, or failed since" in str(gather(odd, 1)[1].error)
@@ -351,7 +382,9 @@ def test_starting_has_a_limit_of_its_own():
         gather(pool, 1)
         pool.reset(0, seed=1)
         assert gather(pool, 1)[0].observation == "seed 1", "an environment that failed is made anew"
-    assert EnvPool(SLOW_START, 1, timeout=90, start_timeout=2).start_timeout == 90, "no first reset has less time than others"
+    assert EnvPool(SLOW_START, 1, timeout=90, start_timeout=2).start_timeout == 90, (
+        "no first reset has less time than others"
+    )
     with EnvPool(SLOW_START, 1, timeout=0.5, delay=1.5, each=True) as pool:
         start(pool)
         pool.reset(0, seed=1)
@@ -378,14 +411,21 @@ def test_an_environment_is_described_as_it_says_itself():
 
 
 def test_one_agent_is_not_several():
-    several = [Description("", [], [], {}, True, agents).several for agents in ([], ["a"], ["a", "b"])]
+    several = [
+        Description("", [], [], {}, True, agents).several for agents in ([], ["a"], ["a", "b"])
+    ]
     assert several == [(), (), ["a", "b"]]
 
 
 @pytest.mark.parametrize(
     ("env_id", "keywords", "error", "message"),
     [
-        (FAULTY, {"construct": "hang", "timeout": 0.5, "start_timeout": 2}, EnvTimeout, "no answer within 2 s"),
+        (
+            FAULTY,
+            {"construct": "hang", "timeout": 0.5, "start_timeout": 2},
+            EnvTimeout,
+            "no answer within 2 s",
+        ),
         (FAULTY, {"construct": "die"}, WorkerDied, "with status 7"),
         (FAULTY, {"construct": "exit"}, EnvRaised, "SystemExit.*leaving"),
         (FAULTY, {"construct": "raise"}, EnvRaised, "broken on purpose"),
@@ -395,7 +435,9 @@ def test_one_agent_is_not_several():
         ("agentgym/Nowhere-v0", {}, UnknownName, "Nowhere"),
     ],
 )
-def test_a_constructor_that_fails_or_refuses_is_an_error_of_one_line(env_id, keywords, error, message):
+def test_a_constructor_that_fails_or_refuses_is_an_error_of_one_line(
+    env_id, keywords, error, message
+):
     with pytest.raises(error, match=message) as caught:
         describe(env_id, **keywords)
     assert len(str(caught.value).splitlines()) == 1 or "last words" in str(caught.value)
@@ -410,7 +452,8 @@ def test_being_described_does_not_shorten_the_time_of_the_first_reset():
 
 def test_a_worker_that_cannot_start_is_an_error_of_all_that_waits(monkeypatch):
     monkeypatch.setattr(
-        "agentgym_envs.pool.handle.python_command", lambda *a: [sys.executable, "-c", "raise SystemError('no luck')"]
+        "agentgym_envs.pool.handle.python_command",
+        lambda *a: [sys.executable, "-c", "raise SystemError('no luck')"],
     )
     with EnvPool(FAULTY, 2, workers=1) as pool:
         results = start(pool)
@@ -419,11 +462,14 @@ def test_a_worker_that_cannot_start_is_an_error_of_all_that_waits(monkeypatch):
         assert "no luck" in str(results[1].error)
 
 
-def test_a_module_in_the_working_directory_stands_in_for_no_other_and_can_be_used(tmp_path, monkeypatch):
+def test_a_module_in_the_working_directory_stands_in_for_no_other_and_can_be_used(
+    tmp_path, monkeypatch
+):
     for name in ("queue", "random", "json", "sched"):
         (tmp_path / f"{name}.py").write_text("raise SystemError('a stray file was imported')")
     (tmp_path / "envs_of_mine.py").write_text(
-        "import gymnasium, faulty_envs\ngymnasium.register('mine/Odd-v0', entry_point=faulty_envs.OddEnv)\n"
+        "import gymnasium, faulty_envs\ngymnasium.register('mine/Odd-v0',"
+        " entry_point=faulty_envs.OddEnv)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["", *sys.path])
@@ -447,8 +493,16 @@ def test_the_oracle_plays_through_the_pool(style):
             for action in expected.unwrapped.oracle():
                 pool.ask_oracle(0)
                 result = gather(pool, 1)[0]
-                assert result.action == (action if style == "plain" else f"<think></think><action>{action}</action>")
-                seen = (result.observation, result.reward, result.terminated, result.truncated, result.info)
+                assert result.action == (
+                    action if style == "plain" else f"<think></think><action>{action}</action>"
+                )
+                seen = (
+                    result.observation,
+                    result.reward,
+                    result.terminated,
+                    result.truncated,
+                    result.info,
+                )
                 assert seen == expected.step(action)
             assert result.terminated
             assert result.info["success"]
@@ -549,7 +603,9 @@ def test_workers_end_when_the_parent_is_killed_even_while_an_environment_hangs(t
         "os.kill(os.getpid(), 9)\n"
     )
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, script], env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, script], env=environ, capture_output=True, text=True, check=False
+    )
     pids = [int(p) for p in done.stdout.split()]
     assert len(pids) == 2
     end = time.monotonic() + 20
@@ -587,12 +643,23 @@ def test_a_fork_of_the_parent_leaves_its_workers_alone(tmp_path):
     )
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-u", "-Xdev", script], env=environ, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-u", "-Xdev", script],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     lines = done.stdout.splitlines()
     pid = lines[3].split()[2]
     refusal = f"the pool belongs to process {pid}: make one in this process"
-    assert lines == ["seed 0, seed 1", refusal, refusal, f"0 0 {pid}", "turn 1, turn 1"], done.stderr
+    assert lines == [
+        "seed 0, seed 1",
+        refusal,
+        refusal,
+        f"0 0 {pid}",
+        "turn 1, turn 1",
+    ], done.stderr
     assert "ResourceWarning: subprocess" not in done.stderr
 
 
@@ -610,7 +677,13 @@ def test_close_is_idempotent_and_leaves_no_process():
 def test_bad_arguments_are_refused_before_a_process_starts():
     with pytest.raises(UnknownName, match="Did you mean 'agentgym/Maze-v1'"):
         EnvPool("agentgym/Mase-v0", 1)
-    for bad in ({"num_envs": 0}, {"workers": 0}, {"timeout": 0}, {"start_timeout": -1}, {"timeout": float("nan")}):
+    for bad in (
+        {"num_envs": 0},
+        {"workers": 0},
+        {"timeout": 0},
+        {"start_timeout": -1},
+        {"timeout": float("nan")},
+    ):
         with pytest.raises(ArgumentError, match="must be positive"):
             EnvPool("agentgym/Maze-v1", **{"num_envs": 1, **bad})
     for limit in (0, -2, 1.5, True, "5"):
@@ -644,7 +717,11 @@ def test_a_reset_that_is_refused_leaves_a_lost_environment_lost():
     ("options", "cause", "message"),
     [
         ({"task_id": "nowhere-1"}, TaskError, "agentgym/Maze-v1 of agentgym-envs: .*nowhere-1"),
-        ({"colour": 1}, ArgumentError, "agentgym/Maze-v1 of agentgym-envs: unknown reset option 'colour'"),
+        (
+            {"colour": 1},
+            ArgumentError,
+            "agentgym/Maze-v1 of agentgym-envs: unknown reset option 'colour'",
+        ),
     ],
 )
 def test_a_reset_that_an_environment_refuses_says_whose_fault_it_is(options, cause, message):

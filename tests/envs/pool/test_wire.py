@@ -4,7 +4,13 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool import EnvPool, wire
 from agentgym_envs.pool.wire import BadMessage, Inbox, pack
 
-MESSAGES = [{"id": 1}, {}, {"text": "\ud800 🙂" * 50}, {"nested": [1, {"x": None}]}, {"id": 2, "long": "x" * 400}]
+MESSAGES = [
+    {"id": 1},
+    {},
+    {"text": "\ud800 🙂" * 50},
+    {"nested": [1, {"x": None}]},
+    {"id": 2, "long": "x" * 400},
+]
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 64, 10**6])
@@ -26,7 +32,9 @@ def test_a_message_stays_until_it_is_taken():
     assert (inbox.taken, inbox.first()) == (7, {"id": 8})
 
 
-@pytest.mark.parametrize("stream", [b"\xff\xff\xff\xff", b"\0\0\0\x02[]", b"\0\0\0\x01{", b"\0\0\0\x01\xff"])
+@pytest.mark.parametrize(
+    "stream", [b"\xff\xff\xff\xff", b"\0\0\0\x02[]", b"\0\0\0\x01{", b"\0\0\0\x01\xff"]
+)
 def test_other_bytes_are_no_message(stream):
     with pytest.raises(BadMessage):
         list(Inbox().feed(stream))
@@ -42,6 +50,8 @@ def test_a_message_that_is_too_long_is_neither_sent_nor_read(monkeypatch):
         list(Inbox().feed(b"\0\0\0\x0a"))
     monkeypatch.setattr(wire, "LONGEST", 1000)
     with EnvPool("agentgym/Maze-v1", 1) as pool:
-        with pytest.raises(ArgumentError, match=r"cannot be sent: a message of \d+ bytes is longer than 1000"):
+        with pytest.raises(
+            ArgumentError, match=r"cannot be sent: a message of \d+ bytes is longer than 1000"
+        ):
             pool.send(0, "x" * 1000)
         assert pool.outstanding == 0

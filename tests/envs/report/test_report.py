@@ -51,12 +51,23 @@ TABLE = [
 
 def turn(number, **changes):
     action = f"go {number}"
-    texts = {"observation": f"room {number}", "response": f"Thought: on\nAction: {action}", "thought": "on", "action": action}
+    texts = {
+        "observation": f"room {number}",
+        "response": f"Thought: on\nAction: {action}",
+        "thought": "on",
+        "action": action,
+    }
     return {**texts, "reward": 0.0, "invalid": False, "screenshot": None, **changes}
 
 
 def key(task_id, **changes):
-    where = {"suite": "small", "scenario": "maze", "family": "Maze", "env_id": "agentgym/Maze-v1", "settings": "h"}
+    where = {
+        "suite": "small",
+        "scenario": "maze",
+        "family": "Maze",
+        "env_id": "agentgym/Maze-v1",
+        "settings": "h",
+    }
     return {**where, "task_id": task_id, "difficulty": 1, "attempt": 0, **changes}
 
 
@@ -64,20 +75,44 @@ def episode(task_id, turns=3, success=True, end="terminated", **changes):
     played = [turn(number) for number in range(1, turns + 1)] if isinstance(turns, int) else turns
     told = {"goal": "take the lamp", "last": "the end", "seconds": 1.5}
     usage = {"calls": len(played), "prompt_tokens": 1200, "completion_tokens": 34}
-    result = {"success": success, "score": float(success), "end": end, "turns": played, "usage": usage}
+    result = {
+        "success": success,
+        "score": float(success),
+        "end": end,
+        "turns": played,
+        "usage": usage,
+    }
     return {"row": "episode", **key(task_id), **told, **result, **changes}
 
 
 def fault(task_id, kind="environment", **changes):
-    return {"row": "fault", "fault": kind, **key(task_id), "try": 1, "error": "EnvTimeout: no answer", "turns": 2, **changes}
+    return {
+        "row": "fault",
+        "fault": kind,
+        **key(task_id),
+        "try": 1,
+        "error": "EnvTimeout: no answer",
+        "turns": 2,
+        **changes,
+    }
 
 
 def png(width, height):
     def chunk(name, content):
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+        return (
+            struct.pack(">I", len(content))
+            + name
+            + content
+            + struct.pack(">I", zlib.crc32(name + content))
+        )
 
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress((b"\0" * (width + 1)) * height)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + header
+        + chunk(b"IDAT", zlib.compress((b"\0" * (width + 1)) * height))
+        + chunk(b"IEND", b"")
+    )
 
 
 class Reader(HTMLParser):
@@ -101,7 +136,9 @@ class Reader(HTMLParser):
             self.elements[-1][2].append(data)
 
     def of(self, tag):
-        return [(attributes, "".join(text)) for name, attributes, text in self.elements if name == tag]
+        return [
+            (attributes, "".join(text)) for name, attributes, text in self.elements if name == tag
+        ]
 
 
 @pytest.fixture
@@ -116,13 +153,19 @@ def opened(browser, tmp_path):
         context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
         contexts.append(context)
         context.add_init_script(
-            "addEventListener('securitypolicyviolation', (e) => console.error('violates', e.violatedDirective))"
+            "addEventListener('securitypolicyviolation', (e) => console.error('violates',"
+            " e.violatedDirective))"
         )
         page = context.new_page()
         page.on("console", lambda said: complaints.append(said.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
-        page.on("request", lambda r: None if r.url.startswith((path.as_uri(), "data:")) else complaints.append(r.url))
+        page.on(
+            "request",
+            lambda r: (
+                None if r.url.startswith((path.as_uri(), "data:")) else complaints.append(r.url)
+            ),
+        )
         page.goto(path.as_uri() + fragment)
         page.wait_for_selector("body[data-ready]")
         return page
@@ -159,14 +202,22 @@ def test_the_file_is_one_script_one_style_and_inert_data(tmp_path):
     page = Reader((tmp_path / "report.html").read_text(encoding="utf-8"))
     running = [text for attributes, text in page.of("script") if not attributes]
     inert = {attributes["id"]: text for attributes, text in page.of("script") if attributes}
-    assert {attributes["type"] for attributes, _ in page.of("script") if attributes} == {"application/octet-stream;base64"}
+    assert {attributes["type"] for attributes, _ in page.of("script") if attributes} == {
+        "application/octet-stream;base64"
+    }
     assert list(inert) == ["part-0", "index"]
     assert [e["task_id"] for e in unpacked(inert["index"])["entries"]] == ["t-1", "t-2"]
     assert unpacked(inert["part-0"])[0]["turns"][2]["observation"] == "room 3"
-    assert [a.get("href", a.get("src")) for _, a, _ in page.elements if {"href", "src"} & a.keys()] == ["data:,"]
-    (policy,) = [a["content"] for a, _ in page.of("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    assert [
+        a.get("href", a.get("src")) for _, a, _ in page.elements if {"href", "src"} & a.keys()
+    ] == ["data:,"]
+    (policy,) = [
+        a["content"] for a, _ in page.of("meta") if a.get("http-equiv") == "Content-Security-Policy"
+    ]
     (script,), ((_, style),) = running, page.of("style")
-    named = [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (script, style)]
+    named = [
+        f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (script, style)
+    ]
     assert policy.split("; ") == [
         "default-src 'none'",
         f"script-src {named[0]}",
@@ -194,13 +245,20 @@ def test_the_same_runs_make_the_same_file_and_a_failure_leaves_the_old_one(tmp_p
 def test_hostile_text_is_shown_exactly_and_runs_nothing(opened):
     rows = [
         episode(
-            text, [turn(1, observation=text, response="x" + text, thought=text, action=text)], family=text, goal=text, last=text
+            text,
+            [turn(1, observation=text, response="x" + text, thought=text, action=text)],
+            family=text,
+            goal=text,
+            last=text,
         )
         for text in HOSTILE
     ]
     rows += [fault(text, family=text, error=text, kind=text) for text in HOSTILE]
     tables = [{"scenario": "maze", "family": text, "success": 0.5} for text in HOSTILE]
-    runs = [Run(name, {name: [name]}, rows, tables, [("family", name), ("success", name)]) for name in HOSTILE[:2]]
+    runs = [
+        Run(name, {name: [name]}, rows, tables, [("family", name), ("success", name)])
+        for name in HOSTILE[:2]
+    ]
     page = opened(*runs)
     assert texts(page, "#runs li") == HOSTILE[:2]
     assert HOSTILE[0] in texts(page, "#settings td")[0]
@@ -221,23 +279,40 @@ def test_hostile_text_is_shown_exactly_and_runs_nothing(opened):
         assert texts(page, f"select[name={name}] option")[1:] == (
             sorted(HOSTILE) if name == "fault" else [f"maze · {t}" for t in HOSTILE]
         )
-    assert page.evaluate("[window.ran, document.querySelectorAll('iframe, #overview img, #sides img').length]") == [None, 0]
+    assert page.evaluate(
+        "[window.ran, document.querySelectorAll('iframe, #overview img, #sides img').length]"
+    ) == [None, 0]
 
 
 def test_a_hostile_address_is_text_too(opened):
-    page = opened(Run("a", {}, [episode("t-1")]), fragment="#q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&episode=%3Cb%3E&beside=-1")
+    page = opened(
+        Run("a", {}, [episode("t-1")]),
+        fragment="#q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&episode=%3Cb%3E&beside=-1",
+    )
     assert page.input_value("input[name=q]") == "<img src=x onerror=alert(1)>"
     assert texts(page, "#rows .none") == ["No episode fits the filters."]
-    page = opened(Run("a", {}, [episode("t-1")]), fragment="#outcome=constructor&family=Cooking&run=b&fault=none&episode=7")
+    page = opened(
+        Run("a", {}, [episode("t-1")]),
+        fragment="#outcome=constructor&family=Cooking&run=b&fault=none&episode=7",
+    )
     assert tasks(page) == ["t-1"]
-    assert page.locator("#filters select").evaluate_all("(all) => all.map((e) => e.selectedIndex)") == [0, 0, 0, 0]
+    assert page.locator("#filters select").evaluate_all(
+        "(all) => all.map((e) => e.selectedIndex)"
+    ) == [0, 0, 0, 0]
 
 
 def test_what_would_get_in_does_not_run(opened):
     page = opened(Run("a", {}, [episode("t-1")]))
-    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 1'}))")
-    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 2\">')")
-    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=http://elsewhere.test/x.png>')")
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {textContent:"
+        " 'window.ran = 1'}))"
+    )
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 2\">')"
+    )
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=http://elsewhere.test/x.png>')"
+    )
     page.wait_for_timeout(300)
     assert page.evaluate("window.ran") is None
     assert sum(said.startswith("violates") for said in opened.complaints) == 4  # both pictures
@@ -255,7 +330,16 @@ def test_a_long_observation_is_cut_until_asked_for(opened):
 
 def test_numbers_that_json_lacks_are_shown_as_missing(opened):
     rows = [episode("t-1", [turn(1, reward=float("nan"))], score=float("inf"))]
-    table = [{"scenario": "maze", "family": "Maze", "success": float("nan"), "low": None, "high": 1.0, "turns": 3}]
+    table = [
+        {
+            "scenario": "maze",
+            "family": "Maze",
+            "success": float("nan"),
+            "low": None,
+            "high": 1.0,
+            "turns": 3,
+        }
+    ]
     page = opened(Run("a", {"limit": float("inf")}, rows, table, TABLE))
     assert texts(page, "#table td") == ["maze", "Maze", "–", "–", "100.0 %", "3.0"]
     assert texts(page, "#settings td") == ["limit", "null"]
@@ -267,7 +351,13 @@ def test_filters_choose_what_the_rows_say(opened):
     rng = random.Random(1)
     ends = ("terminated", "truncated", "context", "gave_up")
     rows = [
-        episode(f"t-{i}", 1, (end := rng.choice(ends)) == "terminated" and i % 2 == 0, end, family=rng.choice("AB"))
+        episode(
+            f"t-{i}",
+            1,
+            (end := rng.choice(ends)) == "terminated" and i % 2 == 0,
+            end,
+            family=rng.choice("AB"),
+        )
         for i in range(90)
     ]
     rows += [fault(f"t-{i}", rng.choice(("environment", "provider")), family="A") for i in range(9)]
@@ -298,13 +388,26 @@ def test_filters_choose_what_the_rows_say(opened):
 
 def test_the_charts_are_the_hand_worked_ones(opened):
     hard = {"difficulty": 7, "env_id": "agentgym/Other-v0", "family": "Other"}
-    one = [episode("a", 1), episode("b", 3), episode("c", 4, False, "truncated"), episode("d", 2, **hard), fault("e")]
+    one = [
+        episode("a", 1),
+        episode("b", 3),
+        episode("c", 4, False, "truncated"),
+        episode("d", 2, **hard),
+        fault("e"),
+    ]
     two = [episode("a", 2), episode("a", 2, False, attempt=1)]
     page = opened(Run("one", {}, one), Run("two", {}, two))
-    assert texts(page, "figure .legend li") == ["one 75.0 % of 4 episodes, 4 tasks", "two 50.0 % of 2 episodes, 1 task"]
+    assert texts(page, "figure .legend li") == [
+        "one 75.0 % of 4 episodes, 4 tasks",
+        "two 50.0 % of 2 episodes, 1 task",
+    ]
     heights = [
         float(y)
-        for y in page.locator("figure >> nth=0").locator("line.grid").evaluate_all("(a) => a.map((e) => e.getAttribute('y1'))")
+        for y in (
+            page.locator("figure >> nth=0")
+            .locator("line.grid")
+            .evaluate_all("(a) => a.map((e) => e.getAttribute('y1'))")
+        )
     ]
     zero, whole = heights[0], heights[-1]
 
@@ -319,7 +422,11 @@ def test_the_charts_are_the_hand_worked_ones(opened):
         "Success by difficulty: agentgym/Maze-v1over a bar: its episodes",
         "Success by difficulty: agentgym/Other-v0over a bar: its episodes",
     ]
-    assert texts(page, "rect title") == ["one: 66.7 % of 3 episodes", "two: 50.0 % of 2 episodes", "one: 100.0 % of 1 episode"]
+    assert texts(page, "rect title") == [
+        "one: 66.7 % of 3 episodes",
+        "two: 50.0 % of 2 episodes",
+        "one: 100.0 % of 1 episode",
+    ]
     page.select_option("[name=family]", "maze · Other")
     assert texts(page, "figure .legend li") == ["one 100.0 % of 1 episode, 1 task"]
 
@@ -328,16 +435,28 @@ def test_many_difficulties_share_bars(opened):
     page = opened(Run("one", {}, [episode(f"t-{i}", 1, i < 40, difficulty=i) for i in range(80)]))
     bars = texts(page, "rect title")
     assert bars == [f"one: {share} % of 10 episodes" for share in ("100.0",) * 4 + ("0.0",) * 4]
-    assert [told for told in texts(page, "svg text") if "–" in told] == [f"{low}–{low + 9}" for low in range(0, 80, 10)]
+    assert [told for told in texts(page, "svg text") if "–" in told] == [
+        f"{low}–{low + 9}" for low in range(0, 80, 10)
+    ]
 
 
 def test_the_table_has_a_line_for_each_run(opened):
-    row = {"scenario": "maze", "family": "Maze", "success": 0.25, "low": 0.1, "high": 0.5, "turns": 4}
+    row = {
+        "scenario": "maze",
+        "family": "Maze",
+        "success": 0.25,
+        "low": 0.1,
+        "high": 0.5,
+        "turns": 4,
+    }
     runs = [
-        Run(name, {"seed": i, "model": {"name": "m"}}, [episode("a")], [row | {"turns": i}], TABLE) for i, name in enumerate("xy")
+        Run(name, {"seed": i, "model": {"name": "m"}}, [episode("a")], [row | {"turns": i}], TABLE)
+        for i, name in enumerate("xy")
     ]
     page = opened(*runs)
-    cells = page.locator("#table tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent).join('|'))")
+    cells = page.locator("#table tr").evaluate_all(
+        "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent).join('|'))"
+    )
     assert cells == [
         "Scenario|Family|Run||Success|from|to|Turns",
         "maze|Maze|x||25.0 %|10.0 %|50.0 %|0.0",
@@ -351,21 +470,31 @@ def test_the_table_has_a_line_for_each_run(opened):
 
 def table(page, place):
     rows = page.locator(f"{place} tr")
-    return rows.evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent).join('|'))")
+    return rows.evaluate_all(
+        "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent).join('|'))"
+    )
 
 
 def played(scenario, family, task_id, *successes):
     """A task with an attempt for each result, of two turns each, the first of which is not understood."""
     named = {"suite": "small", "scenario": scenario, "family": family, "env_id": f"{scenario}-v0"}
     turns = [turn(1, invalid=True), turn(2)]
-    return [episode(task_id, turns, success, attempt=n, **named) for n, success in enumerate(successes)]
+    return [
+        episode(task_id, turns, success, attempt=n, **named) for n, success in enumerate(successes)
+    ]
 
 
 def reported(tmp_path, *options, **runs):
     """Writes runs and has the command report them; returns its page."""
     for name, rows in runs.items():
         record.write(tmp_path / name, {"agent": name}, rows)
-    arguments = ["report", *(str(tmp_path / name) for name in runs), "--html", str(tmp_path / "page.html"), *options]
+    arguments = [
+        "report",
+        *(str(tmp_path / name) for name in runs),
+        "--html",
+        str(tmp_path / "page.html"),
+        *options,
+    ]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     return tmp_path / "page.html"
@@ -373,7 +502,11 @@ def reported(tmp_path, *options, **runs):
 
 def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals(opened, tmp_path):
     """Wilson's intervals of 1 of 2, 2 of 2 and 0 of 1 are 9.5–90.5, 34.2–100 and 0–79.3 percent."""
-    one = [*played("babyai", "GoTo", "a", True), *played("babyai", "GoTo", "b", False), *played("textcraft", "Depth 1", "c", False)]
+    one = [
+        *played("babyai", "GoTo", "a", True),
+        *played("babyai", "GoTo", "b", False),
+        *played("textcraft", "Depth 1", "c", False),
+    ]
     lost = fault("d", scenario="babyai", family="Pickup", suite="small", usage={})
     two = [*played("babyai", "GoTo", "a", True), *played("babyai", "GoTo", "b", True), lost]
     page = opened(written=reported(tmp_path, one=one, two=two))
@@ -390,7 +523,9 @@ def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals
         "|mean of 2 scenarios|one||–|25.0 %|–|0.250|–|50.0 %|0.0 %|–|–",
     ]
     assert table(page, "#table") == shown
-    intervals = page.locator("#table svg").evaluate_all("(all) => all.map((e) => e.getAttribute('aria-label'))")
+    intervals = page.locator("#table svg").evaluate_all(
+        "(all) => all.map((e) => e.getAttribute('aria-label'))"
+    )
     assert intervals[:3] == ["9.5 % to 90.5 %", "34.2 % to 100.0 %", "0.0 % to 79.3 %"]
     line = page.locator("#table svg").first.locator("line.curve")
     assert float(line.get_attribute("x1")) == pytest.approx(5 + 90 * 0.0945, abs=0.05)
@@ -402,7 +537,9 @@ def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
-def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figures(opened, tmp_path):
+def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figures(
+    opened, tmp_path
+):
     one = [*played("babyai", "GoTo", "a", True, False), *played("babyai", "GoTo", "b", False)]
     two = [*played("babyai", "GoTo", "a", True, True), *played("babyai", "GoTo", "b", True)]
     two[0]["score"] = float("nan")
@@ -413,7 +550,10 @@ def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figu
         ("one", "2×1–2", "100.0 % @2"),
         ("two", "2×1–2", "100.0 % @2"),
     ]
-    fewer = "1 of 2 tasks have fewer attempts; Pass@k and score > 0 are of those that have the most of their line"
+    fewer = (
+        "1 of 2 tasks have fewer attempts; Pass@k and score > 0 are of those that have the most of"
+        " their line"
+    )
     notes = texts(page, "#notes p")
     assert notes[:2] == [f"one two: {fewer}", "two: 1 episode has no finite score and counts as 0"]
     assert notes[2].startswith("success and score: means over tasks")
@@ -430,7 +570,9 @@ def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figu
         "7B, RL at a fixed horizon|92.2",
         "7B, ScalingInter-RL|96.7",
     ]
-    assert texts(page, "#sections p") == ["Published figures are of the paper's own tasks, which are others than these."]
+    assert texts(page, "#sections p") == [
+        "Published figures are of the paper's own tasks, which are others than these."
+    ]
 
 
 def test_difficulties_of_a_family_come_first_and_filter_nothing(opened, tmp_path):
@@ -443,16 +585,23 @@ def test_difficulties_of_a_family_come_first_and_filter_nothing(opened, tmp_path
 
 def test_hostile_sections_and_notes_are_text_too(opened):
     sections = [Section(text, [("a", text)], [{"a": text}], [text]) for text in HOSTILE]
-    page = opened(Run("a", {}, [episode("t-1")], notes=HOSTILE), sections=sections, legend=HOSTILE[0])
+    page = opened(
+        Run("a", {}, [episode("t-1")], notes=HOSTILE), sections=sections, legend=HOSTILE[0]
+    )
     assert texts(page, "#notes p") == [*HOSTILE, HOSTILE[0]]
     for place in ("h2", "th", "td", "p"):
         assert texts(page, f"#sections {place}") == HOSTILE
-    assert page.evaluate("[window.ran, document.querySelectorAll('iframe, #overview img').length]") == [None, 0]
+    assert page.evaluate(
+        "[window.ran, document.querySelectorAll('iframe, #overview img').length]"
+    ) == [None, 0]
 
 
 def test_a_page_that_cannot_be_written_leaves_no_draft(tmp_path):
     run = Run("a", {}, [episode("t-1")])
-    for path, why in ((tmp_path / "none" / "page.html", "No such file or directory"), (tmp_path, "it is a folder")):
+    for path, why in (
+        (tmp_path / "none" / "page.html", "No such file or directory"),
+        (tmp_path, "it is a folder"),
+    ):
         with pytest.raises(ArgumentError, match=f"cannot write {re.escape(str(path))}: {why}"):
             write_report(path, [run])
     with pytest.raises(KeyError):
@@ -480,7 +629,12 @@ def test_folders_can_be_told_apart(tmp_path, monkeypatch):
 def test_a_run_of_the_trainer_stands_for_its_evaluations(tmp_path):
     for name, step in (("step-10", 10), ("before", 0), ("after", 12), ("step-9", 9)):
         record.write(tmp_path / "run" / "episodes" / name, {"step": step}, [episode("a")])
-    assert [path.name for path in expanded([tmp_path / "run"])] == ["before", "step-9", "step-10", "after"]
+    assert [path.name for path in expanded([tmp_path / "run"])] == [
+        "before",
+        "step-9",
+        "step-10",
+        "after",
+    ]
     (tmp_path / "new" / "episodes").mkdir(parents=True)
     with pytest.raises(ArgumentError, match=r"no evaluation is in .*new/episodes yet"):
         expanded([tmp_path / "new"])
@@ -490,7 +644,10 @@ def test_a_turn_of_a_game_says_who_spoke(opened):
     turns = [turn(0, seat="player_0", player="oracle"), turn(1, seat="player_1")]
     page = opened(Run("a", {}, [episode("t", turns)]))
     read(page)
-    assert texts(page, ".turn header")[:2] == ["Turn 1player_0: oraclereward 0", "Turn 2player_1reward 0"]
+    assert texts(page, ".turn header")[:2] == [
+        "Turn 1player_0: oraclereward 0",
+        "Turn 2player_1reward 0",
+    ]
 
 
 def test_an_episode_is_read_turn_by_turn(opened):
@@ -499,9 +656,13 @@ def test_an_episode_is_read_turn_by_turn(opened):
     turns = []
     for action in ["fly", *env.unwrapped.oracle()]:
         following, reward, _, _, info = env.step(action)
-        turns.append(turn(0, observation=observation, action=action, reward=reward, invalid=info["invalid"]))
+        turns.append(
+            turn(0, observation=observation, action=action, reward=reward, invalid=info["invalid"])
+        )
         observation = following
-    page = opened(Run("a", {}, [episode(info["task_id"], turns, goal=info["goal"], last=observation)]))
+    page = opened(
+        Run("a", {}, [episode(info["task_id"], turns, goal=info["goal"], last=observation)])
+    )
     assert page.locator("article").count() == 0
     assert texts(page, "#entry-0 .number") == ["0", "1", "1.000", str(len(turns)), "1"]
     read(page)
@@ -517,21 +678,46 @@ def test_an_episode_is_read_turn_by_turn(opened):
     assert page.is_visible("#list")
 
 
-@pytest.mark.parametrize(("env_id", "status"), [("agentgym/Maze-v1", 0), ("faulty_envs:support/Faulty-v0", 1)])
+@pytest.mark.parametrize(
+    ("env_id", "status"), [("agentgym/Maze-v1", 0), ("faulty_envs:support/Faulty-v0", 1)]
+)
 def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
     """Episodes of an agent without a model, which use no tokens, and faults."""
     folder = tmp_path / "out"
     (tmp_path / "waver.py").write_text("def wave(observation, info):\n    return 'wave'\n")
-    command = [sys.executable, "-m", "agentgym_envs.cli", "eval", env_id, "--agent", "waver:wave", "--out", str(folder)]
-    command += ["--episodes", "2", "--horizon", "3", *([] if status == 0 else ["--set", "fault=raise", "--set", "at=1"])]
+    command = [
+        sys.executable,
+        "-m",
+        "agentgym_envs.cli",
+        "eval",
+        env_id,
+        "--agent",
+        "waver:wave",
+        "--out",
+        str(folder),
+    ]
+    command += [
+        "--episodes",
+        "2",
+        "--horizon",
+        "3",
+        *([] if status == 0 else ["--set", "fault=raise", "--set", "at=1"]),
+    ]
     found = {**os.environ, "PYTHONPATH": os.path.dirname(faulty_envs.__file__)}
-    assert subprocess.run(command, env=found, cwd=tmp_path, check=False, capture_output=True).returncode == status
+    assert (
+        subprocess.run(
+            command, env=found, cwd=tmp_path, check=False, capture_output=True
+        ).returncode
+        == status
+    )
     rows, _ = record.read(folder)
     page = opened(Run("a", record.read_settings(folder), rows))
     for number, row in enumerate(rows):
         read(page, number)
         assert texts(page, "h3") == [row["task_id"]]
-        assert texts(page, "pre.action") == ([t["action"] for t in row["turns"]] if row["row"] == "episode" else [])
+        assert texts(page, "pre.action") == (
+            [t["action"] for t in row["turns"]] if row["row"] == "episode" else []
+        )
         page.keyboard.press("Escape")
 
 
@@ -564,7 +750,13 @@ def test_keys_move_open_and_close(opened):
 def test_two_runs_side_by_side(opened):
     other = [turn(1), turn(2, action="go elsewhere"), turn(3), turn(4)]
     one = [episode("a"), episode("b"), episode("c"), episode("a", attempt=1)]
-    two = [episode("c", 1), episode("b", 2), fault("a"), episode("a", other, False, "truncated"), episode("a", family="Other")]
+    two = [
+        episode("c", 1),
+        episode("b", 2),
+        fault("a"),
+        episode("a", other, False, "truncated"),
+        episode("a", family="Other"),
+    ]
     page = opened(Run("one", {}, one), Run("two", {}, two))
     read(page)
     assert texts(page, "#beside option") == [
@@ -577,8 +769,18 @@ def test_two_runs_side_by_side(opened):
     page.select_option("#beside", label="two, attempt 0: ✗ truncated, 4 turns")
     page.wait_for_selector("#sides.two")
     assert texts(page, ".head .dot") == ["one", "two"]
-    assert texts(page, "pre.action") == ["go 1", "go 1", "go 2", "go elsewhere", "go 3", "go 3", "go 4"]
-    before = page.locator("#sides > *").evaluate_all("(all) => all.findIndex((e) => e.className === 'apart')")
+    assert texts(page, "pre.action") == [
+        "go 1",
+        "go 1",
+        "go 2",
+        "go elsewhere",
+        "go 3",
+        "go 3",
+        "go 4",
+    ]
+    before = page.locator("#sides > *").evaluate_all(
+        "(all) => all.findIndex((e) => e.className === 'apart')"
+    )
     assert before == 4
     boxes = [page.locator(".turn").nth(i).bounding_box() for i in (0, 1)]
     assert boxes[0]["y"] == boxes[1]["y"]
@@ -589,7 +791,10 @@ def test_two_runs_side_by_side(opened):
 
 
 def test_the_address_keeps_filters_and_episode(opened):
-    runs = [Run(name, {}, [episode(f"t-{i}", family="AB"[i % 2]) for i in range(20)]) for name in ("one", "two")]
+    runs = [
+        Run(name, {}, [episode(f"t-{i}", family="AB"[i % 2]) for i in range(20)])
+        for name in ("one", "two")
+    ]
     page = opened(*runs)
     page.select_option("[name=family]", "maze · B")
     page.fill("[name=q]", "t-1")
@@ -622,12 +827,23 @@ def test_screenshots_are_in_the_file_and_nothing_else_of_the_disk(opened, tmp_pa
     (folder / "notes.png").write_text("secret")
     (tmp_path / "outside.png").write_bytes(png(7, 7))
     (folder / "link.png").symlink_to(tmp_path / "outside.png")
-    names = ["one.png", "notes.png", "../outside.png", str(tmp_path / "outside.png"), "link.png", "none.png", "\x00", None]
+    names = [
+        "one.png",
+        "notes.png",
+        "../outside.png",
+        str(tmp_path / "outside.png"),
+        "link.png",
+        "none.png",
+        "\x00",
+        None,
+    ]
     rows = [episode("a", [turn(i, screenshot=name) for i, name in enumerate(names)])]
     page = opened(Run("a", {}, rows, folder=folder))
     read(page)
     page.wait_for_function("document.querySelector('.turn img').complete")
-    assert page.locator(".turn img").evaluate_all("(all) => all.map((e) => [e.naturalWidth, e.naturalHeight])") == [[30, 20]]
+    assert page.locator(".turn img").evaluate_all(
+        "(all) => all.map((e) => [e.naturalWidth, e.naturalHeight])"
+    ) == [[30, 20]]
     assert page.get_by_text("The screenshot is not in this report.").count() == 6
     page.close()
     page = opened(Run("a", {}, rows))
@@ -641,13 +857,26 @@ def seat(number, name, **changes):
 
 def test_who_of_several_agents_says_what_has_a_name_and_a_colour(opened):
     names = ["player_0", "player_1", "player_10", "player_2"]
-    page = opened(Run("a", {}, [episode("t", [seat(i, name) for i, name in enumerate([*names, "player_0"])]), episode("u")]))
+    page = opened(
+        Run(
+            "a",
+            {},
+            [
+                episode("t", [seat(i, name) for i, name in enumerate([*names, "player_0"])]),
+                episode("u"),
+            ],
+        )
+    )
     read(page)
     assert texts(page, ".turn header .dot") == [*names, "player_0"]
-    edges = page.locator(".turn.seat").evaluate_all("(all) => all.map((e) => getComputedStyle(e).borderLeftColor)")
+    edges = page.locator(".turn.seat").evaluate_all(
+        "(all) => all.map((e) => getComputedStyle(e).borderLeftColor)"
+    )
     assert edges[0] == edges[4]
     assert len(set(edges)) == 4
-    dots = page.locator(".turn .dot").evaluate_all("(all) => all.map((e) => getComputedStyle(e, '::before').backgroundColor)")
+    dots = page.locator(".turn .dot").evaluate_all(
+        "(all) => all.map((e) => getComputedStyle(e, '::before').backgroundColor)"
+    )
     assert dots == edges
     order = page.locator(".turn.seat").evaluate_all("(all) => all.map((e) => e.className)")
     assert order == [f"turn seat run-{n}" for n in (0, 1, 3, 2, 0)]  # player_2 is the third
@@ -658,7 +887,11 @@ def test_who_of_several_agents_says_what_has_a_name_and_a_colour(opened):
 
 
 def test_all_attempts_at_a_task_are_beside_each_other(opened):
-    one = [episode(task, attempt + 1, attempt > 0, attempt=attempt) for task in "ab" for attempt in (2, 0, 1)]
+    one = [
+        episode(task, attempt + 1, attempt > 0, attempt=attempt)
+        for task in "ab"
+        for attempt in (2, 0, 1)
+    ]
     page = opened(
         Run("one", {}, [*one, episode("c")]),
         Run("two", {}, [episode("a")]),
@@ -667,7 +900,11 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
     read(page, 1)
     page.select_option("#beside", label="all 3 attempts of one")
     page.wait_for_selector("#sides.two .head >> nth=2")
-    assert [text.split(" · ")[1] for text in texts(page, ".head > div:nth-child(3)")] == ["attempt 0", "attempt 1", "attempt 2"]
+    assert [text.split(" · ")[1] for text in texts(page, ".head > div:nth-child(3)")] == [
+        "attempt 0",
+        "attempt 1",
+        "attempt 2",
+    ]
     assert texts(page, ".head .dot") == ["one"] * 3
     boxes = [page.locator("#sides .head").nth(i).bounding_box() for i in range(3)]
     assert len({box["y"] for box in boxes}) == 1
@@ -682,7 +919,9 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
         page.keyboard.press("j")
     page.wait_for_selector("#sides[data-episode='6']")
     assert texts(page, ".head h3") == ["c"]
-    page.evaluate("open(10, false)")  # an attempt that failed, one that did at first, and its last word
+    page.evaluate(
+        "open(10, false)"
+    )  # an attempt that failed, one that did at first, and its last word
     page.wait_for_selector("#sides[data-episode='10']")
     assert "attempts of" not in page.inner_text("#beside")
     page.wait_for_url("**episode=10*")
@@ -696,20 +935,49 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
 def test_comparisons_lead_to_both_episodes_and_say_who_chose_what(opened, tmp_path):
     one, two = [episode("a"), episode("b")], [episode("a", 2, False), episode("b", 4)]
     pairs = [
-        {"env_id": "agentgym/Maze-v1", "task_id": e["task_id"], "a": kept("one", e), "b": kept("two", o), "instructions": ""}
+        {
+            "env_id": "agentgym/Maze-v1",
+            "task_id": e["task_id"],
+            "a": kept("one", e),
+            "b": kept("two", o),
+            "instructions": "",
+        }
         for e, o in zip(one, two, strict=True)
     ]
-    made = [(0, "a", "kim", "nearer"), (0, "tie", "lee", ""), (1, "b", "kim", HOSTILE[0]), (1, "neither", "lee", "")]
-    lines = [{"row": "comparison", **pairs[n], "choice": choice, "annotator": who, "comment": why} for n, choice, who, why in made]
+    made = [
+        (0, "a", "kim", "nearer"),
+        (0, "tie", "lee", ""),
+        (1, "b", "kim", HOSTILE[0]),
+        (1, "neither", "lee", ""),
+    ]
+    lines = [
+        {"row": "comparison", **pairs[n], "choice": choice, "annotator": who, "comment": why}
+        for n, choice, who, why in made
+    ]
     lines.append(
-        {"row": "comparison", **pairs[0], "a": kept("old", episode("a", 9)), "choice": "a", "annotator": "kim", "comment": ""}
+        {
+            "row": "comparison",
+            **pairs[0],
+            "a": kept("old", episode("a", 9)),
+            "choice": "a",
+            "annotator": "kim",
+            "comment": "",
+        }
     )
     (tmp_path / "c.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    page = opened(written=reported(tmp_path, "--comparisons", str(tmp_path / "c.jsonl"), one=one, two=two))
+    page = opened(
+        written=reported(tmp_path, "--comparisons", str(tmp_path / "c.jsonl"), one=one, two=two)
+    )
     assert table(page, "#comparisons") == [
         "Task|A|B|Choices",
-        "a|one attempt 0 ✓ solved|two attempt 0 ✗ not solved|kim: A is better – nearerlee: equally good",
-        f"b|one attempt 0 ✓ solved|two attempt 0 ✓ solved|kim: B is better – {HOSTILE[0]}lee: neither is good",
+        (
+            "a|one attempt 0 ✓ solved|two attempt 0 ✗ not solved|kim: A is better – nearerlee:"
+            " equally good"
+        ),
+        (
+            f"b|one attempt 0 ✓ solved|two attempt 0 ✓ solved|kim: B is better – {HOSTILE[0]}lee:"
+            " neither is good"
+        ),
         "a|old attempt 0 |two attempt 0 ✗ not solved|kim: A is better",
     ]
     assert texts(page, "#comparisons p") == [
@@ -722,13 +990,17 @@ def test_comparisons_lead_to_both_episodes_and_say_who_chose_what(opened, tmp_pa
     page.click("#comparisons button >> nth=1")
     page.wait_for_selector("#sides[data-episode='1'].two")
     assert texts(page, ".head .dot") == ["one", "two"]
-    assert texts(page, ".judgement") == [f"Left is A, right is B.kim: B is better – {HOSTILE[0]}lee: neither is good"]
+    assert texts(page, ".judgement") == [
+        f"Left is A, right is B.kim: B is better – {HOSTILE[0]}lee: neither is good"
+    ]
     page.keyboard.press("Escape")
     page.wait_for_selector("#overview", state="visible")
     read(page, 2)
     page.select_option("#beside", index=1)
     page.wait_for_selector("#sides.two")
-    assert texts(page, ".judgement") == ["Left is B, right is A.kim: A is better – nearerlee: equally good"]
+    assert texts(page, ".judgement") == [
+        "Left is B, right is A.kim: A is better – nearerlee: equally good"
+    ]
     assert page.evaluate("window.ran") is None
 
 
@@ -757,9 +1029,15 @@ def test_five_thousand_episodes_stay_quick(opened):
 
     def turns():
         starts = [rng.randrange(len(words) - 1000) for _ in range(15)]
-        return [turn(i, observation=words[s : s + 400], thought=words[s + 400 : s + 600]) for i, s in enumerate(starts)]
+        return [
+            turn(i, observation=words[s : s + 400], thought=words[s + 400 : s + 600])
+            for i, s in enumerate(starts)
+        ]
 
-    rows = [episode(f"t-{i}", turns(), i % 3 == 0, family=f"f{i % 20}", difficulty=i % 5) for i in range(5000)]
+    rows = [
+        episode(f"t-{i}", turns(), i % 3 == 0, family=f"f{i % 20}", difficulty=i % 5)
+        for i in range(5000)
+    ]
     page = opened(Run("a", {}, []))
     began = time.monotonic()
     page = opened(Run("a", {}, rows))

@@ -18,7 +18,9 @@ def test_two_players_have_the_odds_of_their_games(won, lost):
     theta = bradley_terry(np.array([[0.0, won], [lost, 0.0]]))
     assert theta[0] - theta[1] == pytest.approx(math.log(won / lost), abs=1e-7)
     rated = elo(np.array([[0.0, won], [lost, 0.0]]))
-    assert rated[0] - rated[1] == pytest.approx(400 * math.log10((won + 0.5) / (lost + 0.5)), abs=1e-5)
+    assert rated[0] - rated[1] == pytest.approx(
+        400 * math.log10((won + 0.5) / (lost + 0.5)), abs=1e-5
+    )
     assert rated.mean() == pytest.approx(1000)
 
 
@@ -40,7 +42,9 @@ def test_each_wins_as_much_as_expected_which_is_the_maximum(seed):
 
 def test_many_at_a_time_are_as_one_at_a_time():
     many = np.stack([random_wins(4, seed) for seed in range(6)])
-    assert bradley_terry(many) == pytest.approx(np.stack([bradley_terry(w) for w in many]), abs=1e-6)
+    assert bradley_terry(many) == pytest.approx(
+        np.stack([bradley_terry(w) for w in many]), abs=1e-6
+    )
 
 
 def test_who_wins_everything_has_a_finite_rating_that_grows_with_the_games():
@@ -63,8 +67,12 @@ def test_there_is_no_interval_where_resampling_learns_nothing(tasks):
     """3–0 three times says little about the spread, and nothing that a resampling could show."""
     sweep = np.tile([[0.0, 1.0], [0.0, 0.0]], (tasks, 1, 1))
     assert [rating.interval for rating in ratings(sweep)] == [None, None]
-    symmetric = np.array([[[0, 1, 2], [1, 0, 1], [0, 1, 0]], [[0, 1, 0], [1, 0, 1], [2, 1, 0]]], dtype=float)
-    assert [rating.interval is None for rating in ratings(symmetric)] == [False, True, False], "only for whom nothing varies"
+    symmetric = np.array(
+        [[[0, 1, 2], [1, 0, 1], [0, 1, 0]], [[0, 1, 0], [1, 0, 1], [2, 1, 0]]], dtype=float
+    )
+    assert [rating.interval is None for rating in ratings(symmetric)] == [False, True, False], (
+        "only for whom nothing varies"
+    )
 
 
 def test_there_is_no_interval_for_who_wins_or_loses_all_though_the_others_vary():

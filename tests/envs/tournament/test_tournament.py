@@ -46,10 +46,14 @@ def line(output, player):
 
 def test_every_pair_plays_every_task_on_both_seats():
     output = call(NEGOTIATION, *TRIO, "--episodes", 4, "--out", "out")
-    played = [(row["task_id"], *(told["player"] for told in row["seats"].values())) for row in rows()]
+    played = [
+        (row["task_id"], *(told["player"] for told in row["seats"].values())) for row in rows()
+    ]
     tasks = sorted({task for task, *_ in played})
     assert len(tasks) == 4
-    assert sorted(played) == sorted((task, *pair) for task in tasks for pair in permutations(TRIO, 2))
+    assert sorted(played) == sorted(
+        (task, *pair) for task in tasks for pair in permutations(TRIO, 2)
+    )
     assert "out: 24 of 24 games" in output
     for player in TRIO:
         _, games, first, second, score, *_ = line(output, player)
@@ -57,8 +61,12 @@ def test_every_pair_plays_every_task_on_both_seats():
         assert [sum(map(int, cell.split("–"))) for cell in (first, second)] == [8, 8]
         own = [t["score"] for row in rows() for t in row["seats"].values() if t["player"] == player]
         assert float(score) == pytest.approx(sum(own) / 16, abs=6e-4)
-    totals = [[int(n) for cell in line(output, player)[2:4] for n in cell.split("–")] for player in TRIO]
-    assert sum(t[0] + t[3] for t in totals) == sum(t[2] + t[5] for t in totals), "as many are won as lost"
+    totals = [
+        [int(n) for cell in line(output, player)[2:4] for n in cell.split("–")] for player in TRIO
+    ]
+    assert sum(t[0] + t[3] for t in totals) == sum(t[2] + t[5] for t in totals), (
+        "as many are won as lost"
+    )
 
 
 def test_nim_by_hand():
@@ -104,7 +112,8 @@ def test_an_interrupted_tournament_goes_on_and_ends_the_same(tmp_path, kept):
     assert sorted(map(str, map(told, rows()))) == sorted(map(str, map(told, rows("whole"))))
     assert len(path.read_bytes().splitlines()) == 30
     table = [
-        text.split("games\n")[1].split("won–")[0] for text in (whole.replace("%\n", "games\n"), again.replace("%\n", "games\n"))
+        text.split("games\n")[1].split("won–")[0]
+        for text in (whole.replace("%\n", "games\n"), again.replace("%\n", "games\n"))
     ]
     assert table[0] == table[1]
 
@@ -146,8 +155,15 @@ def test_a_model_plays(server):
     stub = server(policy(accepting))
     output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 3, "--out", "out")
     assert line(output, "model:stub")[1] == "6"
-    assert all(row["seats"]["negotiator_0"]["success"] for row in rows() if row["family"].startswith("fair"))
-    assert all(request.messages[0]["content"].startswith("You and another divide") for request in stub.completions)
+    assert all(
+        row["seats"]["negotiator_0"]["success"]
+        for row in rows()
+        if row["family"].startswith("fair")
+    )
+    assert all(
+        request.messages[0]["content"].startswith("You and another divide")
+        for request in stub.completions
+    )
 
 
 def test_a_server_that_fails_costs_nobody_a_game(server):
@@ -155,10 +171,16 @@ def test_a_server_that_fails_costs_nobody_a_game(server):
     count = iter(range(1000))
 
     def script(request):
-        return stub_model.status(400) if next(count) in (1, 2) else stub_model.ok(accepting(request.messages))
+        return (
+            stub_model.status(400)
+            if next(count) in (1, 2)
+            else stub_model.ok(accepting(request.messages))
+        )
 
     server(script)
-    output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 3, "--out", "out", "--concurrency", 1)
+    output = call(
+        NEGOTIATION, "model:stub", "fair", "--episodes", 3, "--out", "out", "--concurrency", 1
+    )
     assert "6 of 6 games" in output
     faults = [row for row in read(Path("out"))[0] if row["row"] == "fault"]
     assert [(row["fault"], row["try"]) for row in faults] == [("provider", 1)] * 2
@@ -173,7 +195,18 @@ def test_a_game_that_always_fails_is_missing_and_no_loss(server):
         return stub_model.status(400) if refused else stub_model.ok(accepting(request.messages))
 
     server(script)
-    output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 5, "--out", "out", "--concurrency", 1, status=1)
+    output = call(
+        NEGOTIATION,
+        "model:stub",
+        "fair",
+        "--episodes",
+        5,
+        "--out",
+        "out",
+        "--concurrency",
+        1,
+        status=1,
+    )
     gone = sum(row["row"] == "fault" and row["try"] == 3 for row in read(Path("out"))[0])
     assert 0 < gone < 8
     assert f"{gone} games are missing: each of their tries failed, the last with: " in output
@@ -183,7 +216,18 @@ def test_a_game_that_always_fails_is_missing_and_no_loss(server):
 
 def test_a_server_that_always_fails_ends_it(server):
     server([stub_model.status(400)])
-    output = call(NEGOTIATION, "model:stub", "fair", "--episodes", 20, "--concurrency", 1, "--out", "out", status=1)
+    output = call(
+        NEGOTIATION,
+        "model:stub",
+        "fair",
+        "--episodes",
+        20,
+        "--concurrency",
+        1,
+        "--out",
+        "out",
+        status=1,
+    )
     assert "40 games are missing: 8 games failed in a row, the last with: " in output
     assert len(read(Path("out"))[0]) == 8
 
@@ -207,25 +251,36 @@ def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
     """The model takes one stone at a time, so that its 50 words are full long before 17 stones are gone."""
     with StubModel(policy(lambda messages: "1"), context=50) as stub:
         monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
-        output = call(NIM, "model:stub", "greedy", "--task", "pile-17", "--out", "out", "--concurrency", 1)
+        output = call(
+            NIM, "model:stub", "greedy", "--task", "pile-17", "--out", "out", "--concurrency", 1
+        )
         asked = len(stub.completions)
-        assert call(NIM, "model:stub", "greedy", "--task", "pile-17", "--out", "out"), "nothing is missing"
+        assert call(NIM, "model:stub", "greedy", "--task", "pile-17", "--out", "out"), (
+            "nothing is missing"
+        )
         assert len(stub.completions) == asked
     assert len(read(Path("out"))[0]) == len(rows()) == 2, "no fault"
     assert line(output, "model:stub")[2:4] == ["0–0–1"] * 2
     for row in rows():
         own = next(seat for seat, told in row["seats"].items() if told["player"] == "model:stub")
         assert (row["end"], row["seats"][own]["forfeit"]) == ("context", True)
-        assert {(told["score"], told["forfeit"]) for seat, told in row["seats"].items() if seat != own} == {(0.0, False)}
+        assert {
+            (told["score"], told["forfeit"]) for seat, told in row["seats"].items() if seat != own
+        } == {(0.0, False)}
         assert not any(turn["invalid"] or turn["reward"] for turn in row["turns"])
-        assert row["seats"][own]["last"].endswith(f"The conversation of {own} is too long for its model: the game is over.")
+        assert row["seats"][own]["last"].endswith(
+            f"The conversation of {own} is too long for its model: the game is over."
+        )
         assert "stones." in row["seats"][own]["last"], "what it could not answer to"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("agentgym/Debate-v1", "random", "oracle"), "the seats of agentgym/Debate-v1 share one score"),
+        (
+            ("agentgym/Debate-v1", "random", "oracle"),
+            "the seats of agentgym/Debate-v1 share one score",
+        ),
         (("agentgym/TwentyQuestions-v1", "random", "oracle"), "share one score"),
         ((NEGOTIATION, "random"), "among two players or more, each named once, not random"),
         ((NEGOTIATION, "random", "fair", "random"), "each named once, not random, fair, random"),
@@ -236,7 +291,9 @@ def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
         ((NEGOTIATION, "model:far", "fair"), "set the environment variable OPENAI_API_KEY"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypatch, arguments, message):
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    tmp_path, monkeypatch, arguments, message
+):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert message in call(*arguments, status=2)
     assert not (tmp_path / "results").exists()
@@ -244,7 +301,9 @@ def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypa
 
 def test_results_of_other_settings_are_refused():
     call(NEGOTIATION, "random", "fair", "--episodes", 1, "--out", "out")
-    assert "split is 'test' there" in call(NEGOTIATION, "random", "fair", "--split", "dev", "--out", "out", status=2)
+    assert "split is 'test' there" in call(
+        NEGOTIATION, "random", "fair", "--split", "dev", "--out", "out", status=2
+    )
 
 
 def test_what_a_seat_earns_in_several_steps_is_the_reward_of_its_last_turn():
@@ -252,7 +311,9 @@ def test_what_a_seat_earns_in_several_steps_is_the_reward_of_its_last_turn():
     turns = [{"seat": seat, "reward": 0.0, "invalid": False} for seat in ("player_0", "player_1")]
     earned = iter([0.5, 0.0, 0.25, 0.0])
     understood = SimpleNamespace(invalid=False)
-    match = SimpleNamespace(earned=lambda seat: next(earned), outcomes={"player_0": understood, "player_1": understood})
+    match = SimpleNamespace(
+        earned=lambda seat: next(earned), outcomes={"player_0": understood, "player_1": understood}
+    )
     for _ in range(2):
         _settle(match, turns)
     assert [turn["reward"] for turn in turns] == [0.75, 0.0]

@@ -1,4 +1,7 @@
-"""Answers to tasks of our own sites: fair wordings count; guesses, hedges and near misses do not. No browser is needed."""
+"""Answers to tasks of our own sites: fair wordings count; guesses, hedges and near misses do not.
+
+No browser is needed.
+"""
 
 import collections
 import json
@@ -22,7 +25,14 @@ CASES = [
         "number",
         "12",
         "How many products have fewer than 10 pieces?",
-        ["12", "There are 12 products.", "twelve", "12.0", '"12"', "12 products have fewer than 10 pieces"],
+        [
+            "12",
+            "There are 12 products.",
+            "twelve",
+            "12.0",
+            '"12"',
+            "12 products have fewer than 10 pieces",
+        ],
         [
             "13",
             "112",
@@ -40,7 +50,13 @@ CASES = [
             "10",
         ],
     ),
-    ("number", "3", "How many?", ["3", "three", "It has 3."], ["13", "30", "3.5", "3 or 4", "v3", "at least 3", "3?"]),
+    (
+        "number",
+        "3",
+        "How many?",
+        ["3", "three", "It has 3."],
+        ["13", "30", "3.5", "3 or 4", "v3", "at least 3", "3?"],
+    ),
     (
         "number",
         "75400",
@@ -53,7 +69,16 @@ CASES = [
         "1299.00",
         "How much?",
         ["$1,299.00", "1299", "1,299.00 dollars", "It costs $1299.", "$1,299.00 for 3 pieces"],
-        ["$12.99", "$1,299.50", "$1,299 or $1,300", "$1,299-1,400", "not $1,299.00", "$129", "almost $1,299", "N/A"],
+        [
+            "$12.99",
+            "$1,299.50",
+            "$1,299 or $1,300",
+            "$1,299-1,400",
+            "not $1,299.00",
+            "$129",
+            "almost $1,299",
+            "N/A",
+        ],
     ),
     (
         "date",
@@ -70,7 +95,13 @@ CASES = [
             "Jun 9, 2026, Jun 2, 2026",
         ],
     ),
-    ("month", "2026-03", "Which?", ["2026-03", "March 2026", "Mar 2026"], ["2026-04", "March", "March 2025", "2026-03 or 2026-04"]),
+    (
+        "month",
+        "2026-03",
+        "Which?",
+        ["2026-03", "March 2026", "Mar 2026"],
+        ["2026-04", "March", "March 2025", "2026-03 or 2026-04"],
+    ),
     (
         "time",
         "17:00",
@@ -113,7 +144,13 @@ CASES = [
         ["44.3246, -71.2082", "(44.3246, -71.2082)", "44.3246° N, 71.2082° W"],
         ["44.3246, 71.2082", "44.3246", "-71.2082, 44.3246"],
     ),
-    ("yes", "yes", "Is it?", ["yes", "Yes.", "Yes, it is."], ["no", "yes or no", "yes and no", "It might be, yes"]),
+    (
+        "yes",
+        "yes",
+        "Is it?",
+        ["yes", "Yes.", "Yes, it is."],
+        ["no", "yes or no", "yes and no", "It might be, yes"],
+    ),
     (
         "name",
         PAIR[1],
@@ -171,12 +208,16 @@ def verdict(kind, value, intent, said):
     return accepts({"kind": kind, "value": value, "among": PAIR}, said, intent)
 
 
-@pytest.mark.parametrize(("kind", "value", "intent", "said"), [(*case[:3], said) for case in CASES for said in case[3]])
+@pytest.mark.parametrize(
+    ("kind", "value", "intent", "said"), [(*case[:3], said) for case in CASES for said in case[3]]
+)
 def test_a_fair_wording_is_accepted(kind, value, intent, said):
     assert verdict(kind, value, intent, said)
 
 
-@pytest.mark.parametrize(("kind", "value", "intent", "said"), [(*case[:3], said) for case in CASES for said in case[4]])
+@pytest.mark.parametrize(
+    ("kind", "value", "intent", "said"), [(*case[:3], said) for case in CASES for said in case[4]]
+)
 def test_another_value_a_second_guess_and_a_hedge_are_not(kind, value, intent, said):
     assert not verdict(kind, value, intent, said)
 
@@ -232,9 +273,9 @@ def test_wrong_ones_solve_none(instances, query):
 
 def test_n_a_with_a_reason_solves_what_cannot_be_done_and_nothing_else(query):
     for task in ASKING:
-        assert scores(task, "N/A. There is nothing of the kind on the site", query) == (task["kind"] == "unachievable"), task[
-            "name"
-        ]
+        assert scores(task, "N/A. There is nothing of the kind on the site", query) == (
+            task["kind"] == "unachievable"
+        ), task["name"]
 
 
 def test_no_answer_is_frequent_and_no_text_has_two(instances):
@@ -271,27 +312,53 @@ FAIR = [
     ("number", "36", ["thirty-six", "36", "thirty six orders"]),
     ("number", "600", ["six hundred", "600"]),
     ("number", "3", ["Three, one of them cancelled"]),
-    ("number", "6", ["6 comments under the post", "There are 6 above the fold", "6, more than the other one"]),
-    ("date", "2023-04-19", ["On Apr 19, 2023, and it wasn't changed before that day's end", "Apr 19, 2023 after the sale"]),
+    (
+        "number",
+        "6",
+        ["6 comments under the post", "There are 6 above the fold", "6, more than the other one"],
+    ),
+    (
+        "date",
+        "2023-04-19",
+        [
+            "On Apr 19, 2023, and it wasn't changed before that day's end",
+            "Apr 19, 2023 after the sale",
+        ],
+    ),
     ("money", "22", ["twenty-two dollars", "$22", "22 USD"]),
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "said"), [(k, v, s) for k, v, texts in BOUNDED for s in texts])
+@pytest.mark.parametrize(
+    ("kind", "value", "said"), [(k, v, s) for k, v, texts in BOUNDED for s in texts]
+)
 def test_a_bound_a_denial_or_another_unit_is_no_answer(kind, value, said):
     assert not accepts({"kind": kind, "value": value}, said, "What is it?")
 
 
-@pytest.mark.parametrize(("kind", "value", "said"), [(k, v, s) for k, v, texts in FAIR for s in texts])
+@pytest.mark.parametrize(
+    ("kind", "value", "said"), [(k, v, s) for k, v, texts in FAIR for s in texts]
+)
 def test_number_words_are_numbers(kind, value, said):
     assert accepts({"kind": kind, "value": value}, said, "What is it?")
 
 
 def test_a_unit_that_contradicts_the_question_is_wrong():
     spec, asked = {"kind": "number", "value": "50"}, "What is the speed limit, in km/h?"
-    assert [accepts(spec, said, asked) for said in ("50", "50 km/h", "50 mph", "50 m/s")] == [True, True, False, False]
+    assert [accepts(spec, said, asked) for said in ("50", "50 km/h", "50 mph", "50 m/s")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
-@pytest.mark.parametrize("said", ["Esme Ibarra is not the customer", "Esme Ibarra did not place it"])
+@pytest.mark.parametrize(
+    "said", ["Esme Ibarra is not the customer", "Esme Ibarra did not place it"]
+)
 def test_a_denial_behind_a_name_counts(said):
-    assert not accepts({"kind": "name", "value": "Esme Ibarra", "among": ["Esme Ibarra", "Amir Winslow"]}, said, "Who placed it?")
+    assert not accepts(
+        {"kind": "name", "value": "Esme Ibarra", "among": ["Esme Ibarra", "Amir Winslow"]},
+        said,
+        "Who placed it?",
+    )

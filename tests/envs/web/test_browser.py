@@ -35,14 +35,20 @@ def test_an_observation_has_webarenas_parts(make):
         "PREVIOUS ACTION: None",
     ]
     text, _, _, _, info = env.step("click [99]")
-    assert text.splitlines()[-2:] == ["PREVIOUS ACTION: click [99]", "ERROR: there is no element [99] on this page"]
+    assert text.splitlines()[-2:] == [
+        "PREVIOUS ACTION: click [99]",
+        "ERROR: there is no element [99] on this page",
+    ]
     assert info["invalid"]
     assert info["url"] == f"{ORIGIN}/"
 
 
 def test_an_element_keeps_its_id_while_the_page_changes(make):
     number = "'number ' + document.querySelectorAll('p').length"
-    grow = f"document.body.prepend(Object.assign(document.createElement('p'), {{textContent: {number}}}))"
+    grow = (
+        "document.body.prepend(Object.assign(document.createElement('p'), {textContent:"
+        f" {number}}}))"
+    )
     env = make(f'<button onclick="{grow}">Add</button>')
     env.reset(seed=1)
     button = find(env._text, "Add").id
@@ -56,8 +62,9 @@ def test_an_element_keeps_its_id_while_the_page_changes(make):
 
 def test_fields_lists_and_keys(make):
     env = make(
-        "<form action=/sent><input name=a aria-label=A><select name=b aria-label=B><option>one<option value=2>two</select>"
-        "<input type=checkbox name=c aria-label=C></form>",
+        "<form action=/sent><input name=a aria-label=A><select name=b"
+        " aria-label=B><option>one<option value=2>two</select><input type=checkbox name=c"
+        " aria-label=C></form>",
     )
     env.pages["/sent"] = "<title>Sent</title>"
     env.reset(seed=1)
@@ -75,8 +82,10 @@ def test_fields_lists_and_keys(make):
 def test_tabs_dialogs_history_and_scrolling(make):
     env = make(
         {
-            "/": "<title>One</title><a href=/two target=_blank>open</a><button onclick=\"alert('Careful')\">warn</button>"
-            "<div style=height:3000px></div>",
+            "/": (
+                "<title>One</title><a href=/two target=_blank>open</a><button"
+                " onclick=\"alert('Careful')\">warn</button><div style=height:3000px></div>"
+            ),
             "/two": "<title>Two</title><a href=/three>on</a>",
             "/three": "<title>Three</title>",
         },
@@ -142,7 +151,10 @@ def test_going_back_ends_at_the_first_page(make):
 def test_a_viewport_is_no_size(size):
     with pytest.raises(ArgumentError) as error:
         PagesEnv({}, viewport=size)
-    shown = "must be True, to show what is in view of a window of 1280 × 720 pixels, or False, to show the whole page"
+    shown = (
+        "must be True, to show what is in view of a window of 1280 × 720 pixels, or False, to show"
+        " the whole page"
+    )
     assert str(error.value) == f"viewport={size!r} {shown}"
 
 
@@ -164,7 +176,8 @@ def test_a_click_meets_what_has_scrolled_into_view_and_what_is_not_covered(make)
     env = make(
         "<div style='height:200px;overflow:auto'><div style=height:900px></div>"
         "<button onclick=document.title='deep'>Deep</button></div>"
-        "<div style='position:relative'><button style='width:200px' onclick=document.title='wide'>Wide</button>"
+        "<div style='position:relative'><button style='width:200px'"
+        " onclick=document.title='wide'>Wide</button>"
         "<div style='position:absolute;left:60px;top:0;width:90px;height:30px;background:red'></div></div>"
     )
     env.reset(seed=1)
@@ -176,18 +189,23 @@ def test_a_click_meets_what_has_scrolled_into_view_and_what_is_not_covered(make)
 
 def test_a_click_waits_for_what_moves_away_when_the_pointer_comes(make):
     env = make(
-        "<style>button { position: relative } .away { left: 500px }</style><div style=width:900px><button>Save</button></div>"
-        "<script>const b = document.querySelector('button');"
-        "b.onmouseenter = () => { b.className = 'away'; setTimeout(() => b.className = '', 200) };"
-        "b.onclick = () => document.title = 'Saved'</script>"
+        "<style>button { position: relative } .away { left: 500px }</style><div"
+        " style=width:900px><button>Save</button></div><script>const b ="
+        " document.querySelector('button');b.onmouseenter = () => { b.className = 'away';"
+        " setTimeout(() => b.className = '', 200) };b.onclick = () => document.title ="
+        " 'Saved'</script>"
     )
     env.reset(seed=1)
     assert "Tab 0 (current): Saved" in click(env, "Save")[0]
 
 
-@pytest.mark.parametrize("action", ["click [{}]", "hover [{}]", "type [{}] [two] [0]", "select [{}] [two]"])
 @pytest.mark.parametrize(
-    "change", [lambda page: page.evaluate("document.body.innerHTML = ''"), lambda page: page.reload()], ids=["removed", "reloaded"]
+    "action", ["click [{}]", "hover [{}]", "type [{}] [two] [0]", "select [{}] [two]"]
+)
+@pytest.mark.parametrize(
+    "change",
+    [lambda page: page.evaluate("document.body.innerHTML = ''"), lambda page: page.reload()],
+    ids=["removed", "reloaded"],
 )
 def test_an_action_on_an_element_that_has_gone_is_refused(make, action, change):
     env = make("<select aria-label=Number><option>one<option>two</select>")
@@ -200,8 +218,9 @@ def test_an_action_on_an_element_that_has_gone_is_refused(make, action, change):
 
 def test_the_page_itself_and_a_page_that_hides_its_elements_can_be_clicked(make):
     env = make(
-        "<button onclick=\"document.title += ' pressed'\">Press</button>"
-        "<script>document.elementFromPoint = () => { throw Error('no') }; onclick = () => document.title += ' clicked'</script>"
+        "<button onclick=\"document.title += '"
+        " pressed'\">Press</button><script>document.elementFromPoint = () => { throw Error('no') };"
+        " onclick = () => document.title += ' clicked'</script>"
     )
     env.reset(seed=1)
     assert "Tab 0 (current): clicked\n" in env.step("click [1]")[0]
@@ -212,11 +231,14 @@ def test_nothing_but_the_tasks_own_pages_can_be_reached(make, outside):
     socket = outside.replace("http", "ws")
     env = make(
         {
-            "/": f"<img src={outside}/image><link rel=stylesheet href={outside}/style><iframe src={outside}/frame></iframe>"
-            f"<script>fetch('{outside}/fetch').catch(() => 0); navigator.sendBeacon('{outside}/beacon');"
-            f"new WebSocket('{socket}/socket'); </script>"
-            f"<a href={outside}/link>leave</a><a href=/away>away</a><a href='data:text/plain,x' download=x.txt>save</a>"
-            f"<form action={outside}/form method=post><button>send</button></form>",
+            "/": (
+                f"<img src={outside}/image><link rel=stylesheet href={outside}/style><iframe"
+                f" src={outside}/frame></iframe><script>fetch('{outside}/fetch').catch(() => 0);"
+                f" navigator.sendBeacon('{outside}/beacon');new WebSocket('{socket}/socket');"
+                f" </script><a href={outside}/link>leave</a><a href=/away>away</a><a"
+                f" href='data:text/plain,x' download=x.txt>save</a><form action={outside}/form"
+                " method=post><button>send</button></form>"
+            ),
             "/away": Reply(302, {"Location": f"{outside}/redirected"}, b""),
         }
     )
@@ -240,7 +262,13 @@ def test_service_workers_are_refused(make, outside):
 
 
 def test_a_redirect_stays_within_the_task(make):
-    env = make({"/": "<a href=/old>go</a>", "/old": Reply(302, {"Location": "/new?x=<b>"}, b""), "/new": "<title>New</title>"})
+    env = make(
+        {
+            "/": "<a href=/old>go</a>",
+            "/old": Reply(302, {"Location": "/new?x=<b>"}, b""),
+            "/new": "<title>New</title>",
+        }
+    )
     env.reset(seed=1)
     *_, info = click(env, "go")
     assert info["url"] == f"{ORIGIN}/new?x=%3Cb%3E"
@@ -259,7 +287,9 @@ def test_an_episode_sees_nothing_of_another(make):
     env.reset(seed=1)
     click(env, "again")
     assert env.session.page.title() == "seen|seen|x=seen|true"
-    env.session.context.add_cookies([{"name": "x", "value": "of a page never opened", "url": "http://other.test"}])
+    env.session.context.add_cookies(
+        [{"name": "x", "value": "of a page never opened", "url": "http://other.test"}]
+    )
     for fresh in (env, other):
         fresh.reset(seed=2)
         assert fresh.session.page.title().startswith("|||")
@@ -305,7 +335,10 @@ def test_a_browser_that_does_not_start_is_one_line(alone, make, tmp_path, script
     for _ in range(2):
         with pytest.raises(MissingBrowser) as error:
             env.reset(seed=1)
-        said = rf"{re.escape(name)} does not start \({reason}\): run it by hand, or name another with browser="
+        said = (
+            rf"{re.escape(name)} does not start \({reason}\): run it by hand, or name another with"
+            r" browser="
+        )
         assert re.fullmatch(said, str(error.value))
         assert error.value.__context__ is None
     assert running() == drivers
@@ -318,7 +351,10 @@ def test_a_window_without_a_display_is_one_line(make, monkeypatch, display):
         monkeypatch.delenv(name, raising=False)
     if display:
         monkeypatch.setenv("DISPLAY", display)
-    with pytest.raises(MissingBrowser, match=r"^a window needs a display, and there is none: leave headed out, or .* xvfb-run$"):
+    with pytest.raises(
+        MissingBrowser,
+        match=r"^a window needs a display, and there is none: leave headed out, or .* xvfb-run$",
+    ):
         make("<p>", headed=True).reset(seed=1)
 
 
@@ -352,19 +388,30 @@ def test_a_pages_own_timers_run_out_within_an_action_whatever_the_machine_does(m
     monkeypatch.setattr(PagesEnv, "tick", 2000)
     env = make(
         {
-            "/": '<button onclick="for (const s of [0.03, 1, 3]) setTimeout(() => document.body.append(`(${s})`), 1000 * s);'
-            "setTimeout(() => fetch('/late').then(r => r.text()).then(t => document.body.append(t)), 500)\">wait</button>"
-            "<script>document.body.append(new Date().toISOString())</script>",
+            "/": (
+                '<button onclick="for (const s of [0.03, 1, 3]) setTimeout(() =>'
+                " document.body.append(`(${s})`), 1000 * s);setTimeout(() => fetch('/late').then(r"
+                " => r.text()).then(t => document.body.append(t)),"
+                ' 500)">wait</button><script>document.body.append(new'
+                " Date().toISOString())</script>"
+            ),
             "/late": "(late)",
         }
     )
     assert "2030-01-02T00:00:00.000Z" in env.reset(seed=1)[0]
     text = click(env, "wait")[0]
-    assert [s for s in ("(0.03)", "(1)", "(late)", "(3)") if s in text] == ["(0.03)", "(1)", "(late)"]
+    assert [s for s in ("(0.03)", "(1)", "(late)", "(3)") if s in text] == [
+        "(0.03)",
+        "(1)",
+        "(late)",
+    ]
     assert "(3)" in env.step("scroll [down]")[0]
 
 
-@pytest.mark.parametrize("how", ["location = '/next'", "window.open('/next')", "setTimeout(() => window.open('/next'), 500)"])
+@pytest.mark.parametrize(
+    "how",
+    ["location = '/next'", "window.open('/next')", "setTimeout(() => window.open('/next'), 500)"],
+)
 def test_the_page_that_an_action_leads_to_has_its_time_too(make, monkeypatch, how):
     monkeypatch.setattr(PagesEnv, "clock", datetime(2030, 1, 2, tzinfo=UTC))
     monkeypatch.setattr(PagesEnv, "tick", 2000)
@@ -381,7 +428,9 @@ def test_the_page_that_an_action_leads_to_has_its_time_too(make, monkeypatch, ho
 
 def test_requests_that_stay_open_do_not_hold_up_an_action(make, outside):
     env = make(
-        f"<button onclick=\"new EventSource('{outside}/hang'); fetch('{outside}/hang')\">listen</button>", outside=(outside,)
+        f"<button onclick=\"new EventSource('{outside}/hang');"
+        f" fetch('{outside}/hang')\">listen</button>",
+        outside=(outside,),
     )
     env.reset(seed=1)
     times = []

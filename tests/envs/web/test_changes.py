@@ -24,7 +24,12 @@ CHANGING = [t for t in FIRST if t["kind"] == "change"]
 
 # What an agent might do besides, on the pages of each site; the names stand in no task.
 EXTRA = {
-    "shop": [goto(ORIGINS["shop"]), click("My account"), fill("ZIP code", "99999"), click("Save", "button")],
+    "shop": [
+        goto(ORIGINS["shop"]),
+        click("My account"),
+        fill("ZIP code", "99999"),
+        click("Save", "button"),
+    ],
     "admin": [
         goto(ORIGINS["admin"]),
         search("#1003"),
@@ -32,9 +37,22 @@ EXTRA = {
         fill("Internal note", "Look"),
         click("Save", "button"),
     ],
-    "forum": [goto(ORIGINS["forum"] + "/settings"), fill("Biography", "Nobody asked for this."), click("Save", "button")],
-    "code": [goto(ORIGINS["code"] + "/profile"), fill("About me", "Nobody asked for this."), click("Save", "button")],
-    "map": [goto(ORIGINS["map"] + "/place/3"), choose("List", "Avoid"), fill("Note", "Look"), click("Save place", "button")],
+    "forum": [
+        goto(ORIGINS["forum"] + "/settings"),
+        fill("Biography", "Nobody asked for this."),
+        click("Save", "button"),
+    ],
+    "code": [
+        goto(ORIGINS["code"] + "/profile"),
+        fill("About me", "Nobody asked for this."),
+        click("Save", "button"),
+    ],
+    "map": [
+        goto(ORIGINS["map"] + "/place/3"),
+        choose("List", "Avoid"),
+        fill("Note", "Look"),
+        click("Save place", "button"),
+    ],
 }
 # A worse one of the same kind as many tasks: all rows of a table.
 EVERY = {
@@ -62,7 +80,10 @@ def played(host, task):
 def judged(host, task, browser, said):
     env = WebSitesEnv()
     env._host, env.task = host, Task(id=task["name"], split=task["split"], difficulty=1, data=task)
-    outcome = env.judge(Action("stop", text=said), SimpleNamespace(page=SimpleNamespace(url=browser.url), another_tab=nullcontext))
+    outcome = env.judge(
+        Action("stop", text=said),
+        SimpleNamespace(page=SimpleNamespace(url=browser.url), another_tab=nullcontext),
+    )
     env._host = None
     return outcome
 
@@ -108,7 +129,12 @@ def test_what_changes_nothing_must_change_nothing(host, kind):
 def test_tasks_say_what_they_change():
     for task in TASKS:
         assert bool(task["changes"]) == (task["kind"] == "change"), task["name"]
-    wanted = collections.Counter((tables, table) for t in TASKS for tables, changes in t["changes"].items() for table in changes)
+    wanted = collections.Counter(
+        (tables, table)
+        for t in TASKS
+        for tables, changes in t["changes"].items()
+        for table in changes
+    )
     assert len(wanted) > 20
 
 
@@ -116,9 +142,10 @@ def test_tasks_say_what_they_change():
 def shelves():
     db = open_database()
     db.executescript(
-        "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price REAL); INSERT INTO book VALUES (1, 'A  b', 2), (2, 'C', 3);"
-        "CREATE TABLE tag (book INT, name TEXT); INSERT INTO tag VALUES (1, 'x'), (1, 'x'), (2, NULL);"
-        "CREATE TABLE pair (a INT, b INT, PRIMARY KEY (a, b)) WITHOUT ROWID; INSERT INTO pair VALUES (1, 2);"
+        "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price REAL); INSERT INTO book"
+        " VALUES (1, 'A  b', 2), (2, 'C', 3);CREATE TABLE tag (book INT, name TEXT); INSERT INTO"
+        " tag VALUES (1, 'x'), (1, 'x'), (2, NULL);CREATE TABLE pair (a INT, b INT, PRIMARY KEY (a,"
+        " b)) WITHOUT ROWID; INSERT INTO pair VALUES (1, 2);"
     )
     content = db.serialize()
     db.close()
@@ -127,15 +154,30 @@ def shelves():
 
 DIFFERENCES = [
     ("UPDATE book SET title = 'a b' WHERE id = 1", {}),
-    ("UPDATE book SET price = 2.5 WHERE id = 1", {"book": {"changed": [{"id": 1, "to": {"price": 2.5}}]}}),
-    ("UPDATE book SET price = NULL WHERE id = 1", {"book": {"changed": [{"id": 1, "to": {"price": None}}]}}),
-    ("INSERT INTO book VALUES (3, 'D', 4)", {"book": {"added": [{"id": 3, "title": "D", "price": 4.0}]}}),
-    ("DELETE FROM book WHERE id = 2", {"book": {"removed": [{"id": 2, "title": "C", "price": 3.0}]}}),
+    (
+        "UPDATE book SET price = 2.5 WHERE id = 1",
+        {"book": {"changed": [{"id": 1, "to": {"price": 2.5}}]}},
+    ),
+    (
+        "UPDATE book SET price = NULL WHERE id = 1",
+        {"book": {"changed": [{"id": 1, "to": {"price": None}}]}},
+    ),
+    (
+        "INSERT INTO book VALUES (3, 'D', 4)",
+        {"book": {"added": [{"id": 3, "title": "D", "price": 4.0}]}},
+    ),
+    (
+        "DELETE FROM book WHERE id = 2",
+        {"book": {"removed": [{"id": 2, "title": "C", "price": 3.0}]}},
+    ),
     ("DELETE FROM tag WHERE rowid = 1", {"tag": {"removed": [{"book": 1, "name": "x"}]}}),
     ("DELETE FROM tag WHERE rowid = 3; INSERT INTO tag VALUES (2, NULL)", {}),
     ("DELETE FROM tag WHERE rowid = 1; INSERT INTO tag VALUES (1, 'x')", {}),
     ("INSERT INTO tag VALUES (1, 'x')", {"tag": {"added": [{"book": 1, "name": "x"}]}}),
-    ("UPDATE pair SET b = 3", {"pair": {"added": [{"a": 1, "b": 3}], "removed": [{"a": 1, "b": 2}]}}),
+    (
+        "UPDATE pair SET b = 3",
+        {"pair": {"added": [{"a": 1, "b": 3}], "removed": [{"a": 1, "b": 2}]}},
+    ),
 ]
 
 
@@ -159,7 +201,10 @@ def test_the_columns_of_a_grid_count_only_where_a_task_is_about_them():
 
 
 def test_changes_are_compared_without_order_and_blanks():
-    one, two = ({"shop": {"cart": {"added": rows}}} for rows in ([{"a": "X y"}, {"a": 2}], [{"a": 2}, {"a": " x  y"}]))
+    one, two = (
+        {"shop": {"cart": {"added": rows}}}
+        for rows in ([{"a": "X y"}, {"a": 2}], [{"a": 2}, {"a": " x  y"}])
+    )
     assert side_effects(one, two) == []
     assert side_effects(one, {}) == ["shop.cart: added"] == side_effects({}, one)
     more = {"shop": {"cart": {"added": [{"a": 2}]}}, "map": {"saved": {"removed": [{"b": 1}]}}}

@@ -41,7 +41,9 @@ class Outside:
     def _answer(self, connection):
         with connection:
             self.heard.append(connection.recv(2000))
-            connection.sendall(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n")
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n"
+            )
 
     def _receive(self):
         while data := self._udp.recv(2000):
@@ -63,7 +65,15 @@ def outside():
 def programs(tmp_path, monkeypatch):
     """Programs of a desktop, first on the path; returns the file in which they write down how they were called."""
     called = tmp_path / "called"
-    for name in ("xdg-open", "xdg-email", "xdg-settings", "gio", "kde-open", "sensible-browser", "x-www-browser"):
+    for name in (
+        "xdg-open",
+        "xdg-email",
+        "xdg-settings",
+        "gio",
+        "kde-open",
+        "sensible-browser",
+        "x-www-browser",
+    ):
         (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {called}\n')
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -73,7 +83,9 @@ def programs(tmp_path, monkeypatch):
 def tried(make, outside, browser, tmp_path, reachable=()):
     """Opens a page for each way, in a secure context, where a browser offers most."""
     secret = tmp_path / "secret.html"
-    secret.write_text("<h1>a secret of the host</h1><script>location = 'http://secret.test/'</script>")
+    secret.write_text(
+        "<h1>a secret of the host</h1><script>location = 'http://secret.test/'</script>"
+    )
     pages = ways_out.pages(outside.host, outside.udp, secret.as_uri())
     env = make(pages, origin="http://pages.localhost", browser=browser, outside=reachable)
     env.reset(seed=1)
@@ -90,22 +102,39 @@ def tried(make, outside, browser, tmp_path, reachable=()):
     return blocked
 
 
-SHELL = pytest.mark.skipif(shutil.which("chromium-headless-shell") is None, reason="chromium-headless-shell is not installed")
+SHELL = pytest.mark.skipif(
+    shutil.which("chromium-headless-shell") is None,
+    reason="chromium-headless-shell is not installed",
+)
 
 
-@pytest.mark.parametrize("browser", [None, pytest.param("chromium-headless-shell", marks=[pytest.mark.full, SHELL])])
+@pytest.mark.parametrize(
+    "browser", [None, pytest.param("chromium-headless-shell", marks=[pytest.mark.full, SHELL])]
+)
 def test_no_way_leads_out(alone, make, outside, programs, tmp_path, browser):
     assert len(set(ways_out.NAMES)) == len(ways_out.NAMES) >= 160
     assert f"[{len(ways_out.NAMES)} ways out]" in README
     blocked = tried(make, outside, browser, tmp_path)
     assert (outside.heard, outside.datagrams) == ([], [])
     assert not programs.exists(), programs.read_text()
-    assert blocked >= Counter({f"http://{outside.host}": 90, outside.host: 1, "mailto:": 1, "tel:": 1, "service worker": 1})
+    assert blocked >= Counter(
+        {
+            f"http://{outside.host}": 90,
+            outside.host: 1,
+            "mailto:": 1,
+            "tel:": 1,
+            "service worker": 1,
+        }
+    )
 
 
 @pytest.mark.full
 def test_the_ways_are_ways(alone, make, outside, programs, tmp_path):
     """Where the server outside may be reached, nearly all of them reach it."""
     tried(make, outside, None, tmp_path, reachable=(f"http://{outside.host}",))
-    arrived = {word.split(b" ")[1].decode("latin-1").strip("/").partition("?")[0] for word in outside.heard if b" " in word}
+    arrived = {
+        word.split(b" ")[1].decode("latin-1").strip("/").partition("?")[0]
+        for word in outside.heard
+        if b" " in word
+    }
     assert len(arrived & set(ways_out.NAMES)) >= 130, sorted(set(ways_out.NAMES) - arrived)

@@ -29,11 +29,15 @@ class Visitor:
 
     def __init__(self):
         self.host = hosts.Host()
-        self.cookie = next(f"{c['name']}={c['value']}" for c in self.host.cookies() if c["url"] == CODE)
+        self.cookie = next(
+            f"{c['name']}={c['value']}" for c in self.host.cookies() if c["url"] == CODE
+        )
 
     def asks(self, method, path, form=None):
         headers = {"content-type": "application/x-www-form-urlencoded", "cookie": self.cookie}
-        reply = self.host.serve(Request(method, CODE + path, headers, urllib.parse.urlencode(form or {}).encode()))
+        reply = self.host.serve(
+            Request(method, CODE + path, headers, urllib.parse.urlencode(form or {}).encode())
+        )
         self.cookie = reply.headers.get("Set-Cookie", self.cookie).partition(";")[0]
         return reply
 
@@ -54,7 +58,9 @@ class Visitor:
     def text(self, project, branch, path):
         database = self.host.database("code")
         key = self.value("SELECT id FROM projects WHERE name = ?", project)
-        return repository.load(database, repository.tree(database, repository.head(database, key, branch))[path].blob)
+        return repository.load(
+            database, repository.tree(database, repository.head(database, key, branch))[path].blob
+        )
 
 
 @pytest.fixture
@@ -70,14 +76,16 @@ def mains(db):
 def test_no_text_comes_twice(db, table, count):
     texts = [r[0] for r in db.execute(f"SELECT body FROM {table}")]
     assert len(texts) == len(set(texts)) == count
-    assert not [t for t in texts if re.search(r"\{\w+\}|  ", t)], "a blank was left, or nothing stands where something should"
+    assert not [t for t in texts if re.search(r"\{\w+\}|  ", t)], (
+        "a blank was left, or nothing stands where something should"
+    )
 
 
 def test_texts_name_files_and_functions_that_their_project_has(db):
     trees = {p: repository.tree(db, head) for p, head in mains(db)}
     told = db.execute(
-        "SELECT project_id, title, body FROM issues"
-        " UNION ALL SELECT project_id, title, c.body FROM comments c JOIN issues i ON i.id = issue_id"
+        "SELECT project_id, title, body FROM issues UNION ALL SELECT project_id, title, c.body FROM"
+        " comments c JOIN issues i ON i.id = issue_id"
     ).fetchall()
     files = functions = 0
     for project, title, text in told:
@@ -99,19 +107,26 @@ def test_an_issue_is_about_what_its_title_says(db):
         "Show progress": "silent|hangs|percentage",
     }
     for title, word in words.items():
-        bodies = [r[0] for r in db.execute("SELECT body FROM issues WHERE merge = 0 AND title LIKE ?", (f"%{title}%",))]
+        bodies = [
+            r[0]
+            for r in db.execute(
+                "SELECT body FROM issues WHERE merge = 0 AND title LIKE ?", (f"%{title}%",)
+            )
+        ]
         assert len(bodies) > 40
         assert [b for b in bodies if not re.search(word, b)] == []
 
 
 def test_nobody_asks_themselves_and_a_cause_is_found_once(db):
     asked = (
-        "SELECT count(*) FROM comments c JOIN issues i ON i.id = issue_id JOIN people p ON p.id = i.author_id"
-        " WHERE c.body LIKE '@' || login || ' %'"
+        "SELECT count(*) FROM comments c JOIN issues i ON i.id = issue_id JOIN people p ON p.id ="
+        " i.author_id WHERE c.body LIKE '@' || login || ' %'"
     )
     assert db.execute(asked).fetchone()[0] > 100
     assert db.execute(asked + " AND c.author_id = i.author_id").fetchone()[0] == 0
-    known = " OR ".join(f"body LIKE '{start}%'" for start in ("I traced", "The cause is", "Found it"))
+    known = " OR ".join(
+        f"body LIKE '{start}%'" for start in ("I traced", "The cause is", "Found it")
+    )
     causes = f"SELECT count(*) FROM comments WHERE {known} GROUP BY issue_id"
     assert {r[0] for r in db.execute(causes)} == {1}
 
@@ -122,7 +137,10 @@ def test_the_numbers_of_a_commit_are_those_of_its_changes(db):
     for commit in commits[::23]:
         diffs = repository.differences(db, commit["parent"], commit["id"])
         assert diffs, commit["message"]
-        assert (sum(d.added for d in diffs), sum(d.removed for d in diffs)) == (commit["added"], commit["removed"])
+        assert (sum(d.added for d in diffs), sum(d.removed for d in diffs)) == (
+            commit["added"],
+            commit["removed"],
+        )
 
 
 def test_a_merge_request_changes_what_it_says_and_a_merged_one_is_on_the_main_branch(db):
@@ -171,19 +189,27 @@ def test_every_line_has_the_one_who_wrote_it():
 
 def test_a_page_of_blame_agrees_with_the_commits(db):
     for project, head in mains(db)[::8]:
-        path = next(p for p in repository.tree(db, head) if p.startswith("src/") and len(repository.versions(db, head, p)) > 2)
+        path = next(
+            p
+            for p in repository.tree(db, head)
+            if p.startswith("src/") and len(repository.versions(db, head, p)) > 2
+        )
         runs = repository.authors(db, head, path)
         whole = repository.load(db, repository.tree(db, head)[path].blob)
         assert [line for _, lines in runs for line in lines] == whole.splitlines(), project
         for commit, lines in runs:
             parent = db.execute("SELECT parent FROM commits WHERE id = ?", (commit,)).fetchone()[0]
             diff = next(d for d in repository.differences(db, parent, commit) if d.path == path)
-            assert set(lines) <= {line.text for _, hunk in diff.hunks for line in hunk if line.sign == "+"}
+            assert set(lines) <= {
+                line.text for _, hunk in diff.hunks for line in hunk if line.sign == "+"
+            }
 
 
 def test_a_change_of_a_file_stays_on_its_branch(visitor):
     before = visitor.text("tidepool", "main", "VERSION")
-    assert "has been changed" in visitor.sends("/p/tidepool/file/VERSION?ref=spike", content="9.9.9\r\n", message="Raise it")
+    assert "has been changed" in visitor.sends(
+        "/p/tidepool/file/VERSION?ref=spike", content="9.9.9\r\n", message="Raise it"
+    )
     assert visitor.text("tidepool", "spike", "VERSION") == "9.9.9\n"
     assert visitor.text("tidepool", "main", "VERSION") == before
     shown = visitor.sees("/p/tidepool/commits?ref=spike")
@@ -210,11 +236,21 @@ def test_a_branch_needs_a_name_of_its_own(visitor, name):
 
 
 def test_a_branch_is_made_shown_and_deleted(visitor):
-    assert "Switch branch or tag: fix/one" in visitor.sends("/p/tidepool/branches", name="fix/one", start="spike")
-    assert visitor.text("tidepool", "fix/one", "VERSION") == visitor.text("tidepool", "spike", "VERSION")
+    assert "Switch branch or tag: fix/one" in visitor.sends(
+        "/p/tidepool/branches", name="fix/one", start="spike"
+    )
+    assert visitor.text("tidepool", "fix/one", "VERSION") == visitor.text(
+        "tidepool", "spike", "VERSION"
+    )
     assert "has been deleted" in visitor.sends("/p/tidepool/branches", name="fix/one", how="delete")
     visitor.sends("/p/tidepool/branches", name="main", how="delete")
-    assert visitor.value("SELECT group_concat(name) FROM branches WHERE project_id = 1 AND name IN ('main', 'fix/one')") == "main"
+    assert (
+        visitor.value(
+            "SELECT group_concat(name) FROM branches WHERE project_id = 1 AND name IN ('main',"
+            " 'fix/one')"
+        )
+        == "main"
+    )
 
 
 def a_merge(visitor):
@@ -229,10 +265,17 @@ def test_merging_brings_the_changes_and_closes_the_issue(visitor):
     [diff, *_] = repository.differences(database, merge["base"], merge["head"])
     after = visitor.text("tidepool", merge["source"], diff.path)
     assert visitor.text("tidepool", "main", diff.path) != after
-    assert "It is merged now." in visitor.sends(f"/p/tidepool/issues/{merge['number']}", how="merged", remove="1")
+    assert "It is merged now." in visitor.sends(
+        f"/p/tidepool/issues/{merge['number']}", how="merged", remove="1"
+    )
     assert visitor.text("tidepool", "main", diff.path) == after
     assert visitor.value("SELECT state FROM issues WHERE project_id = 1 AND number = 3") == "closed"
-    assert visitor.value("SELECT count(*) FROM branches WHERE project_id = 1 AND name = ?", merge["source"]) == 0
+    assert (
+        visitor.value(
+            "SELECT count(*) FROM branches WHERE project_id = 1 AND name = ?", merge["source"]
+        )
+        == 0
+    )
     assert diff.path in visitor.sees(f"/p/tidepool/issues/{merge['number']}?tab=changes")
 
 
@@ -249,7 +292,9 @@ def test_what_both_have_changed_is_not_merged(visitor):
 def test_a_merge_request_is_opened_and_approved(visitor):
     assert "needs a title" in visitor.sends("/p/tidepool/merges/new", source="spike", title=" ")
     assert "other than main" in visitor.sends("/p/tidepool/merges/new", source="main", title="Mine")
-    shown = visitor.sends("/p/tidepool/merges/new", source="spike", title="Mine", body="See #1 and **this**")
+    shown = visitor.sends(
+        "/p/tidepool/merges/new", source="spike", title="Mine", body="See #1 and **this**"
+    )
     assert re.search(r'See <a href="/p/tidepool/issues/1">#1</a> and <strong>this</strong>', shown)
     assert "Ready to merge" in shown
     number = visitor.value("SELECT max(number) FROM issues WHERE project_id = 1")
@@ -262,14 +307,22 @@ def test_folders_and_papers_are_shown(visitor):
     assert "<h1>tidepool</h1>" in shown, "the README is rendered"
     assert "<th>Variable</th>" in shown
     assert re.search(r'href="/p/tidepool/tree/src">src</a>', shown)
-    assert re.search(r'href="/p/tidepool/file/src/exporter.py">exporter.py</a>', visitor.sees("/p/tidepool/tree/src"))
+    assert re.search(
+        r'href="/p/tidepool/file/src/exporter.py">exporter.py</a>',
+        visitor.sees("/p/tidepool/tree/src"),
+    )
     assert visitor.asks("GET", "/p/tidepool/tree/srcs").status == 404
     assert visitor.asks("GET", "/p/tidepool?ref=nowhere").status == 404
     assert "v2.1.2" in visitor.sees("/p/tidepool/tags")
 
 
 def test_what_people_write_is_shown_as_text(visitor):
-    visitor.sends("/p/tidepool/new", path="docs/x.md", content=f"{NASTY}\n\n[x](javascript:alert(1))", message=NASTY)
+    visitor.sends(
+        "/p/tidepool/new",
+        path="docs/x.md",
+        content=f"{NASTY}\n\n[x](javascript:alert(1))",
+        message=NASTY,
+    )
     visitor.sends("/p/tidepool/new", path="x.py", content=NASTY, message=NASTY)
     visitor.sends("/p/tidepool/issues/3", how="comment", body=NASTY)
     pages = (
@@ -279,7 +332,12 @@ def test_what_people_write_is_shown_as_text(visitor):
         "/p/tidepool/blame/docs/x.md",
         "/p/tidepool/issues/3",
     )
-    for path in (*pages, "/p/tidepool", "/p/tidepool/commits", f"/search?q={urllib.parse.quote(NASTY)}"):
+    for path in (
+        *pages,
+        "/p/tidepool",
+        "/p/tidepool/commits",
+        f"/search?q={urllib.parse.quote(NASTY)}",
+    ):
         shown = visitor.sees(path)
         assert "&lt;script&gt;alert(1)" in shown, path
         assert NASTY not in shown, path
@@ -311,7 +369,10 @@ def test_the_script_opens_menus_proposes_and_complains():
         assert "link 'prototype'" not in shown
         assert "link 'spike'" not in shows("click", "Create new…", "button")
         assert f"link '{NASTY} · tidepool'" not in shows("click", "New issue here", "link")
-        assert re.search(r"alert ''.*\n\t*\[\d+\] StaticText 'An issue needs a title.'", shows("click", "Open issue", "button"))
+        assert re.search(
+            r"alert ''.*\n\t*\[\d+\] StaticText 'An issue needs a title.'",
+            shows("click", "Open issue", "button"),
+        )
         shows("type", "Title", "textbox", f" [{NASTY}] [0]")
         shows("click", "Open issue", "button")
         assert f"link '{NASTY} · tidepool'" in shows("type", "Search", "searchbox", " [<scr] [0]")

@@ -49,7 +49,9 @@ def test_sites_are_served_until_they_are_interrupted():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background would ignore it
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # a job in the background would ignore it
     )
     rows = []
     for line in served.stdout:
@@ -57,7 +59,13 @@ def test_sites_are_served_until_they_are_interrupted():
         rows += [cells] if len(cells) == 4 else []
         if line.startswith("└"):
             break
-    assert [row[0] for row in rows] == ["Harbor Supply", "Harbor Supply Admin", "Commonplace", "Forgeline", "Wayfinder"]
+    assert [row[0] for row in rows] == [
+        "Harbor Supply",
+        "Harbor Supply Admin",
+        "Commonplace",
+        "Forgeline",
+        "Wayfinder",
+    ]
     for title, address, user, password in rows:
         assert title in urllib.request.urlopen(address).read().decode()
         assert user

@@ -12,7 +12,11 @@ from agentgym_envs.envs.web.proxy import Reply
 
 
 def notes(text):
-    return [line for line in text.splitlines() if line.startswith(("BLOCKED", "DOWNLOAD", "DIALOG", "ERROR"))]
+    return [
+        line
+        for line in text.splitlines()
+        if line.startswith(("BLOCKED", "DOWNLOAD", "DIALOG", "ERROR"))
+    ]
 
 
 SCHEMES = ("mailto:a@b.test?body=words", "tel:123", "vscode://file/x")
@@ -20,11 +24,16 @@ EXTERNAL = {
     "click": "<a href='{}'>go</a>",
     "new tab": "<a href='{}' target=_blank>go</a>",
     "script": "<button onclick=\"location = '{}'\">go</button>",
-    "frame": "<button onclick=\"document.body.append(Object.assign(document.createElement('iframe'), {{src: '{}'}}))\">go</button>",
+    "frame": (
+        "<button onclick=\"document.body.append(Object.assign(document.createElement('iframe'),"
+        " {{src: '{}'}}))\">go</button>"
+    ),
     "form": "<form action='{}' method=post><button>go</button></form>",
     "window": "<button onclick=\"window.open('{}')\">go</button>",
     "redirect": "<a href=/away>go</a>",
-    "frame's redirect": "<button onclick=\"document.body.innerHTML += '<iframe src=/away></iframe>'\">go</button>",
+    "frame's redirect": (
+        "<button onclick=\"document.body.innerHTML += '<iframe src=/away></iframe>'\">go</button>"
+    ),
     "refresh": "<a href=/refresh>go</a>",
 }
 
@@ -33,7 +42,16 @@ EXTERNAL = {
 def programs(tmp_path_factory):
     """A folder with programs of a desktop that write down how they were called."""
     folder = tmp_path_factory.mktemp("programs")
-    for name in ("xdg-open", "xdg-email", "xdg-settings", "gio", "kde-open", "exo-open", "sensible-browser", "x-www-browser"):
+    for name in (
+        "xdg-open",
+        "xdg-email",
+        "xdg-settings",
+        "gio",
+        "kde-open",
+        "exo-open",
+        "sensible-browser",
+        "x-www-browser",
+    ):
         (folder / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {folder}/called\n')
         (folder / name).chmod(0o755)
     return folder
@@ -46,7 +64,9 @@ def test_no_scheme_starts_a_program(alone, make, monkeypatch, programs):
     for scheme in SCHEMES:
         kind = scheme.partition(":")[0] + ":"
         away = {"/away": Reply(302, {"Location": scheme}, b"")}
-        refresh = {"/refresh": f"<button>kept</button><meta http-equiv=refresh content='0; url={scheme}'>"}
+        refresh = {
+            "/refresh": f"<button>kept</button><meta http-equiv=refresh content='0; url={scheme}'>"
+        }
         for way, page in EXTERNAL.items():
             env.pages = {"/": page.format(scheme), **away, **refresh}
             env.reset(seed=1)
@@ -64,14 +84,19 @@ def test_no_scheme_starts_a_program(alone, make, monkeypatch, programs):
 def test_a_blocked_link_says_so(make, outside):
     env = make(
         {
-            "/": f"<a href={outside}/link>leave</a><a href={outside}/new target=_blank>open</a><a href=/away>away</a>"
-            f"<a href=https://safe.test/x>safe</a><img src={outside}/image.png>",
+            "/": (
+                f"<a href={outside}/link>leave</a><a href={outside}/new target=_blank>open</a><a"
+                " href=/away>away</a><a href=https://safe.test/x>safe</a><img"
+                f" src={outside}/image.png>"
+            ),
             "/away": Reply(302, {"Location": f"{outside}/redirected"}, b""),
         }
     )
     assert notes(env.reset(seed=1)[0]) == [], "a picture is no action's effect"
     assert notes(click(env, "leave")[0]) == [f"BLOCKED: {outside}/link is not part of this task"]
-    assert notes(click(env, "away")[0]) == [f"BLOCKED: {outside}/redirected is not part of this task"]
+    assert notes(click(env, "away")[0]) == [
+        f"BLOCKED: {outside}/redirected is not part of this task"
+    ]
     assert notes(env.step("scroll [down]")[0]) == []
     assert notes(click(env, "open")[0]) == [f"BLOCKED: {outside}/new is not part of this task"]
     env.reset(seed=1)
@@ -82,7 +107,10 @@ def test_a_blocked_link_says_so(make, outside):
 
 def test_the_count_is_of_different_addresses(make, outside):
     """A browser repeats and opens connections as it likes."""
-    ask = f"for (let i = 0; i < 5; i++) {{ fetch('{outside}/one').catch(() => 0); fetch('https://safe.test/').catch(() => 0) }}"
+    ask = (
+        f"for (let i = 0; i < 5; i++) {{ fetch('{outside}/one').catch(() => 0);"
+        " fetch('https://safe.test/').catch(() => 0) }"
+    )
     env = make(f"<h1>x</h1><script>{ask}; fetch('{outside}/two').catch(() => 0)</script>")
     env.reset(seed=1)
     *_, info = env.step("scroll [down]")
@@ -93,7 +121,10 @@ def test_downloads_are_kept_and_listed(make):
     csv = {"content-type": "text/csv", "content-disposition": "attachment; filename=report.csv"}
     env = make(
         {
-            "/": "<a href=/report>report</a><a href='data:text/plain,hello' download='../../note.txt'>note</a>",
+            "/": (
+                "<a href=/report>report</a><a href='data:text/plain,hello'"
+                " download='../../note.txt'>note</a>"
+            ),
             "/report": Reply(200, csv, b"a,b\n1,2\n"),
         }
     )
@@ -144,7 +175,10 @@ def test_a_dialog_between_two_actions_is_shown(make):
     assert notes(env.step("scroll [down]")[0]) == []
 
 
-@pytest.mark.parametrize(("name", "kept"), [("a/b.txt", "b.txt"), ("..", "download"), ("c:\\d\\e.txt", "e.txt"), ("", "download")])
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("a/b.txt", "b.txt"), ("..", "download"), ("c:\\d\\e.txt", "e.txt"), ("", "download")],
+)
 def test_a_download_gets_a_name_within_the_folder(tmp_path, name, kept):
     found = Effects(tmp_path)
     (tmp_path / "1").write_text("x")

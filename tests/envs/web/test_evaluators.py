@@ -50,7 +50,9 @@ def judge(question, intent, reference, answer):
 
 
 def answer_fits(said, judge=None, note=NOTE, **wanted):
-    return evaluate(task(["string_match"], reference_answers=wanted, string_note=note), said, scene(judge=judge))
+    return evaluate(
+        task(["string_match"], reference_answers=wanted, string_note=note), said, scene(judge=judge)
+    )
 
 
 @pytest.mark.parametrize(("wanted", "said", "fits"), ANSWERS)
@@ -65,7 +67,9 @@ def test_where_answers_fit_otherwise(wanted, said, theirs, ours):
 
 @pytest.mark.parametrize(("reference", "url", "fits"), ADDRESSES)
 def test_addresses_fit_as_upstream_has_it(reference, url, fits):
-    assert evaluate(task(["url_match"], reference_url=reference), "", scene(Page(url))).success is fits
+    assert (
+        evaluate(task(["url_match"], reference_url=reference), "", scene(Page(url))).success is fits
+    )
 
 
 @pytest.mark.parametrize(("found", "wanted", "fits"), CONTENTS)
@@ -97,9 +101,15 @@ def test_the_judge_is_told_what_it_is_asked():
 
 
 def test_without_a_judge_the_words_are_compared():
-    assert answer_fits("There is no such product, I fear.", fuzzy_match="N/A") == (True, "normalised match")
+    assert answer_fits("There is no such product, I fear.", fuzzy_match="N/A") == (
+        True,
+        "normalised match",
+    )
     assert answer_fits("42", fuzzy_match="N/A") == (False, "normalised match")
-    assert answer_fits("It takes about an hour, by car.", fuzzy_match=["hour by car"]) == (True, "normalised match")
+    assert answer_fits("It takes about an hour, by car.", fuzzy_match=["hour by car"]) == (
+        True,
+        "normalised match",
+    )
     assert answer_fits("two hours", fuzzy_match=["an hour"]) == (False, "normalised match")
     assert normalised("The Blue-Door", "a bluedoor!")
 
@@ -118,19 +128,34 @@ def test_our_sites_ask_for_exact_addresses(reference, url, fits):
     assert evaluate(spec, "", scene(Page(url))).success is fits
 
 
-def program(locator="", url="last", page=None, tab=None, query=None, helpers=None, prep_actions=(), **wanted):
-    target = {"url": url, "locator": locator, "required_contents": wanted, "prep_actions": prep_actions}
+def program(
+    locator="", url="last", page=None, tab=None, query=None, helpers=None, prep_actions=(), **wanted
+):
+    target = {
+        "url": url,
+        "locator": locator,
+        "required_contents": wanted,
+        "prep_actions": prep_actions,
+    }
     seen = scene(page, tab, query=query, helpers=helpers or {})
     return evaluate(task(["program_html"], program_html=[target]), "", seen).success
 
 
 def html(**changes):
-    return task(["program_html"], program_html=[{"url": "last", "locator": "", "required_contents": {"exact_match": ""}} | changes])
+    return task(
+        ["program_html"],
+        program_html=[
+            {"url": "last", "locator": "", "required_contents": {"exact_match": ""}} | changes
+        ],
+    )
 
 
 def test_an_address_is_loaded_in_another_tab_even_if_it_is_shown():
     """What the agent typed and did not save is on its page, and on no other."""
-    shown, saved = Page("http://s.test/profile", {"http://s.test/profile": "Ann"}), Page("", {"http://s.test/profile": "Bob"})
+    shown, saved = (
+        Page("http://s.test/profile", {"http://s.test/profile": "Ann"}),
+        Page("", {"http://s.test/profile": "Bob"}),
+    )
     assert program(page=shown, must_include=["Ann"])
     assert program(url="http://s.test/profile", page=shown, tab=saved, must_include=["Bob"])
     assert not program(url="http://s.test/profile", page=shown, tab=saved, must_include=["Ann"])
@@ -139,25 +164,49 @@ def test_an_address_is_loaded_in_another_tab_even_if_it_is_shown():
 
 def test_the_last_page_is_the_agents_whatever_was_looked_at_before():
     targets = [
-        {"url": "http://s.test/other", "locator": "", "required_contents": {"must_include": ["other"]}},
+        {
+            "url": "http://s.test/other",
+            "locator": "",
+            "required_contents": {"must_include": ["other"]},
+        },
         {"url": "last", "locator": "", "required_contents": {"must_include": ["mine"]}},
     ]
-    seen = scene(Page("http://s.test/", {"http://s.test/": "mine"}), Page("", {"http://s.test/other": "other"}))
+    seen = scene(
+        Page("http://s.test/", {"http://s.test/": "mine"}),
+        Page("", {"http://s.test/other": "other"}),
+    )
     assert evaluate(task(["program_html"], program_html=targets), "", seen).success
 
 
 def test_databases_and_helpers_are_asked():
-    assert program("sql:shop:SELECT 1", query=lambda sql: {"shop:SELECT 1": "1"}[sql], exact_match="1")
+    assert program(
+        "sql:shop:SELECT 1", query=lambda sql: {"shop:SELECT 1": "1"}[sql], exact_match="1"
+    )
     helpers = {"double": lambda text, page: text * 2 + page.url, "latest": lambda url: url + "7"}
-    assert program("func:double('ab', __page__)", helpers=helpers, exact_match="ababhttp://shop.test/")
+    assert program(
+        "func:double('ab', __page__)", helpers=helpers, exact_match="ababhttp://shop.test/"
+    )
     tab = Page("", {"http://shop.test/7": "order"})
-    assert program(url="func:latest('__last_url__')", tab=tab, helpers=helpers, must_include=["order"])
-    assert program("func:double('', __page__)", url="http://s.test/x", tab=tab, helpers=helpers, exact_match="http://s.test/x")
+    assert program(
+        url="func:latest('__last_url__')", tab=tab, helpers=helpers, must_include=["order"]
+    )
+    assert program(
+        "func:double('', __page__)",
+        url="http://s.test/x",
+        tab=tab,
+        helpers=helpers,
+        exact_match="http://s.test/x",
+    )
 
 
 def test_a_preparation_that_fails_ends_the_preparations_only():
     page = Page(found={"open()": Error("no such button"), "document.title": "Done"})
-    assert program("document.title", page=page, prep_actions=["first()", "open()", "never()"], exact_match="Done")
+    assert program(
+        "document.title",
+        page=page,
+        prep_actions=["first()", "open()", "never()"],
+        exact_match="Done",
+    )
     assert page.ran == ["first()", "open()", "document.title"]
 
 
@@ -179,20 +228,56 @@ def test_all_evaluators_must_agree():
     ("spec", "message"),
     [
         (task(["guess"]), "unknown evaluator 'guess'"),
-        (task(["string_match"], reference_answers={"rhymes_with": "x"}), "unknown answer check 'rhymes_with'"),
-        (task(["string_match"], reference_answers={"ua_match": "x"}), "unknown answer check 'ua_match'"),
-        (task(["string_match"], reference_answers={"must_include": "x"}), "must_include must be a list, not 'x'"),
-        (task(["string_match"], reference_answers={"fuzzy_match": "x"}), "fuzzy_match must be a list, not 'x'"),
-        (task(["program_html"], program_html=[{"url": "last", "locator": "sql:x", "required_contents": {}}]), "needs a database"),
+        (
+            task(["string_match"], reference_answers={"rhymes_with": "x"}),
+            "unknown answer check 'rhymes_with'",
+        ),
+        (
+            task(["string_match"], reference_answers={"ua_match": "x"}),
+            "unknown answer check 'ua_match'",
+        ),
+        (
+            task(["string_match"], reference_answers={"must_include": "x"}),
+            "must_include must be a list, not 'x'",
+        ),
+        (
+            task(["string_match"], reference_answers={"fuzzy_match": "x"}),
+            "fuzzy_match must be a list, not 'x'",
+        ),
+        (
+            task(
+                ["program_html"],
+                program_html=[{"url": "last", "locator": "sql:x", "required_contents": {}}],
+            ),
+            "needs a database",
+        ),
         (task(["url_match"], reference_url="a", url_note="maybe"), "unknown url_note 'maybe'"),
-        (task(["url_match"], reference_url="http://[x"), r"reference_url='http://\[x' is not an address"),
+        (
+            task(["url_match"], reference_url="http://[x"),
+            r"reference_url='http://\[x' is not an address",
+        ),
         (task(["url_match"], reference_url=None), "reference_url must hold texts, not None"),
-        (task(["string_match"], reference_answers=None), "string_match needs reference_answers, not None"),
-        (task(["string_match"], reference_answers={"exact_match": 5}), "exact_match must hold texts, not 5"),
-        (task(["string_match"], reference_answers={"must_include": ["a", 5]}), "must_include must hold texts, not 5"),
-        (task(["string_match"], reference_answers={"fuzzy_match": "N/A"}), "string_note, .* must hold texts, not None"),
+        (
+            task(["string_match"], reference_answers=None),
+            "string_match needs reference_answers, not None",
+        ),
+        (
+            task(["string_match"], reference_answers={"exact_match": 5}),
+            "exact_match must hold texts, not 5",
+        ),
+        (
+            task(["string_match"], reference_answers={"must_include": ["a", 5]}),
+            "must_include must hold texts, not 5",
+        ),
+        (
+            task(["string_match"], reference_answers={"fuzzy_match": "N/A"}),
+            "string_note, .* must hold texts, not None",
+        ),
         (html(required_contents={"must_include": "abc"}), "must_include must be a list, not 'abc'"),
-        (html(required_contents={"exact_match": ["a"]}), r"exact_match must hold texts, not \['a'\]"),
+        (
+            html(required_contents={"exact_match": ["a"]}),
+            r"exact_match must hold texts, not \['a'\]",
+        ),
         (html(required_contents={"fuzzy_match": "a"}), r"unknown content check \['fuzzy_match'\]"),
         (html(locator=" document.title"), "unknown locator ' document.title'"),
         (html(url="funcs"), "'funcs' calls none of"),
@@ -213,12 +298,23 @@ def test_unknown_checks_are_errors_whatever_the_agent_did(spec, message):
 
 @pytest.mark.parametrize(
     "text",
-    ["func:double('a') + 'b'", "func:double('a').upper()", "func:double(1 + 1)", "func:double(__page__.url)", "func:double("],
+    [
+        "func:double('a') + 'b'",
+        "func:double('a').upper()",
+        "func:double(1 + 1)",
+        "func:double(__page__.url)",
+        "func:double(",
+    ],
 )
 def test_functions_are_one_call_with_plain_values(text):
     helpers = {"double": lambda text: text * 2}
     assert program("func:double(text='ab')", helpers=helpers, exact_match="abab")
-    for spec in ({"locator": text}, {"url": text}, {"locator": "func:double('a', 'b')"}, {"url": "func:double(__page__)"}):
+    for spec in (
+        {"locator": text},
+        {"url": text},
+        {"locator": "func:double('a', 'b')"},
+        {"url": "func:double(__page__)"},
+    ):
         with pytest.raises(TaskError, match="calls none of double"):
             program(**spec, helpers=helpers, exact_match="x")
 
@@ -226,15 +322,34 @@ def test_functions_are_one_call_with_plain_values(text):
 def test_the_agents_address_is_a_text_whatever_stands_in_it():
     """WebArena puts it between the quotes of a Python text, which an apostrophe ends."""
     page, tab = Page("http://s.test/it's'+x(1)"), Page("", {"http://s.test/it's'+x(1)": "order"})
-    assert program(url="func:same('__last_url__')", page=page, tab=tab, helpers={"same": str.strip}, must_include=["order"])
-    assert program("func:same('__last_url__')", page=page, helpers={"same": str.strip}, exact_match="__last_url__")
+    assert program(
+        url="func:same('__last_url__')",
+        page=page,
+        tab=tab,
+        helpers={"same": str.strip},
+        must_include=["order"],
+    )
+    assert program(
+        "func:same('__last_url__')",
+        page=page,
+        helpers={"same": str.strip},
+        exact_match="__last_url__",
+    )
 
 
 def test_preparations_may_be_missing():
-    assert program("document.title", page=Page(found={"document.title": "x"}), prep_actions=None, exact_match="x")
+    assert program(
+        "document.title",
+        page=Page(found={"document.title": "x"}),
+        prep_actions=None,
+        exact_match="x",
+    )
 
 
-@pytest.mark.parametrize("locator", ["func:__import__('os').system('x')", "func:missing()", "window.alert(1)", "sql:shop:SELECT 1"])
+@pytest.mark.parametrize(
+    "locator",
+    ["func:__import__('os').system('x')", "func:missing()", "window.alert(1)", "sql:shop:SELECT 1"],
+)
 def test_locators_run_nothing_else(locator):
     with pytest.raises(TaskError, match=r"calls none of|unknown locator|needs a database"):
         program(locator, exact_match="x")

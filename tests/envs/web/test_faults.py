@@ -19,7 +19,10 @@ pytestmark = pytest.mark.timeout(180)
 
 @pytest.mark.parametrize("hang", ["while (true) {}", "while (true) alert(1)"])
 def test_a_page_that_loops_for_ever_ends_its_episode_and_no_other(make, hang):
-    env, neighbour = make(f"<button onclick='{hang}'>hang</button>", timeout=3), make("<h1>calm</h1><a href=#x>on</a>")
+    env, neighbour = (
+        make(f"<button onclick='{hang}'>hang</button>", timeout=3),
+        make("<h1>calm</h1><a href=#x>on</a>"),
+    )
     neighbour.reset(seed=1)
     env.reset(seed=1)
     start = time.monotonic()
@@ -35,8 +38,14 @@ def test_a_page_that_loops_for_ever_ends_its_episode_and_no_other(make, hang):
 
 FLOODS = {
     "a script": ("for (let i = 0; i < 15; i++) window.open('/')", 11),
-    "a script that writes them": ("for (let i = 0; i < 15; i++) window.open('').document.write('x')", 11),
-    "a script that they cannot reach": ("for (let i = 0; i < 15; i++) window.open('/', '', 'noopener')", 11),
+    "a script that writes them": (
+        "for (let i = 0; i < 15; i++) window.open('').document.write('x')",
+        11,
+    ),
+    "a script that they cannot reach": (
+        "for (let i = 0; i < 15; i++) window.open('/', '', 'noopener')",
+        11,
+    ),
     "each other": ("window.open('/more')", 1),
 }
 """What opens tabs → how, and how many of them at least are too many where five are allowed."""
@@ -46,11 +55,21 @@ def alive(env):
     """Counts the pages of the agent's context, but for the one that copies and pastes."""
     session = env.session
     hidden = {session._copier.target.id} if session._copier else set()
-    return len([t for t in session.chromium.targets.values() if t.context == session._id and t.id not in hidden])
+    return len(
+        [
+            t
+            for t in session.chromium.targets.values()
+            if t.context == session._id and t.id not in hidden
+        ]
+    )
 
 
 @pytest.mark.parametrize(
-    "opener", [pytest.param(o, marks=[pytest.mark.full] * (o not in ("a script", "each other"))) for o in FLOODS]
+    "opener",
+    [
+        pytest.param(o, marks=[pytest.mark.full] * (o not in ("a script", "each other")))
+        for o in FLOODS
+    ],
 )
 def test_a_flood_of_tabs_is_stopped(make, monkeypatch, opener):
     monkeypatch.setattr(sessions, "TABS", 5)
@@ -128,25 +147,36 @@ def test_close_leaves_no_process(alone, make):
     env.close()
     assert psutil.pid_exists(pid)
     other.close()
-    left = [p for p in psutil.Process().children(recursive=True) if p.pid not in before and p.status() != psutil.STATUS_ZOMBIE]
+    left = [
+        p
+        for p in psutil.Process().children(recursive=True)
+        if p.pid not in before and p.status() != psutil.STATUS_ZOMBIE
+    ]
     assert left == []
 
 
 @pytest.mark.browser
 def test_no_browser_outlives_a_killed_parent(tmp_path):
     code = (
-        "import sys, time; sys.path.insert(0, sys.argv[1]); from pages import PagesEnv\n"
-        "env = PagesEnv({'/': '<p>a'}); env.reset(seed=1); print(env.session.chromium.pid, flush=True); time.sleep(60)"
+        "import sys, time; sys.path.insert(0, sys.argv[1]); from pages import PagesEnv\nenv ="
+        " PagesEnv({'/': '<p>a'}); env.reset(seed=1); print(env.session.chromium.pid, flush=True);"
+        " time.sleep(60)"
     )
     support = os.path.join(os.path.dirname(__file__), "../../support")
-    parent = subprocess.Popen([sys.executable, "-c", code, support], stdout=subprocess.PIPE, text=True)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code, support], stdout=subprocess.PIPE, text=True
+    )
     pid = int(parent.stdout.readline())
     assert psutil.pid_exists(pid)
     parent.kill()
     parent.wait()
     parent.stdout.close()
     deadline = time.monotonic() + 20
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline:
+    while (
+        psutil.pid_exists(pid)
+        and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.3)
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
@@ -156,14 +186,19 @@ def test_memory_and_processes_do_not_grow(make):
     env = make("<h1>a</h1><a href=/>again</a>")
 
     def size():
-        return sum(p.memory_info().rss for p in psutil.Process(env.session.chromium.pid).children(recursive=True))
+        return sum(
+            p.memory_info().rss
+            for p in psutil.Process(env.session.chromium.pid).children(recursive=True)
+        )
 
     counts = []
     for episode in range(25):
         env.reset(seed=episode)
         click(env, "again")
         if episode in (9, 24):
-            counts.append((size(), len(psutil.Process(env.session.chromium.pid).children(recursive=True))))
+            counts.append(
+                (size(), len(psutil.Process(env.session.chromium.pid).children(recursive=True)))
+            )
     (before, processes), (after, processes_after) = counts
     assert after < 1.25 * before + 20e6
     assert processes_after <= processes + 1

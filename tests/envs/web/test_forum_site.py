@@ -39,7 +39,11 @@ def asked(host, path):
 
 
 def sent(host, path, accept="text/html", **form):
-    headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie(host), "accept": accept}
+    headers = {
+        "content-type": "application/x-www-form-urlencoded",
+        "cookie": cookie(host),
+        "accept": accept,
+    }
     return host.serve(Request("POST", FORUM + path, headers, urllib.parse.urlencode(form).encode()))
 
 
@@ -72,11 +76,23 @@ def test_texts_are_about_their_subject_and_have_no_blanks(db):
         topic = known_titles(places[post["community_id"]])[post["title"]]
         lore = LORE[topic.community]
         subject, parent = lore.subjects[topic.subject], comments.get(comment["parent_id"])
-        marks = [*subject.tips, *subject.troubles, subject.measure, topic.subject, lore.shop, lore.doer, *(g[0] for g in lore.gear)]
+        marks = [
+            *subject.tips,
+            *subject.troubles,
+            subject.measure,
+            topic.subject,
+            lore.shop,
+            lore.doer,
+            *(g[0] for g in lore.gear),
+        ]
         marks += [names[parent["author_id"]]] if parent else []
         vague += not any(m.lower() in comment["body"].lower() for m in marks)
     assert vague < 0.1 * len(comments)
-    assert not [r for r in (*posts.values(), *comments.values()) if re.search(r"[{}]|\ba [aeiou]\w+ (scoop|therm)", r["body"])]
+    assert not [
+        r
+        for r in (*posts.values(), *comments.values())
+        if re.search(r"[{}]|\ba [aeiou]\w+ (scoop|therm)", r["body"])
+    ]
 
 
 def test_what_tasks_ask_for_is_said(db):
@@ -91,14 +107,16 @@ def test_what_tasks_ask_for_is_said(db):
 
 def test_a_price_is_that_of_the_thing_that_was_asked_for(db):
     pairs = db.execute(
-        "SELECT q.value AS gear, f.value AS price, k.body, c.name FROM facts q JOIN comments k ON k.parent_id = q.comment_id"
-        " JOIN facts f ON f.comment_id = k.id AND f.name = 'price'"
-        " JOIN posts p ON p.id = k.post_id JOIN communities c ON c.id = community_id"
-        " WHERE q.name = 'asks'"
+        "SELECT q.value AS gear, f.value AS price, k.body, c.name FROM facts q JOIN comments k ON"
+        " k.parent_id = q.comment_id JOIN facts f ON f.comment_id = k.id AND f.name = 'price' JOIN"
+        " posts p ON p.id = k.post_id JOIN communities c ON c.id = community_id WHERE q.name ="
+        " 'asks'"
     ).fetchall()
     assert len(pairs) > 50
     for pair in pairs:
-        low, high = next((low, high) for name, low, high in LORE[pair["name"]].gear if name == pair["gear"])
+        low, high = next(
+            (low, high) for name, low, high in LORE[pair["name"]].gear if name == pair["gear"]
+        )
         assert low <= int(pair["price"][1:]) <= high
         others = [name for name, _, _ in LORE[pair["name"]].gear if name != pair["gear"]]
         assert not any(name in pair["body"] for name in others)
@@ -113,7 +131,11 @@ def test_the_snapshot_is_small_and_always_the_same():
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_list_is_sorted_and_narrowed_to_a_flair(host, db, order):
-    shown = [t for n in (1, 2) for t in titles(asked(host, f"/c/linux?sort={order}&flair=Question&page={n}"))]
+    shown = [
+        t
+        for n in (1, 2)
+        for t in titles(asked(host, f"/c/linux?sort={order}&flair=Question&page={n}"))
+    ]
     sql = (
         "SELECT p.*, score + downs AS ups FROM posts p JOIN communities c ON c.id = community_id"
         " WHERE c.name = 'linux' AND flair = 'Question'"
@@ -123,12 +145,17 @@ def test_a_list_is_sorted_and_narrowed_to_a_flair(host, db, order):
         "new": lambda p: p["written"],
         "top": lambda p: p["score"],
         "talk": lambda p: p["comments"],
-        "controversial": lambda p: (p["ups"] + p["downs"]) * min(p["ups"], p["downs"]) / max(p["ups"], p["downs"], 1),
+        "controversial": lambda p: (
+            (p["ups"] + p["downs"]) * min(p["ups"], p["downs"]) / max(p["ups"], p["downs"], 1)
+        ),
     }
     assert sorted(shown) == sorted(p["title"] for p in found)
     assert 15 < len(found) <= 30
     if order in keys:
-        assert shown == [p["title"] for p in sorted(found, key=lambda p: (keys[order](p), -p["id"]), reverse=True)]
+        assert shown == [
+            p["title"]
+            for p in sorted(found, key=lambda p: (keys[order](p), -p["id"]), reverse=True)
+        ]
     if order == "old":
         assert shown == [p["title"] for p in sorted(found, key=lambda p: p["written"])]
     if order == "hot":
@@ -136,16 +163,31 @@ def test_a_list_is_sorted_and_narrowed_to_a_flair(host, db, order):
 
 
 def test_a_list_is_narrowed_to_a_range_of_time(host, db):
-    for time, since in (("day", "2026-06-14"), ("month", "2026-05-15"), ("quarter", "2026-03-15"), ("", "2000-01-01")):
-        sql = "SELECT count(*) FROM posts p JOIN communities c ON c.id = community_id WHERE c.name = 'linux' AND written >= ?"
+    for time, since in (
+        ("day", "2026-06-14"),
+        ("month", "2026-05-15"),
+        ("quarter", "2026-03-15"),
+        ("", "2000-01-01"),
+    ):
+        sql = (
+            "SELECT count(*) FROM posts p JOIN communities c ON c.id = community_id WHERE c.name ="
+            " 'linux' AND written >= ?"
+        )
         count = db.execute(sql, (f"{since} 12:00",)).fetchone()[0]
-        assert f"{count} post{'' if count == 1 else 's'}, page" in asked(host, f"/c/linux?time={time}")
+        assert f"{count} post{'' if count == 1 else 's'}, page" in asked(
+            host, f"/c/linux?time={time}"
+        )
 
 
 def test_a_vote_counts_with_and_without_a_script(host):
-    before = host.database("forum").execute("SELECT score, downs FROM posts WHERE id = 7").fetchone()
+    before = (
+        host.database("forum").execute("SELECT score, downs FROM posts WHERE id = 7").fetchone()
+    )
     told = sent(host, "/post/7/vote", "application/json", how="down")
-    assert (told.status, told.body) == (200, f'{{"score":{before["score"] - 1},"vote":-1}}\n'.encode())
+    assert (told.status, told.body) == (
+        200,
+        f'{{"score":{before["score"] - 1},"vote":-1}}\n'.encode(),
+    )
     plain = sent(host, "/post/7/vote", how="up", back="/c/bread?sort=top")
     assert (plain.status, plain.headers["Location"]) == (302, "/c/bread?sort=top")
     now = host.database("forum").execute("SELECT score, downs FROM posts WHERE id = 7").fetchone()
@@ -167,10 +209,14 @@ def test_what_is_saved_is_listed(host):
 
 def test_an_answer_belongs_to_a_comment_of_its_post(host):
     db = host.database("forum")
-    here, there = (db.execute("SELECT id FROM comments WHERE post_id = ?", (p,)).fetchone()[0] for p in (7, 2))
+    here, there = (
+        db.execute("SELECT id FROM comments WHERE post_id = ?", (p,)).fetchone()[0] for p in (7, 2)
+    )
     sent(host, "/post/7/comment", body="an answer", parent=here)
     sent(host, "/post/7/comment", body="not an answer", parent=there)
-    mine = db.execute("SELECT body, parent_id FROM comments WHERE author_id = ? ORDER BY id", (ME,)).fetchall()
+    mine = db.execute(
+        "SELECT body, parent_id FROM comments WHERE author_id = ? ORDER BY id", (ME,)
+    ).fetchall()
     assert [tuple(r) for r in mine] == [("an answer", here), ("not an answer", None)]
     assert f"comment-{here}" in asked(host, f"/post/7?reply={here}")
     assert "Post reply" in asked(host, f"/post/7?reply={here}")
@@ -181,7 +227,9 @@ def test_only_flairs_of_the_community_and_only_moderators(host):
     own, alien = LORE["coffee"].flairs[0], LORE["bread"].flairs[0]
     for flair in (own, alien):
         sent(host, "/submit", community="coffee", title=f"With {flair}", body="x", flair=flair)
-    assert [r[0] for r in db.execute("SELECT flair FROM posts WHERE title LIKE 'With %' ORDER BY id")] == [own, ""]
+    assert [
+        r[0] for r in db.execute("SELECT flair FROM posts WHERE title LIKE 'With %' ORDER BY id")
+    ] == [own, ""]
     for community in (MINE[0], "bread"):
         sent(host, f"/c/{community}/wiki/gear/edit", title="Gear", body="**all new**")
     assert "<strong>all new</strong>" in asked(host, f"/c/{MINE[0]}/wiki/gear")
@@ -216,8 +264,14 @@ def test_a_search_may_look_into_texts(host):
 
 
 def test_pages_of_a_person(host):
-    name, key = host.database("forum").execute("SELECT name, id FROM people WHERE id = 5").fetchone()
-    count = host.database("forum").execute("SELECT count(*) FROM comments WHERE author_id = ?", (key,)).fetchone()[0]
+    name, key = (
+        host.database("forum").execute("SELECT name, id FROM people WHERE id = 5").fetchone()
+    )
+    count = (
+        host.database("forum")
+        .execute("SELECT count(*) FROM comments WHERE author_id = ?", (key,))
+        .fetchone()[0]
+    )
     assert f"{count} comments" in asked(host, f"/u/{name}/comments")
     assert "Sort by" in asked(host, f"/u/{name}/posts")
     assert "/saved" in asked(host, "/me").partition("</header>")[2]
@@ -254,13 +308,21 @@ def test_the_script_votes_folds_suggests_previews_and_checks(env):
     shown = done(env, "type", "Filter communities", "searchbox", " [mus] [0]")
     assert find(shown, "c/music", role="link")
     shown = done(env, "type", "Search", "searchbox", " [hand grind] [0]")
-    suggested = next(e.name for e in (find(shown, role="link", nth=n) for n in range(40)) if "hand grinders" in e.name)
+    suggested = next(
+        e.name
+        for e in (find(shown, role="link", nth=n) for n in range(40))
+        if "hand grinders" in e.name
+    )
     shown = done(env, "click", suggested, "link")
     assert find(shown, suggested, role="heading")
 
-    key = query("SELECT post_id FROM comments WHERE score >= 0 AND parent_id IS NULL AND post_id > 40").fetchone()[0]
+    key = query(
+        "SELECT post_id FROM comments WHERE score >= 0 AND parent_id IS NULL AND post_id > 40"
+    ).fetchone()[0]
     comment = query(
-        "SELECT k.*, name FROM comments k JOIN people a ON a.id = author_id WHERE post_id = ? ORDER BY score DESC", (key,)
+        "SELECT k.*, name FROM comments k JOIN people a ON a.id = author_id WHERE post_id = ? ORDER"
+        " BY score DESC",
+        (key,),
     ).fetchone()
     shown = env.step(f"goto [{FORUM}/post/{key}]")[0]
     said = comment["body"].split(".")[0].strip("*")
@@ -274,6 +336,6 @@ def test_the_script_votes_folds_suggests_previews_and_checks(env):
     assert "A comment needs some text." not in shown
     assert find(shown, "Well", role="heading", after="Preview")
     done(env, "click", "Post reply", "button")
-    assert [tuple(r) for r in query("SELECT body, parent_id FROM comments WHERE author_id = ?", (ME,))] == [
-        ("# Well", comment["id"])
-    ]
+    assert [
+        tuple(r) for r in query("SELECT body, parent_id FROM comments WHERE author_id = ?", (ME,))
+    ] == [("# Well", comment["id"])]

@@ -9,7 +9,10 @@ from agentgym_envs.errors import MissingBrowser
 
 DOWNLOAD = [sys.executable, "-m", "playwright", "install", "chromium"]
 LIBRARIES = [sys.executable, "-m", "playwright", "install-deps", "chromium"]
-APT = [["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]]
+APT = [
+    ["apt-get", "update"],
+    ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"],
+]
 
 
 @pytest.fixture

@@ -98,7 +98,10 @@ def node(key, role, name="", children=(), **more):
 
 
 def test_the_tree_is_written_as_webarena_writes_it():
-    checked = [{"name": "checked", "value": {"value": "true"}}, {"name": "focusable", "value": {"value": True}}]
+    checked = [
+        {"name": "checked", "value": {"value": "true"}},
+        {"name": "focusable", "value": {"value": True}},
+    ]
     nodes = [
         node(1, "RootWebArea", "Shop", [2, 3, 6]),
         node(2, "generic", "", [4]),  # says nothing: its child moves up
@@ -109,25 +112,55 @@ def test_the_tree_is_written_as_webarena_writes_it():
     ]
     numbers = {}
     text = tree.render(nodes, lambda dom: numbers.setdefault(dom, len(numbers) + 1))
-    assert text == "[1] RootWebArea 'Shop'\n\t[2] heading 'Hello'\n\t[3] link \"It's new\"\n\t[4] checkbox 'Agree' checked: true"
+    assert (
+        text
+        == "[1] RootWebArea 'Shop'\n\t[2] heading 'Hello'\n\t[3] link \"It's new\"\n\t[4] checkbox"
+        " 'Agree' checked: true"
+    )
     assert numbers == {101: 1, 104: 2, 103: 3, 106: 4}
 
 
 def test_only_what_is_visible_is_written():
     """By WebArena's count: an overlap in pixels, by the width, times the height, is at least 0.6."""
-    places = {"above": (0, -30, 100, 20), "touching": (0, -19, 100, 20), "in view": (0, 10, 100, 20), "thin": (0, 719.5, 100, 1)}
+    places = {
+        "above": (0, -30, 100, 20),
+        "touching": (0, -19, 100, 20),
+        "in view": (0, 10, 100, 20),
+        "thin": (0, 719.5, 100, 1),
+    }
     boxes = {102 + i: tree.Box(*place) for i, place in enumerate(places.values())}
-    nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7]), *(node(2 + i, "link", name) for i, name in enumerate(places))]
-    nodes += [node(6, "link", "nowhere"), node(7, "textbox", "Name", [8]), node(8, "StaticText", "Ada")]
+    nodes = [
+        node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7]),
+        *(node(2 + i, "link", name) for i, name in enumerate(places)),
+    ]
+    nodes += [
+        node(6, "link", "nowhere"),
+        node(7, "textbox", "Name", [8]),
+        node(8, "StaticText", "Ada"),
+    ]
     view = tree.View(1280, 720, boxes | {107: tree.Box(0, 100, 100, 20)})
     shown = [e.name for e in look.elements(tree.render(nodes, lambda dom: dom, view))]
-    assert shown == ["Shop", "touching", "in view", "Name", "Ada"]  # what a field holds is where it is
+    assert shown == [
+        "Shop",
+        "touching",
+        "in view",
+        "Name",
+        "Ada",
+    ]  # what a field holds is where it is
 
 
 def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
     nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7, 8])]
-    nodes += [node(8, "textbox", "Search", [9]), node(9, "StaticText", "lamp")]  # what a field holds is never left out
-    nodes += [node(2, "link", "New lamps"), node(3, "StaticText", "lamp"), node(4, "StaticText", "one"), node(5, "row", "")]
+    nodes += [
+        node(8, "textbox", "Search", [9]),
+        node(9, "StaticText", "lamp"),
+    ]  # what a field holds is never left out
+    nodes += [
+        node(2, "link", "New lamps"),
+        node(3, "StaticText", "lamp"),
+        node(4, "StaticText", "one"),
+        node(5, "row", ""),
+    ]
     nodes += [node(6, "StaticText", "10"), node(7, "StaticText", "lamp")]
     view = tree.View(1280, 720, {100 + i: tree.Box(0, 0, 10, 10) for i in range(1, 10)})
     text = tree.render(nodes, lambda dom: dom, view)
@@ -153,7 +186,11 @@ def test_a_cut_keeps_whole_lines_and_counts_what_is_missing():
     assert tree.cut(text, len(text)) == text
 
 
-@given(st.text(st.characters(exclude_categories=["Cs", "Zl", "Zp", "Zs", "Cc"]), min_size=1, max_size=30))
+@given(
+    st.text(
+        st.characters(exclude_categories=["Cs", "Zl", "Zp", "Zs", "Cc"]), min_size=1, max_size=30
+    )
+)
 def test_scripts_find_every_name_that_is_shown(name):
     text = tree.render([node(1, "RootWebArea", "R", [2]), node(2, "button", name)], lambda dom: dom)
     shown = look.elements(text)
@@ -163,15 +200,17 @@ def test_scripts_find_every_name_that_is_shown(name):
 
 def test_elements_are_found_by_name_role_order_and_neighbour():
     text = (
-        "[1] RootWebArea 'R'\n\t[2] button 'Add'\n\t[3] StaticText 'Lamp'\n\t[4] button 'Add'\n\t[5] textbox 'Note'\n"
-        "\t\t[6] StaticText 'old'"
+        "[1] RootWebArea 'R'\n\t[2] button 'Add'\n\t[3] StaticText 'Lamp'\n\t[4] button"
+        " 'Add'\n\t[5] textbox 'Note'\n\t\t[6] StaticText 'old'"
     )
     assert look.find(text, "Add").id == 2
     assert look.find(text, "Add", nth=1).id == 4
     assert look.find(text, "Add", after="Lamp").id == 4
     with pytest.raises(look.NotShown, match="button 'Remove' number 0 is not shown"):
         look.find(text, "Remove", role="button")
-    assert [*steps.actions_of(steps.click("Add", "button", after="Lamp"), lambda: text)] == ["click [4]"]
+    assert [*steps.actions_of(steps.click("Add", "button", after="Lamp"), lambda: text)] == [
+        "click [4]"
+    ]
     for is_open, wanted in ((False, ["click [2]"]), (True, [])):
         menu = f"[1] RootWebArea 'R'\n\t[2] button 'Garden' expanded: {is_open}"
         assert [*steps.actions_of(steps.click("Garden", "button"), partial(str, menu))] == wanted

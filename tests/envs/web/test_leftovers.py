@@ -15,15 +15,22 @@ from pages import ORIGIN, click
 from agentgym_envs.envs.web.proxy import Reply, Request
 
 LOCAL = "http://pages.localhost"  # counts as a secure origin, where a browser offers most
-SHELL = pytest.mark.skipif(shutil.which("chromium-headless-shell") is None, reason="chromium-headless-shell is not installed")
+SHELL = pytest.mark.skipif(
+    shutil.which("chromium-headless-shell") is None,
+    reason="chromium-headless-shell is not installed",
+)
 BROWSERS = [None, pytest.param("chromium-headless-shell", marks=[pytest.mark.full, SHELL])]
 
 DATABASE = (
-    "new Promise(done => {{ const r = indexedDB.open('x', 1); r.onupgradeneeded = () => r.result.createObjectStore('x');"
-    "r.onsuccess = () => {{ const t = r.result.transaction('x', '{mode}').objectStore('x').{action};"
-    "t.onsuccess = () => {{ r.result.close(); done(t.result ?? 'nothing') }} }} }})"
+    "new Promise(done => {{ const r = indexedDB.open('x', 1); r.onupgradeneeded = () =>"
+    " r.result.createObjectStore('x');r.onsuccess = () => {{ const t = r.result.transaction('x',"
+    " '{mode}').objectStore('x').{action};t.onsuccess = () => {{ r.result.close(); done(t.result ??"
+    " 'nothing') }} }} }})"
 )
-FILE = "navigator.storage.getDirectory().then(d => d.getFileHandle('x', {{create: {create}}})).then(() => 'there', () => 'nothing')"
+FILE = (
+    "navigator.storage.getDirectory().then(d => d.getFileHandle('x', {{create: {create}}})).then(()"
+    " => 'there', () => 'nothing')"
+)
 KINDS = {
     "cookie": ("document.cookie = 'x=1; max-age=9999'", "document.cookie"),
     "cookie store": ("cookieStore.set('x', '1')", "cookieStore.getAll().then(c => c.length)"),
@@ -33,7 +40,10 @@ KINDS = {
         DATABASE.format(mode="readwrite", action="put(1, 'x')"),
         DATABASE.format(mode="readonly", action="get('x')").replace("'nothing'", "''"),
     ),
-    "cache storage": ("caches.open('x').then(c => c.put('/x', new Response('x')))", "caches.keys().then(k => k.length)"),
+    "cache storage": (
+        "caches.open('x').then(c => c.put('/x', new Response('x')))",
+        "caches.keys().then(k => k.length)",
+    ),
     "file": (FILE.format(create="true"), FILE.format(create="false").replace("'nothing'", "''")),
     "window name": ("window.name = 'x'", "window.name"),
     "locked window name": (
@@ -42,9 +52,18 @@ KINDS = {
     ),
     "history": ("history.pushState(0, '', '/?x')", "history.length - 1"),
     "history state": ("history.replaceState('x', '')", "history.state"),
-    "bucket": ("navigator.storageBuckets?.open('x')", "navigator.storageBuckets?.keys().then(k => k.length)"),
-    "zoom": ("document.documentElement.style.zoom = 2", "devicePixelRatio - 1 || visualViewport.scale - 1"),
-    "lock": ("void navigator.locks.request('x', () => new Promise(() => 0))", "navigator.locks.query().then(q => q.held.length)"),
+    "bucket": (
+        "navigator.storageBuckets?.open('x')",
+        "navigator.storageBuckets?.keys().then(k => k.length)",
+    ),
+    "zoom": (
+        "document.documentElement.style.zoom = 2",
+        "devicePixelRatio - 1 || visualViewport.scale - 1",
+    ),
+    "lock": (
+        "void navigator.locks.request('x', () => new Promise(() => 0))",
+        "navigator.locks.query().then(q => q.held.length)",
+    ),
 }
 """Kind → a script that leaves something, and one that finds it: a value that is false says that nothing is there."""
 
@@ -56,12 +75,23 @@ def test_no_storage_outlives_an_episode(make, browser):
     left = {}
     for kind, (leave, look) in KINDS.items():
         env.reset(seed=1)
-        assert env.session.tab.evaluate(f"Promise.resolve({look})") in (None, "", 0, False), f"{kind}: there before"
+        assert env.session.tab.evaluate(f"Promise.resolve({look})") in (
+            None,
+            "",
+            0,
+            False,
+        ), f"{kind}: there before"
         env.session.tab.evaluate(
-            f"(async () => {{ const left = (() => {{ {leave if ';' in leave else 'return ' + leave} }})(); await left }})()"
+            f"(async () => {{ const left = (() => {{ {leave if ';' in leave else 'return ' + leave}"
+            " })(); await left })()"
         )
         if kind not in ("locked window name", "zoom"):
-            assert env.session.tab.evaluate(f"Promise.resolve({look})") not in (None, "", 0, False), f"{kind}: nothing was left"
+            assert env.session.tab.evaluate(f"Promise.resolve({look})") not in (
+                None,
+                "",
+                0,
+                False,
+            ), f"{kind}: nothing was left"
         for world in (env, other):
             world.reset(seed=2)
             left[kind] = left.get(kind) or world.session.tab.evaluate(f"Promise.resolve({look})")
@@ -84,7 +114,9 @@ def test_no_cache_outlives_an_episode(make, browser):
         {
             "/": "<img src=/picture><script src=/script></script><script>fetch('/data')</script>",
             "/picture": Reply(200, kept | {"content-type": "image/svg+xml"}, picture),
-            "/script": Reply(200, kept | {"content-type": "text/javascript"}, b"document.title = 'ran'"),
+            "/script": Reply(
+                200, kept | {"content-type": "text/javascript"}, b"document.title = 'ran'"
+            ),
             "/data": Reply(200, kept | {"content-type": "text/plain"}, b"x"),
         }
     )
@@ -100,7 +132,10 @@ def test_no_cache_outlives_an_episode(make, browser):
 @pytest.mark.parametrize("browser", BROWSERS)
 def test_each_environment_has_a_clipboard(make, browser):
     field = "<input aria-label=A value='secret of {}'><input aria-label=B>"
-    one, two = make(field.format("one"), browser=browser), make(field.format("two"), browser=browser)
+    one, two = (
+        make(field.format("one"), browser=browser),
+        make(field.format("two"), browser=browser),
+    )
 
     def copy(env):
         click(env, "A")
@@ -146,7 +181,10 @@ def test_keys_that_zoom_leave_nothing(make, browser):
     for _ in range(3):
         env.step("press [ctrl+Equal]")
     env.reset(seed=2)
-    assert (env.session.tab.evaluate("innerWidth"), env.session.tab.evaluate("devicePixelRatio")) == (width, 1)
+    assert (
+        env.session.tab.evaluate("innerWidth"),
+        env.session.tab.evaluate("devicePixelRatio"),
+    ) == (width, 1)
 
 
 def test_an_episode_that_reached_a_server_gets_a_new_context(make, outside):
@@ -167,29 +205,47 @@ def test_an_episode_that_reached_a_server_gets_a_new_context(make, outside):
 REGISTER = (
     "navigator.serviceWorker.register('/w.js')",
     "ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, '/w.js')",
-    "Object.getPrototypeOf(navigator.serviceWorker).register.call(navigator.serviceWorker, '/w.js')",
+    (
+        "Object.getPrototypeOf(navigator.serviceWorker).register.call(navigator.serviceWorker,"
+        " '/w.js')"
+    ),
     "(delete ServiceWorkerContainer.prototype.register, navigator.serviceWorker.register('/w.js'))",
-    "frame.contentWindow.ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, '/w.js')",
+    (
+        "frame.contentWindow.ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker,"
+        " '/w.js')"
+    ),
     "frame.contentWindow.navigator.serviceWorker.register('/w.js')",
-    "srcdoc.contentWindow.ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, '/w.js')",
-    "Reflect.apply(Object.getOwnPropertyDescriptor(ServiceWorkerContainer.prototype, 'register').value, "
-    "navigator.serviceWorker, ['/w.js'])",
+    (
+        "srcdoc.contentWindow.ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker,"
+        " '/w.js')"
+    ),
+    (
+        "Reflect.apply(Object.getOwnPropertyDescriptor(ServiceWorkerContainer.prototype,"
+        " 'register').value, navigator.serviceWorker, ['/w.js'])"
+    ),
 )
 
 
 @pytest.mark.parametrize("browser", BROWSERS)
 def test_no_service_worker_registers(make, browser):
     env = make({"/": "<h1>home</h1>"}, origin=LOCAL, browser=browser)
-    env.pages["/w.js"] = Reply(200, {"content-type": "text/javascript"}, b"onfetch = e => e.respondWith(new Response('owned'))")
+    env.pages["/w.js"] = Reply(
+        200,
+        {"content-type": "text/javascript"},
+        b"onfetch = e => e.respondWith(new Response('owned'))",
+    )
     env.reset(seed=1)
     frames = (
-        "globalThis.frame = document.body.appendChild(document.createElement('iframe'));"
-        "globalThis.srcdoc = document.body.appendChild(Object.assign(document.createElement('iframe'), {srcdoc: 'x'}));"
-        "new Promise(done => srcdoc.onload = done)"
+        "globalThis.frame ="
+        " document.body.appendChild(document.createElement('iframe'));globalThis.srcdoc ="
+        " document.body.appendChild(Object.assign(document.createElement('iframe'), {srcdoc:"
+        " 'x'}));new Promise(done => srcdoc.onload = done)"
     )
     env.session.tab.evaluate(frames)
     for way in REGISTER:
-        done = env.session.tab.evaluate(f"(async () => {way})().then(() => 'registered', error => error.name)")
+        done = env.session.tab.evaluate(
+            f"(async () => {way})().then(() => 'registered', error => error.name)"
+        )
         assert done != "registered", way
         found = "navigator.serviceWorker.getRegistrations().then(found => found.length)"
         assert env.session.tab.evaluate(found) == 0, way
@@ -225,15 +281,28 @@ def strict(tmp_path):
     """A server with a certificate of its own; returns its port, and a program that starts a browser which trusts it."""
 
     def openssl(*words, given=None):
-        return subprocess.run(["openssl", *map(str, words)], input=given, capture_output=True, check=True).stdout
+        return subprocess.run(
+            ["openssl", *map(str, words)], input=given, capture_output=True, check=True
+        ).stdout
 
     key, certificate = tmp_path / "key", tmp_path / "certificate"
     about = ("-subj", "/CN=hsts.test", "-addext", "subjectAltName=DNS:hsts.test", "-days", "2")
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, *about)
-    public = openssl("pkey", "-pubin", "-outform", "der", given=openssl("x509", "-in", certificate, "-pubkey", "-noout"))
+    openssl(
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, *about
+    )
+    public = openssl(
+        "pkey",
+        "-pubin",
+        "-outform",
+        "der",
+        given=openssl("x509", "-in", certificate, "-pubkey", "-noout"),
+    )
     trusted = base64.b64encode(hashlib.sha256(public).digest()).decode()
     program = tmp_path / "browser"
-    program.write_text(f'#!/bin/sh\nexec {shutil.which("chromium")} --ignore-certificate-errors-spki-list={trusted} "$@"\n')
+    program.write_text(
+        f"#!/bin/sh\nexec {shutil.which('chromium')}"
+        f' --ignore-certificate-errors-spki-list={trusted} "$@"\n'
+    )
     program.chmod(0o755)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Strict)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -248,10 +317,19 @@ def strict(tmp_path):
 def test_no_demand_for_https_outlives_an_episode(make, strict, monkeypatch):
     port, program = strict
     connect = socket.create_connection
-    monkeypatch.setattr(socket, "create_connection", lambda place, **how: connect(("127.0.0.1", place[1]), **how))
-    env = make({"/": "<h1>plain</h1>"}, origin="http://hsts.test", browser=program, outside=(f"http://hsts.test:{port}",))
+    monkeypatch.setattr(
+        socket, "create_connection", lambda place, **how: connect(("127.0.0.1", place[1]), **how)
+    )
+    env = make(
+        {"/": "<h1>plain</h1>"},
+        origin="http://hsts.test",
+        browser=program,
+        outside=(f"http://hsts.test:{port}",),
+    )
     env.reset(seed=1)
     assert "ok" in env.step(f"goto [https://hsts.test:{port}/]")[0]
-    assert env.step("goto [http://hsts.test/]")[4]["invalid"], "the browser now asks for https, which nobody answers"
+    assert env.step("goto [http://hsts.test/]")[4]["invalid"], (
+        "the browser now asks for https, which nobody answers"
+    )
     assert "plain" in env.reset(seed=2)[0]
     assert "plain" in env.step("goto [http://hsts.test/]")[0]

@@ -22,7 +22,10 @@ from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError
 
 pytestmark = pytest.mark.timeout(180)
 OTHER = "http://other.test"
-SHOW = "<title>-</title><script>document.title = [localStorage.token, document.cookie].join('|')</script>"
+SHOW = (
+    "<title>-</title><script>document.title = [localStorage.token,"
+    " document.cookie].join('|')</script>"
+)
 
 
 class Stored(PagesEnv):
@@ -58,7 +61,9 @@ def test_a_saved_login_with_local_storage_of_two_origins_is_restored(stored, tmp
     env.reset(seed=1)
     for origin, token in ((ORIGIN, "one"), (OTHER, "two")):
         env.step(f"goto [{origin}/]")
-        env.session.tab.evaluate(f"localStorage.token = '{token}'; document.cookie = 'user={token}; max-age=9999'; 0")
+        env.session.tab.evaluate(
+            f"localStorage.token = '{token}'; document.cookie = 'user={token}; max-age=9999'; 0"
+        )
     file = tmp_path / "state.json"
     env.session.context.storage_state(path=file)
     saved = json.loads(file.read_text())
@@ -95,14 +100,23 @@ def servers():
 def urls(servers, monkeypatch):
     for name in SITES:
         monkeypatch.delenv(name, raising=False)
-    found = {"SHOPPING": servers.origins["shop"], "REDDIT": servers.origins["forum"], "GITLAB": servers.origins["code"]}
+    found = {
+        "SHOPPING": servers.origins["shop"],
+        "REDDIT": servers.origins["forum"],
+        "GITLAB": servers.origins["code"],
+    }
     for name, url in found.items():
         monkeypatch.setenv(name, url)
     return found
 
 
 def task(number, state):
-    check = {"eval_types": ["string_match"], "reference_answers": {"exact_match": "x"}, "reference_url": "", "program_html": []}
+    check = {
+        "eval_types": ["string_match"],
+        "reference_answers": {"exact_match": "x"},
+        "reference_url": "",
+        "program_html": [],
+    }
     site = sites_of(state)[0]
     return {
         "task_id": number,
@@ -119,22 +133,35 @@ def test_logins_are_written_and_used(servers, urls, tmp_path, monkeypatch):
     import gymnasium
 
     known = accounts(servers)
-    states = ["./.auth/shopping_state.json", "./.auth/gitlab.reddit_state.json", "./.auth/shopping_admin_state.json"]
+    states = [
+        "./.auth/shopping_state.json",
+        "./.auth/gitlab.reddit_state.json",
+        "./.auth/shopping_admin_state.json",
+    ]
     config = tmp_path / "test.raw.json"
     config.write_text(json.dumps([task(i, state) for i, state in enumerate(states)]))
     monkeypatch.setattr(login, "ACCOUNTS", {**login.ACCOUNTS, **known})
-    monkeypatch.setattr("agentgym_envs.envs.web.webarena.command.ACCOUNTS", {**login.ACCOUNTS, **known})
-    ran = CliRunner().invoke(app, ["webarena", "login", "--config", str(config), "--folder", str(tmp_path)])
+    monkeypatch.setattr(
+        "agentgym_envs.envs.web.webarena.command.ACCOUNTS", {**login.ACCOUNTS, **known}
+    )
+    ran = CliRunner().invoke(
+        app, ["webarena", "login", "--config", str(config), "--folder", str(tmp_path)]
+    )
     assert ran.exit_code == 0, ran.output
     lines = ran.output.splitlines()
     assert sum(line.endswith(": signed in") for line in lines) == 2
-    assert any(line.endswith("shopping_admin_state.json: left out, SHOPPING_ADMIN not set") for line in lines)
+    assert any(
+        line.endswith("shopping_admin_state.json: left out, SHOPPING_ADMIN not set")
+        for line in lines
+    )
     file = tmp_path / ".auth/gitlab.reddit_state.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     called = []
     keywords = {"config": config, "split": "all", "pause": 0.0, "reset": called.append}
     for logins in (tmp_path, None):
-        monkeypatch.setattr("agentgym_envs.envs.web.webarena.env.ACCOUNTS", {**login.ACCOUNTS, **known})
+        monkeypatch.setattr(
+            "agentgym_envs.envs.web.webarena.env.ACCOUNTS", {**login.ACCOUNTS, **known}
+        )
         env = gymnasium.make("agentgym/WebArena-v1", logins=logins, **keywords).unwrapped
         text, _ = env.reset(options={"task_id": "gitlab-1"})
         assert "link 'Sign in'" not in text
@@ -147,14 +174,20 @@ def test_logins_are_written_and_used(servers, urls, tmp_path, monkeypatch):
 
 @pytest.mark.browser
 @pytest.mark.browser
-def test_a_site_that_does_not_answer_is_named_at_once_and_the_others_are_signed_in_at(servers, urls, tmp_path, monkeypatch):
+def test_a_site_that_does_not_answer_is_named_at_once_and_the_others_are_signed_in_at(
+    servers, urls, tmp_path, monkeypatch
+):
     config = tmp_path / "test.raw.json"
     config.write_text(json.dumps([task(0, "shopping_state.json"), task(1, "gitlab_state.json")]))
-    monkeypatch.setattr("agentgym_envs.envs.web.webarena.command.ACCOUNTS", {**login.ACCOUNTS, **accounts(servers)})
+    monkeypatch.setattr(
+        "agentgym_envs.envs.web.webarena.command.ACCOUNTS", {**login.ACCOUNTS, **accounts(servers)}
+    )
     with socket.create_server(("127.0.0.1", 0)) as free:
         monkeypatch.setenv("SHOPPING", f"http://127.0.0.1:{free.getsockname()[1]}")
     began = time.monotonic()
-    ran = CliRunner().invoke(app, ["webarena", "login", "--config", str(config), "--folder", str(tmp_path)])
+    ran = CliRunner().invoke(
+        app, ["webarena", "login", "--config", str(config), "--folder", str(tmp_path)]
+    )
     assert ran.exit_code == 2
     assert "does not answer (Connection refused)" in ran.output
     assert "gitlab_state.json: signed in" in ran.output
@@ -181,11 +214,20 @@ def test_a_start_page_that_does_not_open_says_why(urls, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     places = {"map": f"http://127.0.0.1:{port}", "shopping": urls["SHOPPING"]}
-    env = gymnasium.make("agentgym/WebArena-v1", config=config, split="all", pause=0.0, urls=places).unwrapped
-    with pytest.raises(EnvRaised, match=rf"the server at 127\.0\.0\.1:{port} does not answer \(Connection refused\)"):
+    env = gymnasium.make(
+        "agentgym/WebArena-v1", config=config, split="all", pause=0.0, urls=places
+    ).unwrapped
+    with pytest.raises(
+        EnvRaised,
+        match=rf"the server at 127\.0\.0\.1:{port} does not answer \(Connection refused\)",
+    ):
         env.reset(options={"task_id": "shopping-0"})
     with pytest.raises(
-        EnvRaised, match=r"http://elsewhere\.test/ is on none of the sites .*GITLAB, MAP, REDDIT, SHOPPING.* or add hosts="
+        EnvRaised,
+        match=(
+            r"http://elsewhere\.test/ is on none of the sites .*GITLAB, MAP, REDDIT, SHOPPING.* or"
+            r" add hosts="
+        ),
     ):
         env.reset(options={"task_id": "shopping-1"})
     env.close()
@@ -194,10 +236,14 @@ def test_a_start_page_that_does_not_open_says_why(urls, tmp_path):
 def test_addresses_come_by_name():
     environ = {"SHOPPING": "http://a", "WA_REDDIT": "http://b/", "WA_SHOPPING": "http://c"}
     assert site_urls(None, environ) == {"SHOPPING": "http://a", "REDDIT": "http://b"}
-    assert site_urls({"shopping": "http://d/", "Map": "https://e"}, environ)["SHOPPING"] == "http://d"
+    assert (
+        site_urls({"shopping": "http://d/", "Map": "https://e"}, environ)["SHOPPING"] == "http://d"
+    )
     with pytest.raises(ArgumentError, match="unknown site 'shop'; known are shopping, "):
         site_urls({"shop": "http://d"}, environ)
-    with pytest.raises(ArgumentError, match=r"the address of map is 'e\.example'; it must begin with http"):
+    with pytest.raises(
+        ArgumentError, match=r"the address of map is 'e\.example'; it must begin with http"
+    ):
         site_urls({"map": "e.example"}, environ)
 
 

@@ -40,7 +40,9 @@ def got(host, address):
 
 def sent(host, address, **form):
     headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie(host)}
-    return host.serve(Request("POST", MAP + address, headers, urllib.parse.urlencode(form).encode()))
+    return host.serve(
+        Request("POST", MAP + address, headers, urllib.parse.urlencode(form).encode())
+    )
 
 
 def test_the_snapshot_is_small_and_the_same_every_time(db):
@@ -54,13 +56,22 @@ def test_no_text_is_there_twice_and_reviews_fit_their_place(db):
         texts = [r[0] for r in db.execute(f"SELECT {column} FROM {table}")]
         assert len(set(texts)) == len(texts) > 50, table
         assert not [t for t in texts if re.search(r"[{}]|\b[Aa] [AEIOaeio]|\.\.| $", t)]
-    for r in db.execute("SELECT r.*, category, rating FROM reviews r JOIN places p ON p.id = place_id"):
+    for r in db.execute(
+        "SELECT r.*, category, rating FROM reviews r JOIN places p ON p.id = place_id"
+    ):
         assert r["tip"] in r["body"]
         assert bool(r["tip"]) == (r["stars"] > 3)
         assert not r["tip"] or r["tip"] in KINDS[r["category"]].tips
         assert abs(r["stars"] - r["rating"]) <= 1.6
-    assert db.execute("SELECT max(n) FROM (SELECT count(*) AS n FROM reviews GROUP BY place_id, author)").fetchone()[0] == 1
-    assert db.execute("SELECT count(*) FROM reviews WHERE written > '2026-06-15'").fetchone()[0] == 0
+    assert (
+        db.execute(
+            "SELECT max(n) FROM (SELECT count(*) AS n FROM reviews GROUP BY place_id, author)"
+        ).fetchone()[0]
+        == 1
+    )
+    assert (
+        db.execute("SELECT count(*) FROM reviews WHERE written > '2026-06-15'").fetchone()[0] == 0
+    )
 
 
 def test_a_review_names_facts_of_its_place_only(db):
@@ -71,7 +82,11 @@ def test_a_review_names_facts_of_its_place_only(db):
     named = 0
     for r in db.execute("SELECT r.*, category FROM reviews r JOIN places p ON p.id = place_id"):
         for label in {"Cuisine", "Seating", "Admission"} & set(facts[r["place_id"]]):
-            options = [o for o in KINDS[r["category"]].facts[label] if re.search(rf"(?<![\w$]){re.escape(o)}(?!\w| on)", r["body"])]
+            options = [
+                o
+                for o in KINDS[r["category"]].facts[label]
+                if re.search(rf"(?<![\w$]){re.escape(o)}(?!\w| on)", r["body"])
+            ]
             named += len(options)
             assert set(options) <= {facts[r["place_id"]][label]}, r["body"]
     assert named > 100
@@ -95,9 +110,18 @@ def test_lines_are_written_and_read():
 
 def test_views_are_read_from_an_address():
     home = over(60, 45, 8)
-    assert asked({"zoom": "15", "lat": "44.5", "lon": "-71.5", "layer": "cycle"}, home) == View(15, 44.5, -71.5, "cycle")
+    assert asked({"zoom": "15", "lat": "44.5", "lon": "-71.5", "layer": "cycle"}, home) == View(
+        15, 44.5, -71.5, "cycle"
+    )
     assert asked({"zoom": "99", "lat": "nan"}, home).zoom in (NEAREST, home.zoom)
-    for wrong in ({"lat": "x"}, {"layer": "<b>"}, {"lat": "nan"}, {"lon": "nan"}, {"zoom": "nan"}, {}):
+    for wrong in (
+        {"lat": "x"},
+        {"layer": "<b>"},
+        {"lat": "nan"},
+        {"lon": "nan"},
+        {"zoom": "nan"},
+        {},
+    ):
         assert asked(wrong, home) == home
     view = around((10, 10), (11, 10.5))
     assert view.shows(10, 10, 60, 130)
@@ -118,7 +142,11 @@ def test_only_what_is_in_view_and_at_this_zoom_is_drawn(host, db):
     assert ('href="/town/3"><circle' in far, names(far)) == (True, [])
     assert 'href="/town/3"><circle' not in near
     view = over(town["x"], town["y"], 15)
-    wanted = {p["name"] for p in db.execute("SELECT * FROM places") if view.shows(p["spot_x"], p["spot_y"], 8)}
+    wanted = {
+        p["name"]
+        for p in db.execute("SELECT * FROM places")
+        if view.shows(p["spot_x"], p["spot_y"], 8)
+    }
     assert set(names(near)) == wanted
     assert len(wanted) > 5
     assert "Bus stop" not in near
@@ -128,7 +156,11 @@ def test_only_what_is_in_view_and_at_this_zoom_is_drawn(host, db):
 
 def test_a_part_of_a_page_is_its_map_alone(host):
     part = got(host, "/place/57?part=map&w=500&h=400")
-    assert ('<svg width="500" height="400"' in part, "<html" in part, 'class="mark pin"' in part) == (True, False, True)
+    assert (
+        '<svg width="500" height="400"' in part,
+        "<html" in part,
+        'class="mark pin"' in part,
+    ) == (True, False, True)
 
 
 def test_directions_lead_from_towns_and_tell_the_turns(host):
@@ -155,15 +187,24 @@ def test_a_street_tells_what_it_crosses(host, db):
     street = db.execute("SELECT * FROM streets WHERE town_id = 3 AND name = 'Park Road'").fetchone()
     page = got(host, f"/street/{street['id']}")
     crosses = re.search(r"<dt>Crosses</dt><dd>(.*?)</dd>", page)[1]
-    assert re.findall(r">([^<]+)</a>", crosses) == ["Bridge Street", "Church Lane", "Elm Avenue", "High Street"]
+    assert re.findall(r">([^<]+)</a>", crosses) == [
+        "Bridge Street",
+        "Church Lane",
+        "Elm Avenue",
+        "High Street",
+    ]
     assert f"{street['speed']} km/h" in page
 
 
 def test_suggestions_begin_with_what_is_typed(host):
     found = json.loads(got(host, "/suggest?q=port"))
     assert found[0] == {"text": "Port Linnet", "more": "town", "address": "/town/3"}
-    assert {f["more"].split(",")[0] for f in json.loads(got(host, "/suggest?q=mill+road"))} >= {"street"}
-    assert "street" not in {f["more"].split(",")[0] for f in json.loads(got(host, "/suggest?q=mill&kind=places"))}
+    assert {f["more"].split(",")[0] for f in json.loads(got(host, "/suggest?q=mill+road"))} >= {
+        "street"
+    }
+    assert "street" not in {
+        f["more"].split(",")[0] for f in json.loads(got(host, "/suggest?q=mill&kind=places"))
+    }
     assert json.loads(got(host, "/suggest?q=")) == []
 
 
@@ -172,13 +213,18 @@ MARKUP = "<img src=x onerror=alert(1)>"
 
 def test_notes_are_added_answered_and_resolved_as_text(host):
     assert sent(host, "/notes", lat="44.59", lon="-70.84", text=MARKUP).status == 302
-    key, x, town = host.database("map").execute("SELECT id, x, town_id FROM notes ORDER BY id DESC").fetchone()
+    key, x, town = (
+        host.database("map").execute("SELECT id, x, town_id FROM notes ORDER BY id DESC").fetchone()
+    )
     assert (x, town) == (92.8, 3)
     sent(host, f"/note/{key}", how="resolved", text=f"Done {MARKUP}")
     page = got(host, f"/note/{key}") + got(host, "/notes")
     assert MARKUP not in page
     assert page.count("&lt;img src=x onerror=alert(1)&gt;") == 3
-    read = "SELECT state, (SELECT count(*) FROM remarks WHERE note_id = notes.id) FROM notes WHERE id = ?"
+    read = (
+        "SELECT state, (SELECT count(*) FROM remarks WHERE note_id = notes.id) FROM notes WHERE"
+        " id = ?"
+    )
     assert tuple(host.database("map").execute(read, (key,)).fetchone()) == ("resolved", 1)
     before = host.database("map").execute("SELECT count(*) FROM notes").fetchone()[0]
     assert "new" in sent(host, "/notes", lat="44.59", lon="-70.84", text="no").headers["Location"]
@@ -229,7 +275,9 @@ def test_the_map_moves_by_buttons_and_keys_and_its_address_follows(browser):
     shown, url = done(browser, f"goto [{MAP}{start.address}]", ("click", "Zoom in"))
     assert url == MAP + start.moved(nearer=1).address
     assert "Zoom 16 · Standard" in shown
-    shown, url = done(browser, "press [-]", ("click", "Pan east"), "press [ArrowLeft]", "press [ArrowUp]")
+    shown, url = done(
+        browser, "press [-]", ("click", "Pan east"), "press [ArrowLeft]", "press [ArrowUp]"
+    )
     assert query(url) == query(start.moved(down=-200).address)
     assert re.search(r"button 'Layers'.* expanded: False", shown)
     shown, url = done(browser, ("click", "Layers"))
@@ -258,7 +306,12 @@ def test_a_field_suggests_and_takes_what_is_chosen(browser):
 
 
 def test_a_form_says_what_it_lacks_before_it_is_sent(browser):
-    shown, url = done(browser, f"goto [{MAP}/place/57]", ("type", "Review", "Short", "0"), ("click", "Publish review"))
+    shown, url = done(
+        browser,
+        f"goto [{MAP}/place/57]",
+        ("type", "Review", "Short", "0"),
+        ("click", "Publish review"),
+    )
     assert "Choose how many stars." in shown
     assert url == f"{MAP}/place/57"
 

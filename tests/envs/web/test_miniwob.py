@@ -15,12 +15,21 @@ from agentgym_envs.envs.web.miniwob.tasks import NAMES
 
 pytestmark = pytest.mark.timeout(900)
 README = (Path(web.__file__).parent / "README.md").read_text()
-QUICK = {"button-delay", "chase-circle", "hover-shape", "moving-items", "simon-says"}  # need a hand that is quicker than an agent
+QUICK = {
+    "button-delay",
+    "chase-circle",
+    "hover-shape",
+    "moving-items",
+    "simon-says",
+}  # need a hand that is quicker than an agent
 
 
 @pytest.fixture(scope="module")
 def worlds():
-    made = {reward: gymnasium.make("agentgym/MiniWoB-v1", reward=reward).unwrapped for reward in ("binary", "raw", "decayed")}
+    made = {
+        reward: gymnasium.make("agentgym/MiniWoB-v1", reward=reward).unwrapped
+        for reward in ("binary", "raw", "decayed")
+    }
     yield made
     for env in made.values():
         env.close()
@@ -35,7 +44,11 @@ def solve(env, task_id):
 
 
 def test_the_tasks_are_upstreams():
-    theirs = {i.partition("/")[2].rpartition("-v")[0] for i in gymnasium.registry if i.startswith("miniwob/")}
+    theirs = {
+        i.partition("/")[2].rpartition("-v")[0]
+        for i in gymnasium.registry
+        if i.startswith("miniwob/")
+    }
     assert {n for n in theirs if not n.startswith("flight.")} - set(NAMES) <= QUICK
     assert len(NAMES) == len(set(NAMES)) == 125
     html = Path(miniwob.__file__).parent / "html/miniwob"
@@ -50,7 +63,9 @@ def test_the_readme_lists_the_tasks_without_a_script():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("every", "seeds"), [(12, (81,)), pytest.param(1, (81, 91), marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    ("every", "seeds"), [(12, (81,)), pytest.param(1, (81, 91), marks=pytest.mark.full)]
+)
 def test_every_script_solves_its_page(worlds, every, seeds):
     """Every twelfth one, once, by default."""
     tasks = [f"{name}-{seed}" for name in [*SCRIPTS][::every] for seed in seeds]
@@ -66,7 +81,9 @@ def test_rewards_are_upstreams(worlds):
         while not re.search(rf"heading '{name}'", env.shown):
             env.step(f"click [{find(env.shown, '>', role='link').id}]")
         wrong = ("phone", "email", "address").index(detail) - 1
-        _, score, done, _, info = env.step(f"click [{find(env.shown, role='link', nth=wrong % 3).id}]")
+        _, score, done, _, info = env.step(
+            f"click [{find(env.shown, role='link', nth=wrong % 3).id}]"
+        )
         assert (score, done, info["success"]) == (pytest.approx(wanted), True, False)
     env = worlds["decayed"]
     env.reset(options={"task_id": "click-test-1"})
@@ -84,7 +101,9 @@ def test_time_only_passes_with_actions(worlds):
         assert dones == [False] * 19 + [over]
 
 
-@pytest.mark.parametrize("seed", [27, *(pytest.param(seed, marks=pytest.mark.full) for seed in (58, 69, 96))])
+@pytest.mark.parametrize(
+    "seed", [27, *(pytest.param(seed, marks=pytest.mark.full) for seed in (58, 69, 96))]
+)
 def test_a_price_that_shows_for_a_tenth_of_a_second_can_be_met(worlds, seed):
     """In these four the only price that is low enough is the 76th."""
     assert solve(worlds["binary"], f"stock-market-{seed}")
@@ -100,15 +119,24 @@ def test_a_wrong_answer_ends_without_reward(worlds):
 
 def test_signs_that_are_not_ascii_are_what_upstream_wrote(worlds):
     """The pages do not say that they are UTF-8; by another reading each of these signs would be two or three."""
-    page = (Path(miniwob.__file__).parent / "html/miniwob/unicode-test.html").read_text(encoding="utf-8")
+    page = (Path(miniwob.__file__).parent / "html/miniwob/unicode-test.html").read_text(
+        encoding="utf-8"
+    )
     signs = {sign for sign in page if ord(sign) > 127}
-    shown = {sign for seed in range(5) for sign in worlds["binary"].reset(options={"task_id": f"unicode-test-{seed}"})[0]}
+    shown = {
+        sign
+        for seed in range(5)
+        for sign in worlds["binary"].reset(options={"task_id": f"unicode-test-{seed}"})[0]
+    }
     assert {sign for sign in shown if ord(sign) > 127} <= signs
     assert len(shown & signs) >= 10
     assert solve(worlds["binary"], "unicode-test-3")
 
 
-RELOADED = [pytest.param(name, marks=[pytest.mark.full] * (number % 12 > 0)) for number, name in enumerate(sorted(LEFTOVERS))]
+RELOADED = [
+    pytest.param(name, marks=[pytest.mark.full] * (number % 12 > 0))
+    for number, name in enumerate(sorted(LEFTOVERS))
+]
 
 
 @pytest.mark.slow
@@ -117,7 +145,10 @@ RELOADED = [pytest.param(name, marks=[pytest.mark.full] * (number % 12 > 0)) for
     [
         "click-test",
         "email-inbox",
-        *(pytest.param(n, marks=pytest.mark.full) for n in ("enter-text", "click-option", "use-slider")),
+        *(
+            pytest.param(n, marks=pytest.mark.full)
+            for n in ("enter-text", "click-option", "use-slider")
+        ),
         *RELOADED,
     ],
 )

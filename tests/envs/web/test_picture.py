@@ -24,7 +24,12 @@ PAGE = """<title>Page</title><style>body { margin: 0 } a, button, input { positi
 <button style="left:1200px;top:600px;width:200px;height:40px">Edge</button>
 <a href=#far style="left:0;top:2000px">Far</a>
 <script>onclick = event => document.title = `${event.clientX} ${event.clientY}`</script>"""
-PLACES = {"Home": (0, 0, 79, 19), "Press": (300, 200, 399, 239), "Name": (300, 300, 499, 329), "Edge": (1200, 600, 1279, 639)}
+PLACES = {
+    "Home": (0, 0, 79, 19),
+    "Press": (300, 200, 399, 239),
+    "Name": (300, 300, 499, 329),
+    "Edge": (1200, 600, 1279, 639),
+}
 
 
 def picture(info):
@@ -62,7 +67,10 @@ def test_boxes_are_drawn_around_the_elements_that_the_list_names(make):
     for name, (left, top, right, bottom) in PLACES.items():
         for x, y in ((right, top), (right, bottom), (left, bottom), (right - 1, bottom - 1)):
             assert tuple(shown[y, x]) == colour(find(text, name).id), name
-        assert (shown[top + 3 : bottom - 2, left + 20 : right - 2] == plain[top + 3 : bottom - 2, left + 20 : right - 2]).all()
+        assert (
+            shown[top + 3 : bottom - 2, left + 20 : right - 2]
+            == plain[top + 3 : bottom - 2, left + 20 : right - 2]
+        ).all()
         outside[max(top - 20, 0) : bottom + 1, left : right + 1] = False
     assert (shown[outside] == plain[outside]).all()
 
@@ -78,9 +86,13 @@ def test_the_numbers_are_the_ids_of_actions_and_of_the_tree(make):
 
 
 def test_the_page_cannot_notice_the_boxes(make):
-    watch = "<script>window.seen = 0; new MutationObserver(all => seen += all.length).observe(document, {subtree: true, "
+    watch = (
+        "<script>window.seen = 0; new MutationObserver(all => seen += all.length).observe(document,"
+        " {subtree: true, "
+    )
     watch += (
-        "childList: true, attributes: true, characterData: true}); onresize = onscroll = onfocus = onblur = () => seen++</script>"
+        "childList: true, attributes: true, characterData: true}); onresize = onscroll = onfocus ="
+        " onblur = () => seen++</script>"
     )
     env = make(PAGE + watch, observation="both", marks=True)
     env.reset(seed=1)
@@ -98,7 +110,9 @@ def test_a_click_lands_where_the_coordinates_say(make):
     for x, y in [(1280, 10), (10, 720), (-1, 10), (99999, 0)]:
         text, *_, info = env.step(f"click_at [{x}] [{y}]")
         assert info["invalid"]
-        assert text.endswith(f"ERROR: click_at [{x}] [{y}] is outside of the window: x must be 0 to 1279, y 0 to 719")
+        assert text.endswith(
+            f"ERROR: click_at [{x}] [{y}] is outside of the window: x must be 0 to 1279, y 0 to 719"
+        )
 
 
 def test_text_is_typed_where_the_click_put_the_focus(make):
@@ -117,19 +131,34 @@ def test_rules_and_functions_are_those_of_what_is_seen():
         ids, places = "click [id]" in env.instructions, "click_at [x] [y]" in env.instructions
         assert (ids, places) == (kind != "screenshot" or marks, kind != "tree")
         assert ("click" in env.tools, "click_at" in env.tools) == (ids, places)
-        assert ("picture" in env.instructions, "tree" in env.instructions) == (kind != "tree", kind != "screenshot")
+        assert ("picture" in env.instructions, "tree" in env.instructions) == (
+            kind != "tree",
+            kind != "screenshot",
+        )
         assert ("Boxes" in env.instructions) is marks
     assert rules["both", True].tools == {**TOOLS_BY_PLACE, **TOOLS}
 
 
-SEEN = [("tree", False), ("screenshot", False), ("screenshot", True), ("both", False), ("both", True)]
+SEEN = [
+    ("tree", False),
+    ("screenshot", False),
+    ("screenshot", True),
+    ("both", False),
+    ("both", True),
+]
 
 
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
         ({"observation": "image"}, "observation='image' must be one of tree, screenshot, both"),
-        ({"marks": True}, 'marks=True needs a picture to draw on; set observation="screenshot" or observation="both"'),
+        (
+            {"marks": True},
+            (
+                'marks=True needs a picture to draw on; set observation="screenshot" or'
+                ' observation="both"'
+            ),
+        ),
     ],
 )
 def test_what_cannot_be_seen_is_refused(keywords, message):
@@ -147,4 +176,6 @@ def test_clicks_at_a_point_are_read_and_what_is_wrong_is_said():
         with pytest.raises(BadAction, match=re.escape(f"is not of the form {form}")):
             parse(text)
     values = {"x": 3, "y": 4, "text": "x"}
-    assert [parse(form.format(**values)).name for form in TOOLS_BY_PLACE.values()] == [*TOOLS_BY_PLACE]
+    assert [parse(form.format(**values)).name for form in TOOLS_BY_PLACE.values()] == [
+        *TOOLS_BY_PLACE
+    ]

@@ -21,7 +21,9 @@ def test_another_user_than_root_has_a_sandbox(alone, make, tmp_path, monkeypatch
     program = tmp_path / "browser"
     program.write_text(NOBODY)
     program.chmod(0o755)
-    monkeypatch.setenv("BROWSER", shutil.which("chromium-headless-shell") or shutil.which("chromium"))
+    monkeypatch.setenv(
+        "BROWSER", shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    )
     monkeypatch.setattr(os, "geteuid", lambda: 65534)
     env = make("<h1>home</h1>", browser=str(program))
     assert "home" in env.reset(seed=1)[0]
@@ -36,7 +38,9 @@ def test_another_user_than_root_has_a_sandbox(alone, make, tmp_path, monkeypatch
 def test_a_browser_without_a_sandbox_says_so(alone, make, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     env = make("<h1>home</h1>")
-    with pytest.warns(RuntimeWarning, match="runs without its sandbox: .*root without --no-sandbox"):
+    with pytest.warns(
+        RuntimeWarning, match="runs without its sandbox: .*root without --no-sandbox"
+    ):
         assert "home" in env.reset(seed=1)[0]
     assert "--no-sandbox" in command_line(env)
 

@@ -35,11 +35,15 @@ class Visitor:
 
     def __init__(self, host, site):
         self.host, self.origin = host, ORIGINS[site]
-        cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == self.origin)
+        cookie = next(
+            f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == self.origin
+        )
         self.headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
 
     def get(self, path):
-        reply = self.host.serve(Request("GET", urllib.parse.urljoin(self.origin, path), self.headers, b""))
+        reply = self.host.serve(
+            Request("GET", urllib.parse.urljoin(self.origin, path), self.headers, b"")
+        )
         self._remember(reply)
         return reply.body.decode()
 
@@ -82,8 +86,8 @@ def snapshot():
 @pytest.fixture(scope="module")
 def reviews(snapshot):
     sql = (
-        "SELECT r.*, p.kind, p.brand, p.colour, p.weight, c.city FROM reviews r JOIN products p ON p.id = r.product_id"
-        " JOIN customers c ON c.id = r.customer_id"
+        "SELECT r.*, p.kind, p.brand, p.colour, p.weight, c.city FROM reviews r JOIN products p ON"
+        " p.id = r.product_id JOIN customers c ON c.id = r.customer_id"
     )
     return snapshot.execute(sql).fetchall()
 
@@ -100,16 +104,32 @@ def test_a_review_is_about_its_product_and_fits_its_rating(reviews):
     every = {part for thing in THINGS.values() for part in thing.parts}
     for r in reviews:
         thing = THINGS[r["kind"]]
-        own = [r["kind"], r["brand"], r["city"], *COLOURS, f"{r['weight']:,} g", *thing.parts, *thing.deeds]
+        own = [
+            r["kind"],
+            r["brand"],
+            r["city"],
+            *COLOURS,
+            f"{r['weight']:,} g",
+            *thing.parts,
+            *thing.deeds,
+        ]
         assert any(word.lower() in r["body"].lower() for word in own), r["body"]
         others = every - set(thing.parts)
-        assert not re.search(rf"\bthe ({'|'.join(sorted(others - {'thing'}))}) (broke|\.)", r["body"]), r["body"]
+        assert not re.search(
+            rf"\bthe ({'|'.join(sorted(others - {'thing'}))}) (broke|\.)", r["body"]
+        ), r["body"]
         for text in (r["title"], r["body"]):
-            assert not re.search(r"[{}<|>]|\ba (?!used)[aeiou]|\ban (?!honest)[^aeiou]|\b(\w+) \1\b|  | [,.;]", text, re.I), text
+            assert not re.search(
+                r"[{}<|>]|\ba (?!used)[aeiou]|\ban (?!honest)[^aeiou]|\b(\w+) \1\b|  | [,.;]",
+                text,
+                re.I,
+            ), text
         for said, rating in SAYS_RATING.items():
             assert said not in r["body"] or r["rating"] == rating, r["body"]
         if r["kind"] in PLURAL:
-            assert not re.search(rf"\bthis ({r['brand']} )?{r['kind'].lower()}", r["body"].lower()), r["body"]
+            assert not re.search(
+                rf"\bthis ({r['brand']} )?{r['kind'].lower()}", r["body"].lower()
+            ), r["body"]
 
 
 def test_a_review_agrees_with_the_product_and_with_the_order_that_brought_it(reviews, snapshot):
@@ -118,7 +138,9 @@ def test_a_review_agrees_with_the_product_and_with_the_order_that_brought_it(rev
     for product, name, value in snapshot.execute("SELECT * FROM attributes"):
         attributes[product][name] = value
     orders = {o["id"]: o for o in snapshot.execute("SELECT * FROM orders")}
-    items = {(i["order_id"], i["product_id"]): i for i in snapshot.execute("SELECT * FROM order_items")}
+    items = {
+        (i["order_id"], i["product_id"]): i for i in snapshot.execute("SELECT * FROM order_items")
+    }
     materials = {a["Material"] for a in attributes.values()} - ALSO_WORDS
     assert len(materials) > 60
     for r in reviews:
@@ -128,7 +150,9 @@ def test_a_review_agrees_with_the_product_and_with_the_order_that_brought_it(rev
         assert order["delivered"] < r["written"]
         assert set(re.findall(r"\$[\d.]+\d", r["body"])) <= {f"${paid / 100:.2f}"}
         waited = (date.fromisoformat(order["delivered"]) - date.fromisoformat(order["placed"])).days
-        assert {int(n) for n in re.findall(r"\b(\d+) days? (?:to|until|from|of|on|in)\b", r["body"])} <= {waited}
+        assert {
+            int(n) for n in re.findall(r"\b(\d+) days? (?:to|until|from|of|on|in)\b", r["body"])
+        } <= {waited}
         said = {m for m in materials if re.search(rf"\b{re.escape(m)}\b", r["body"])}
         assert all(m in own["Material"] for m in said), (r["body"], own)
         sizes = set(re.findall(r"\b\d+ [cm]m\b", r["body"].replace(r["title"], "")))
@@ -147,14 +171,18 @@ ALSO_WORDS = {
 
 def _sizes(items, review):
     """Measures in the options that were ordered."""
-    return set(re.findall(r"\b\d+ [cm]m\b", items[review["order_id"], review["product_id"]]["options"]))
+    return set(
+        re.findall(r"\b\d+ [cm]m\b", items[review["order_id"], review["product_id"]]["options"])
+    )
 
 
 def test_what_is_kept_of_a_review_is_what_it_says(reviews):
     for r in reviews:
         for told in ("owned", "whom", "part"):
             assert r[told].lower() in r["body"].lower()
-    told = collections.Counter((r["theme"], bool(r["owned"]), bool(r["whom"]), bool(r["part"])) for r in reviews)
+    told = collections.Counter(
+        (r["theme"], bool(r["owned"]), bool(r["whom"]), bool(r["part"])) for r in reviews
+    )
     assert len(told) == len({theme for theme, *_ in told}) == 13
     assert all(r["part"] in THINGS[r["kind"]][0] for r in reviews if r["part"])
 
@@ -169,7 +197,9 @@ def test_the_titles_that_tasks_quote_are_on_the_products_pages(shop, query):
 
 def test_options_are_chosen_beforehand_or_must_be(snapshot):
     groups = collections.defaultdict(list)
-    for r in snapshot.execute("SELECT o.*, kind, colour FROM options o JOIN products p ON p.id = product_id ORDER BY o.id"):
+    for r in snapshot.execute(
+        "SELECT o.*, kind, colour FROM options o JOIN products p ON p.id = product_id ORDER BY o.id"
+    ):
         groups[r["product_id"], r["kind"], r["name"]].append(r)
     assert len({product for product, *_ in groups}) > 250
     for (_, kind, name), values in groups.items():
@@ -183,10 +213,21 @@ def test_options_are_chosen_beforehand_or_must_be(snapshot):
     paid = "(SELECT sum(quantity * price) FROM order_items WHERE order_id = o.id)"
     sums = f"SELECT count(*) FROM orders o WHERE total <> shipping_cost + {paid}"
     assert snapshot.execute(sums).fetchone()[0] == 0
-    bought = dict(snapshot.execute("SELECT product_id, options FROM order_items WHERE options <> ''").fetchall())
+    bought = dict(
+        snapshot.execute(
+            "SELECT product_id, options FROM order_items WHERE options <> ''"
+        ).fetchall()
+    )
     for product, text in bought.items():
-        extra = {f"{v['name']}: {v['value']}": v["extra"] for key, vs in groups.items() if key[0] == product for v in vs}
-        assert [extra[choice] for choice in text.split(", ")] == [0] * len({key for key in groups if key[0] == product})
+        extra = {
+            f"{v['name']}: {v['value']}": v["extra"]
+            for key, vs in groups.items()
+            if key[0] == product
+            for v in vs
+        }
+        assert [extra[choice] for choice in text.split(", ")] == [0] * len(
+            {key for key in groups if key[0] == product}
+        )
 
 
 SADDLE_BAG = 126  # has to be chosen in one of three capacities
@@ -196,24 +237,37 @@ def test_a_product_needs_its_options(shop, query):
     ((name,),) = query("SELECT name FROM products WHERE id = 126")
     message = f"You need to choose options for {name}: Capacity."
     assert message in shop.post("/cart", product=SADDLE_BAG, quantity=1, how="add")
-    assert message in shop.post("/cart", ("option Capacity", "9 liters"), product=SADDLE_BAG, quantity=1, how="add")
-    assert "is not in your cart like this" in shop.post("/cart", product=SADDLE_BAG, quantity=1, options="Capacity: 9 liters")
+    assert message in shop.post(
+        "/cart", ("option Capacity", "9 liters"), product=SADDLE_BAG, quantity=1, how="add"
+    )
+    assert "is not in your cart like this" in shop.post(
+        "/cart", product=SADDLE_BAG, quantity=1, options="Capacity: 9 liters"
+    )
     assert query("SELECT * FROM cart") == []
-    shown = shop.post("/cart", ("option Capacity", "5 liters"), product=SADDLE_BAG, quantity=2, how="add")
+    shown = shop.post(
+        "/cart", ("option Capacity", "5 liters"), product=SADDLE_BAG, quantity=2, how="add"
+    )
     assert "Cart, 2 items" in shown
     assert "Capacity: 5 liters" in shown
-    assert query("SELECT product_id, quantity, options FROM cart") == [(SADDLE_BAG, 2, "Capacity: 5 liters")]
+    assert query("SELECT product_id, quantity, options FROM cart") == [
+        (SADDLE_BAG, 2, "Capacity: 5 liters")
+    ]
 
 
 def test_what_options_cost_is_paid(shop, query):
     ((price,),) = query("SELECT price FROM products WHERE id = 126")
     for capacity, quantity in (("5 liters", 2), ("1 liter", 1)):
-        shown = shop.post("/cart", ("option Capacity", capacity), product=SADDLE_BAG, quantity=quantity, how="add")
+        shown = shop.post(
+            "/cart", ("option Capacity", capacity), product=SADDLE_BAG, quantity=quantity, how="add"
+        )
     for cents in (price, price + 1500, 2 * (price + 1500), 3 * price + 3000):
         assert f"${cents / 100:.2f}" in shown
     address = {"street": "1 Mill Street", "city": "Omaha", "state": "NE", "zip": "68101"}
     shop.post("/checkout", shipping="pickup", payment="Card", **address)
-    assert query("SELECT quantity, price, options FROM order_items WHERE order_id = (SELECT max(id) FROM orders)") == [
+    assert query(
+        "SELECT quantity, price, options FROM order_items WHERE order_id = (SELECT max(id) FROM"
+        " orders)"
+    ) == [
         (1, price, "Capacity: 1 liter"),
         (2, price + 1500, "Capacity: 5 liters"),
     ]
@@ -226,7 +280,9 @@ def test_lines_of_the_cart_are_changed_one_by_one_and_together_no_more_than_in_s
     for capacity in ("1 liter", "2 liters"):
         shop.post("/cart", ("option Capacity", capacity), product=SADDLE_BAG, quantity=2, how="add")
     shop.post("/cart", product=SADDLE_BAG, quantity=5, options="Capacity: 2 liters")
-    assert "are in stock" in shop.post("/cart", product=SADDLE_BAG, quantity=stock - 4, options="Capacity: 1 liter")
+    assert "are in stock" in shop.post(
+        "/cart", product=SADDLE_BAG, quantity=stock - 4, options="Capacity: 1 liter"
+    )
     assert query("SELECT quantity FROM cart ORDER BY options") == [(2,), (5,)]
     shop.post("/cart", product=SADDLE_BAG, quantity=0, options="Capacity: 1 liter")
     assert query("SELECT options, quantity FROM cart") == [("Capacity: 2 liters", 5)]
@@ -234,7 +290,10 @@ def test_lines_of_the_cart_are_changed_one_by_one_and_together_no_more_than_in_s
 
 def test_what_is_ordered_again_has_the_same_options(shop, query):
     orders = "(SELECT id FROM orders WHERE customer_id = 1)"
-    sql = f"SELECT order_id, options FROM order_items WHERE order_id IN {orders} AND options <> '' LIMIT 1"
+    sql = (
+        f"SELECT order_id, options FROM order_items WHERE order_id IN {orders} AND options <> ''"
+        " LIMIT 1"
+    )
     ((order, options),) = query(sql)
     shop.post(f"/orders/{order}", how="again")
     assert (options,) in query("SELECT options FROM cart")
@@ -260,7 +319,8 @@ def test_the_search_field_gets_suggestions(shop):
 
 def test_reviews_are_filtered_and_sorted(shop, query):
     key, count = query(
-        "SELECT product_id, count(*) AS n FROM reviews WHERE status = 'approved' AND rating = 5 GROUP BY 1 ORDER BY n DESC LIMIT 1"
+        "SELECT product_id, count(*) AS n FROM reviews WHERE status = 'approved' AND rating = 5"
+        " GROUP BY 1 ORDER BY n DESC LIMIT 1"
     )[0]
     ratings = r'<span class="stars">(\d) of 5</span>'
     assert re.findall(ratings, shop.get(f"/product/{key}?stars=5")) == ["5"] * count
@@ -272,14 +332,24 @@ def test_reviews_are_filtered_and_sorted(shop, query):
 
 def column(page, number):
     """What a grid shows in a column."""
-    rows = re.findall(r"<tr>(.*?)</tr>", page.partition("<tbody>")[2].partition("</tbody>")[0], re.S)
-    return [re.sub(r"<[^>]+>", "", re.findall(r"<td.*?</td>", row, re.S)[number]).strip() for row in rows]
+    rows = re.findall(
+        r"<tr>(.*?)</tr>", page.partition("<tbody>")[2].partition("</tbody>")[0], re.S
+    )
+    return [
+        re.sub(r"<[^>]+>", "", re.findall(r"<td.*?</td>", row, re.S)[number]).strip()
+        for row in rows
+    ]
 
 
 def test_grids_are_sorted_by_a_column_and_show_as_many_rows_as_wanted(admin, query):
     stocks = [int(n) for n in column(admin.get("/products?sort=-stock&size=50"), 5)]
-    assert stocks == [n for (n,) in query("SELECT stock FROM products ORDER BY stock DESC LIMIT 50")]
-    assert column(admin.get("/orders?sort=total"), 5)[0] == f"${query('SELECT min(total) FROM orders')[0][0] / 100:.2f}"
+    assert stocks == [
+        n for (n,) in query("SELECT stock FROM products ORDER BY stock DESC LIMIT 50")
+    ]
+    assert (
+        column(admin.get("/orders?sort=total"), 5)[0]
+        == f"${query('SELECT min(total) FROM orders')[0][0] / 100:.2f}"
+    )
     assert len(column(admin.get("/orders?sort=1;DROP&size=7"), 1)) == 20
     page = admin.get("/customers?sort=orders")
     assert 'aria-sort="ascending"><a href="/customers?sort=-orders">Orders ↑</a>' in page
@@ -296,7 +366,9 @@ def test_a_grid_tells_the_sum_of_all_its_pages(admin, query):
 
 def test_many_rows_are_changed_at_a_time(admin, query):
     shown = admin.post(
-        "/orders/mass?status=Shipped", *[("row", 4572), ("row", 4573), ("row", 99999), ("row", "x")], how="Delivered"
+        "/orders/mass?status=Shipped",
+        *[("row", 4572), ("row", 4573), ("row", 99999), ("row", "x")],
+        how="Delivered",
     )
     assert "2 orders changed." in shown
     assert set(column(shown, 4)) == {"Shipped"}, "the filter is still there"
@@ -312,9 +384,13 @@ def test_many_rows_are_changed_at_a_time(admin, query):
 
 
 def test_deleted_reviews_no_longer_count(admin, query):
-    keys = [k for (k,) in query("SELECT id FROM reviews WHERE product_id = 127 AND status = 'approved'")]
+    keys = [
+        k for (k,) in query("SELECT id FROM reviews WHERE product_id = 127 AND status = 'approved'")
+    ]
     assert keys
-    assert f"{len(keys)} reviews deleted." in admin.post("/reviews/mass", *[("row", k) for k in keys], how="delete")
+    assert f"{len(keys)} reviews deleted." in admin.post(
+        "/reviews/mass", *[("row", k) for k in keys], how="delete"
+    )
     assert query("SELECT reviews, rating FROM products WHERE id = 127") == [(0, 0.0)]
 
 
@@ -323,7 +399,11 @@ def test_the_admin_sets_what_an_option_costs(admin, shop, query):
     keys = [k for (k,) in query("SELECT id FROM options WHERE product_id = 126 ORDER BY id")]
     form = {f"extra-{key}": extra for key, extra in zip(keys, ("0", "7.25", "nan"), strict=True)}
     admin.post("/products/126", name=name, price=price / 100, stock=9, weight=9, enabled=1, **form)
-    assert query("SELECT extra FROM options WHERE product_id = 126 ORDER BY id") == [(0,), (725,), (1500,)]
+    assert query("SELECT extra FROM options WHERE product_id = 126 ORDER BY id") == [
+        (0,),
+        (725,),
+        (1500,),
+    ]
     assert "2 liters + $7.25" in shop.get("/product/126")
 
 
@@ -355,11 +435,15 @@ def test_menus_suggestions_and_checks_work_in_the_browser(env, query):
     assert ("link 'Teapot'" in opened, "link 'Helmet'" in opened) == (True, False)
     assert "link 'Teapot'" not in env.step("press [Escape]")[0]
 
-    env._host.database("shop").execute("UPDATE products SET name = 'Kettle <b>x</b>' WHERE kind = 'Kettle'")
+    env._host.database("shop").execute(
+        "UPDATE products SET name = 'Kettle <b>x</b>' WHERE kind = 'Kettle'"
+    )
     seen = act(env, "type", "searchbox", "Search", "kettle", "0")
     assert "link 'All: Kettle'" in seen
     assert "link 'Kettle <b>x</b>'" in seen
-    assert "URL: http://shop.test/category/2?kind=Kettle" in act(env, "click", "link", "All: Kettle")
+    assert "URL: http://shop.test/category/2?kind=Kettle" in act(
+        env, "click", "link", "All: Kettle"
+    )
 
     env.step("goto [http://shop.test/product/126]")
     assert "This is a required field." in act(env, "click", "button", "Add to cart")
@@ -393,6 +477,8 @@ def test_a_calendar_fills_in_a_date(env):
     assert "button 'May 31, 2026'" in act(env, "click", "button", "Previous month")
     assert "button 'May 31, 2026'" not in act(env, "click", "button", "May 4, 2026")
     assert find(env._text, "2026-05-04", role="StaticText")
-    assert "URL: http://admin.shop.test/orders?status=&customer=&from=2026-05-04&to=" in act(env, "click", "button", "Filter")
+    assert "URL: http://admin.shop.test/orders?status=&customer=&from=2026-05-04&to=" in act(
+        env, "click", "button", "Filter"
+    )
     assert "button 'June 3, 2026'" in act(env, "click", "button", "Calendar for To")
     assert "button 'June 3, 2026'" not in env.step("press [Escape]")[0]

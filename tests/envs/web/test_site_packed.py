@@ -50,9 +50,10 @@ def test_the_files_are_small():
 def test_a_database_survives_packing():
     db = open_database()
     db.executescript(
-        "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT, y REAL); CREATE TABLE empty (z INT); CREATE INDEX i ON a (x);"
-        "CREATE TABLE pair (k TEXT PRIMARY KEY, n INT) WITHOUT ROWID; CREATE VIEW v AS SELECT x FROM a;"
-        "INSERT INTO a VALUES (3, 'é\n\"', 0.1), (7, NULL, -2); INSERT INTO pair VALUES ('b', 1), ('a', 2);"
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT, y REAL); CREATE TABLE empty (z INT);"
+        " CREATE INDEX i ON a (x);CREATE TABLE pair (k TEXT PRIMARY KEY, n INT) WITHOUT ROWID;"
+        " CREATE VIEW v AS SELECT x FROM a;INSERT INTO a VALUES (3, 'é\n\"', 0.1), (7, NULL, -2);"
+        " INSERT INTO pair VALUES ('b', 1), ('a', 2);"
     )
     read = open_database()
     unpack(pack(db), read)
@@ -62,6 +63,8 @@ def test_a_database_survives_packing():
 
 def test_every_process_has_the_same_bytes():
     path = {**os.environ, "PYTHONHASHSEED": "77"}
-    done = subprocess.run([sys.executable, "-c", DIGEST], env=path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", DIGEST], env=path, capture_output=True, text=True, check=True
+    )
     here = [f"{name} {hashlib.sha256(hosts.snapshot(name)).hexdigest()}" for name in hosts.FILL]
     assert done.stdout.splitlines() == here

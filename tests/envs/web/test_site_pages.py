@@ -17,12 +17,16 @@ class Visitor:
 
     def __init__(self, host, site):
         self.host, self.origin = host, ORIGINS[site]
-        self.cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == self.origin)
+        self.cookie = next(
+            f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == self.origin
+        )
 
     def ask(self, method, path, pairs=()):
         headers = {"content-type": "application/x-www-form-urlencoded", "cookie": self.cookie}
         url = urllib.parse.urljoin(self.origin, path)
-        reply = self.host.serve(Request(method, url, headers, urllib.parse.urlencode(pairs).encode()))
+        reply = self.host.serve(
+            Request(method, url, headers, urllib.parse.urlencode(pairs).encode())
+        )
         self.cookie = reply.headers.get("Set-Cookie", self.cookie).partition(";")[0]
         return reply
 
@@ -77,7 +81,11 @@ def test_a_page_is_written_published_and_taken_back(host, shop, admin):
 
 @pytest.mark.parametrize(
     ("slug", "title", "message"),
-    [("returns", "Mine", "Another page has the address returns."), ("A b", "Mine", "A page needs"), ("mine", "", "A page needs")],
+    [
+        ("returns", "Mine", "Another page has the address returns."),
+        ("A b", "Mine", "A page needs"),
+        ("mine", "", "A page needs"),
+    ],
 )
 def test_a_page_needs_an_address_of_its_own_and_a_title(host, admin, slug, title, message):
     before = one(host, "shop", "SELECT count(*) FROM pages")[0]
@@ -93,7 +101,9 @@ def test_only_staff_manages_pages_and_columns(host):
 
 def heads(page):
     row = re.search(r"<thead><tr>(.*?)</tr>", page, re.S)[1]
-    return [re.sub(r"<[^>]+>|[↑↓]", "", h).strip() for h in re.findall(r"<th.*?</th>", row, re.S)][1:]
+    return [re.sub(r"<[^>]+>|[↑↓]", "", h).strip() for h in re.findall(r"<th.*?</th>", row, re.S)][
+        1:
+    ]
 
 
 @pytest.mark.parametrize("grid", ["products", "orders", "customers"])
@@ -105,10 +115,14 @@ def test_columns_are_chosen_ordered_and_sorted_by(host, admin, grid):
     assert f'href="/grids/{grid}"' in admin.get(f"/{grid}")
     chosen = [keys[-1], keys[0], keys[3]]
     places = [(f"place-{key}", n) for n, key in enumerate(chosen, 1)]
-    shown = admin.post(f"/grids/{grid}", *[("column", key) for key in keys if key in chosen], *places)
+    shown = admin.post(
+        f"/grids/{grid}", *[("column", key) for key in keys if key in chosen], *places
+    )
     texts = dict(zip(keys, re.findall(r'value="\w+"[^>]*> ([^<]+)</label>', form), strict=True))
     assert heads(shown) == [texts[key] for key in chosen]
-    assert one(host, "shop", "SELECT columns FROM grids WHERE grid = ?", grid)[0] == ",".join(chosen)
+    assert one(host, "shop", "SELECT columns FROM grids WHERE grid = ?", grid)[0] == ",".join(
+        chosen
+    )
     for key in keys:
         assert admin.ask("GET", f"/{grid}?sort=-{key}").status == 200
     assert "Choose one column at least." in admin.post(f"/grids/{grid}", ("column", "nonsense"))
@@ -117,7 +131,9 @@ def test_columns_are_chosen_ordered_and_sorted_by(host, admin, grid):
 
 
 def test_every_column_shows_what_the_database_holds(host, admin):
-    admin.post("/grids/products", *[("column", key) for key in ("sku", "material", "origin", "brand")])
+    admin.post(
+        "/grids/products", *[("column", key) for key in ("sku", "material", "origin", "brand")]
+    )
     rows = re.findall(r"<tr><td><input.*?</tr>", admin.get("/products?sort=sku&size=10"), re.S)
     assert len(rows) == 10
     for row in rows:
@@ -135,10 +151,13 @@ def test_a_wiki_is_read_edited_and_remembers(host, code):
     (before,) = one(
         host,
         "code",
-        "SELECT min(e.id) FROM wiki_pages w JOIN wiki_edits e ON page_id = w.id WHERE slug = 'team' AND project_id = 1",
+        "SELECT min(e.id) FROM wiki_pages w JOIN wiki_edits e ON page_id = w.id WHERE slug = 'team'"
+        " AND project_id = 1",
     )
     assert "Looks after" in code.get("/p/tidepool/wiki/team")
-    shown = code.post("/p/tidepool/wiki/team/edit", body=f"Nobody.\r\n\r\n{NASTY}", message="All have left")
+    shown = code.post(
+        "/p/tidepool/wiki/team/edit", body=f"Nobody.\r\n\r\n{NASTY}", message="All have left"
+    )
     assert "<p>Nobody.</p>" in shown
     assert "<img src=x" not in shown
     assert "Changed Jun 15, 2026 by Mika Sorel: All have left" in shown
@@ -148,10 +167,14 @@ def test_a_wiki_is_read_edited_and_remembers(host, code):
     key = one(host, "code", "SELECT max(id) FROM wiki_edits")[0]
     assert 'class="minus"' in code.get(f"/p/tidepool/wiki/team/history/{key}")
     assert code.ask("GET", f"/p/inkwell/wiki/team/history/{key}").status == 404
-    assert "The page has been created." in code.post("/p/tidepool/wiki/new", title="Odds & ends!", body="x", message="")
+    assert "The page has been created." in code.post(
+        "/p/tidepool/wiki/new", title="Odds & ends!", body="x", message=""
+    )
     assert "<h1>Odds &amp; ends!</h1>" in code.get("/p/tidepool/wiki/odds-ends")
     for title in ("New", "Team", "!!"):
-        assert "a title that is not taken" in code.post("/p/tidepool/wiki/new", title=title, body="x")
+        assert "a title that is not taken" in code.post(
+            "/p/tidepool/wiki/new", title=title, body="x"
+        )
 
 
 def test_a_wiki_of_others_stays_as_it_is(host, code):
@@ -161,7 +184,10 @@ def test_a_wiki_of_others_stays_as_it_is(host, code):
 
 
 def test_an_edit_of_a_wiki_says_what_it_changes(host):
-    before = "SELECT body FROM wiki_edits b WHERE b.page_id = e.page_id AND b.id < e.id ORDER BY b.id DESC LIMIT 1"
+    before = (
+        "SELECT body FROM wiki_edits b WHERE b.page_id = e.page_id AND b.id < e.id ORDER BY b.id"
+        " DESC LIMIT 1"
+    )
     sql = f"SELECT e.*, ({before}) AS old FROM wiki_edits e"
     edits = host.database("code").execute(sql).fetchall()
     assert len(edits) > 800
@@ -176,7 +202,10 @@ def test_an_edit_of_a_wiki_says_what_it_changes(host):
 
 
 def pipeline(host, status, *projects):
-    sql = "SELECT l.id, p.name FROM pipelines l JOIN projects p ON p.id = project_id WHERE l.status = ? AND p.name IN (?, ?, ?, ?)"
+    sql = (
+        "SELECT l.id, p.name FROM pipelines l JOIN projects p ON p.id = project_id WHERE l.status ="
+        " ? AND p.name IN (?, ?, ?, ?)"
+    )
     return one(host, "code", sql, status, *projects)
 
 
@@ -185,7 +214,12 @@ MINE = ("tidepool", "inkwell", "glasswing", "osprey")
 
 def test_a_failed_pipeline_says_why_and_runs_again(host, code):
     key, name = pipeline(host, "failed", *MINE)
-    job, problem = one(host, "code", "SELECT id, problem FROM jobs WHERE pipeline_id = ? AND status = 'failed'", key)
+    job, problem = one(
+        host,
+        "code",
+        "SELECT id, problem FROM jobs WHERE pipeline_id = ? AND status = 'failed'",
+        key,
+    )
     page = f"/p/{name}/pipelines/{key}"
     assert f'href="/p/{name}/jobs/{job}"' in code.get(page)
     assert f"error: {problem.replace('`', '')}" in code.get(f"/p/{name}/jobs/{job}")
@@ -203,11 +237,17 @@ def test_pipelines_are_listed_by_status_and_branch_and_belong_to_commits(host, c
     count = one(
         host,
         "code",
-        "SELECT count(*) FROM pipelines l JOIN projects p ON p.id = project_id WHERE name = ? AND l.status = 'failed'",
+        "SELECT count(*) FROM pipelines l JOIN projects p ON p.id = project_id WHERE name = ? AND"
+        " l.status = 'failed'",
         name,
     )[0]
     assert f"{count} pipeline" in shown
-    sha, branch = one(host, "code", "SELECT sha, branch FROM pipelines l JOIN commits c ON c.id = commit_id WHERE l.id = ?", key)
+    sha, branch = one(
+        host,
+        "code",
+        "SELECT sha, branch FROM pipelines l JOIN commits c ON c.id = commit_id WHERE l.id = ?",
+        key,
+    )
     assert f"Pipeline #{key}" in code.get(f"/p/{name}/pipelines?branch={branch}")
     assert f"Pipeline #{key}: failed" in code.get(f"/p/{name}/commit/{sha}")
     other = one(host, "code", "SELECT id FROM pipelines WHERE project_id = 2")[0]
@@ -216,7 +256,10 @@ def test_pipelines_are_listed_by_status_and_branch_and_belong_to_commits(host, c
 
 
 def test_after_a_failed_stage_nothing_has_run(host):
-    sql = "SELECT pipeline_id, group_concat(status || ' ' || stage) FROM (SELECT * FROM jobs ORDER BY id) GROUP BY pipeline_id"
+    sql = (
+        "SELECT pipeline_id, group_concat(status || ' ' || stage) FROM (SELECT * FROM jobs ORDER BY"
+        " id) GROUP BY pipeline_id"
+    )
     for key, states in host.database("code").execute(sql).fetchall():
         after = states.partition("failed build")[2] or states.partition("failed test")[2]
         assert "success deploy" not in after

@@ -17,8 +17,10 @@ TEXTS = {
 }
 WORD = re.compile(r"[^\W_]+(?:[.,'’:_-][^\W_]+)*")
 ENDS = re.compile(r"[.!?]+(?=\s|$|[”*)])|\n|\|")
-# Share of all pairs of texts that have a sequence of five words in common: 0.020, 0.005 and 0.020. With a third of the data and
-# listed sentences it was 0.047, 0.015 and 0.033, and 34 to 42 % of the sentences of more than four words came again.
+# Share of all pairs of texts that have a sequence of five words in common: 0.020, 0.005 and 0.020.
+# With a third of the data and
+# listed sentences it was 0.047, 0.015 and 0.033, and 34 to 42 % of the sentences of more than four
+# words came again.
 SHARED = {"shop": 0.025, "forum": 0.006, "code": 0.025}
 
 
@@ -34,7 +36,12 @@ def words(text):
 
 def test_no_two_texts_share_a_sentence(texts):
     """A sentence of up to four words may come again: "Three stars.", "Any idea?"."""
-    seen = collections.Counter(" ".join(found) for text in texts[1] for part in ENDS.split(text) if len(found := words(part)) > 4)
+    seen = collections.Counter(
+        " ".join(found)
+        for text in texts[1]
+        for part in ENDS.split(text)
+        if len(found := words(part)) > 4
+    )
     assert len(seen) > 12_000
     assert [sentence for sentence, count in seen.items() if count > 1] == []
 
@@ -49,15 +56,24 @@ def test_few_pairs_share_five_words(texts):
 
 def test_texts_have_no_blanks_and_no_gaps(texts):
     for text in texts[1]:
-        assert not re.search(r"[{}]|(?<=\S)  | [,;.](?:\s|$)|\.\.|<|>$", re.sub(r"`[^`]*`", "x", text)), text
+        assert not re.search(
+            r"[{}]|(?<=\S)  | [,;.](?:\s|$)|\.\.|<|>$", re.sub(r"`[^`]*`", "x", text)
+        ), text
 
 
-RULES = {"animal": ("owl", "cat"), "sound": ("<hoots|calls> {when}", "sleeps"), "when": ("at night", "")}
+RULES = {
+    "animal": ("owl", "cat"),
+    "sound": ("<hoots|calls> {when}", "sleeps"),
+    "when": ("at night", ""),
+}
 
 
 def test_texts_are_composed_of_facts_rules_and_choices():
     rng = random.Random(1)
-    made = {compose(rng, RULES, "{a animal} {sound}. {Name}: “{animal}”", name="ada") for _ in range(300)}
+    made = {
+        compose(rng, RULES, "{a animal} {sound}. {Name}: “{animal}”", name="ada")
+        for _ in range(300)
+    }
     assert {"An owl sleeps. Ada: “cat”", "A cat hoots at night. Ada: “owl”"} <= made
     assert len(made) == 2 * 5 * 2
     with pytest.raises(KeyError):
@@ -65,7 +81,10 @@ def test_texts_are_composed_of_facts_rules_and_choices():
 
 
 def test_an_author_repeats_no_sentence():
-    author = Author(random.Random(1), {"one": ("the <red|blue|green> door was <open|shut> today",), "two": ("Yes.",)})
+    author = Author(
+        random.Random(1),
+        {"one": ("the <red|blue|green> door was <open|shut> today",), "two": ("Yes.",)},
+    )
     made = [author.write("{two} {one}.", {}) for _ in range(6)]
     assert len({tuple(sentences(text)) for text in made}) == 6
     assert all(text.startswith("Yes. The ") for text in made)

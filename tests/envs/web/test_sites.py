@@ -41,15 +41,28 @@ def test_there_are_enough_tasks_of_every_kind():
     assert set(counts) == set(ORIGINS)
     assert f"{len(TASKS):,} from {len(templates)} templates" in README
     assert table(TASKS) in README, "python -m agentgym_envs.envs.web.sites.tasks.table"
-    splits = collections.Counter((t["sites"][0], t["intent_template_id"], t["split"]) for t in TASKS)
-    shared = [tuple(splits[(*template, split)] for split in ("train", "dev", "test")) for template in templates]
+    splits = collections.Counter(
+        (t["sites"][0], t["intent_template_id"], t["split"]) for t in TASKS
+    )
+    shared = [
+        tuple(splits[(*template, split)] for split in ("train", "dev", "test"))
+        for template in templates
+    ]
     assert collections.Counter(shared)[8, 1, 2] >= len(templates) - 12
     assert all(train <= 8 and dev <= 1 and test <= 2 for train, dev, test in shared)
     assert set(by_site) == set(ORIGINS)
     assert {t["kind"] for t in TASKS} == set(KINDS)
     assert len({t["intent"] for t in TASKS}) == len(TASKS)
     for task in TASKS:
-        assert {"sites", "task_id", "require_login", "start_url", "intent", "eval", "intent_template_id"} <= set(task)
+        assert {
+            "sites",
+            "task_id",
+            "require_login",
+            "start_url",
+            "intent",
+            "eval",
+            "intent_template_id",
+        } <= set(task)
         assert task["steps"] == len(task["oracle"]) > 0
         assert task["split"] in SPLITS
 
@@ -57,7 +70,11 @@ def test_there_are_enough_tasks_of_every_kind():
 @pytest.fixture
 def package(tmp_path):
     """A copy of the package, whose task files a test may spoil."""
-    shutil.copytree(Path(agentgym_envs.__file__).parent, tmp_path / "agentgym_envs", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(agentgym_envs.__file__).parent,
+        tmp_path / "agentgym_envs",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     return tmp_path
 
 
@@ -69,7 +86,9 @@ def make_tasks(package):
         "PATH": "",
         "PYTHONPATH": str(package),
     }
-    done = subprocess.run([sys.executable, *command], cwd=package, env=path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, *command], cwd=package, env=path, capture_output=True, text=True
+    )
     return done, contents(package / "agentgym_envs")
 
 
@@ -89,7 +108,10 @@ def test_the_documented_command_makes_the_files(package):
 def test_fewer_tasks_than_there_are_are_not_written(tmp_path):
     write(tmp_path, TASKS)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert before == {f"{name}.json": content for name, content in contents(Path(agentgym_envs.__file__).parent).items()}
+    assert before == {
+        f"{name}.json": content
+        for name, content in contents(Path(agentgym_envs.__file__).parent).items()
+    }
     with pytest.raises(TaskError, match=f"the templates make {len(TASKS) - 1} tasks"):
         write(tmp_path, TASKS[1:])
     assert before == {file.name: file.read_bytes() for file in tmp_path.iterdir()}
@@ -120,7 +142,13 @@ def test_doing_nothing_solves_nothing(snapshots):
 def test_random_answers_solve_next_to_nothing(snapshots):
     """Answers of other tasks, numbers, words and N/A in turn."""
     answers = [t["oracle"][-1][1] for t in TASKS]
-    guesses = [*(answers[i * 37 % len(answers)] for i in range(20)), *map(str, range(10)), "yes", "no", "N/A"]
+    guesses = [
+        *(answers[i * 37 % len(answers)] for i in range(20)),
+        *map(str, range(10)),
+        "yes",
+        "no",
+        "N/A",
+    ]
     solved = sum(passed(t, guesses[i % len(guesses)], snapshots) for i, t in enumerate(TASKS))
     assert solved / len(TASKS) < 0.03
 
@@ -131,14 +159,22 @@ def wanted(task):
     return spec["kind"], str(spec.get("among")), spec["value"]
 
 
-def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_next_to_nothing(snapshots):
+def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_next_to_nothing(
+    snapshots,
+):
     """The most frequent answers of all kinds, joined as long as there is room."""
     asked = [t for t in TASKS if t["eval"]["reference_answers"]]
     assert len(asked) > 900
     everything = ", ".join(sorted({wanted(t)[2] for t in asked}))
-    assert not any(evaluate(t, everything, Scene(StartPage(""), nullcontext)).success for t in asked if wanted(t)[0] != "name")
+    assert not any(
+        evaluate(t, everything, Scene(StartPage(""), nullcontext)).success
+        for t in asked
+        if wanted(t)[0] != "name"
+    )
     possible = [t for t in asked if t["kind"] != "unachievable"]
-    frequent = [value for (_, _, value), _ in collections.Counter(map(wanted, possible)).most_common(60)]
+    frequent = [
+        value for (_, _, value), _ in collections.Counter(map(wanted, possible)).most_common(60)
+    ]
     said = ""
     for part in frequent:
         said = f"{said}, {part}".lstrip(", ") if len(said) + len(part) + 2 <= LONGEST else said
@@ -149,7 +185,10 @@ def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_n
 def test_every_answer_has_room_and_the_limit_is_told(snapshots):
     assert f"An answer of more than {LONGEST} characters is wrong." in WebSitesEnv.instructions
     assert str(LONGEST) in re.search(r"An answer of more than (\d+) characters", README)[1]
-    assert max(len(t["oracle"][-1][1]) for t in TASKS if t["eval"]["eval_types"] == ["string_match"]) <= LONGEST / 2
+    assert (
+        max(len(t["oracle"][-1][1]) for t in TASKS if t["eval"]["eval_types"] == ["string_match"])
+        <= LONGEST / 2
+    )
     task = next(t for t in TASKS if t["name"] == "map-01-0")
     said = "The telephone number is " + task["eval"]["reference_answers"]["answer"]["value"]
     assert passed(task, said.ljust(LONGEST, "."), snapshots)
@@ -187,7 +226,9 @@ def cart(env):
 def test_episodes_are_private_and_start_from_the_snapshot():
     one, two = (gymnasium.make("agentgym/WebSites-v1").unwrapped for _ in range(2))
     task = next(
-        t["name"] for t in TASKS if t["name"].startswith("shop-") and "into my cart" in t["intent"] and t["split"] == "train"
+        t["name"]
+        for t in TASKS
+        if t["name"].startswith("shop-") and "into my cart" in t["intent"] and t["split"] == "train"
     )
     two.reset(options={"task_id": task})
     one.reset(options={"task_id": task})
@@ -233,8 +274,13 @@ def test_a_person_can_sign_in_over_the_network():
         url = servers.origins["shop"]
         wrong = urllib.parse.urlencode({"login": "emma.lindgren", "password": "guess"}).encode()
         assert "is wrong" in browser.open(f"{url}/login", wrong).read().decode()
-        right = urllib.parse.urlencode({"login": "emma.lindgren", "password": "linden2026"}).encode()
-        assert "Signed in as Emma Lindgren" in browser.open(f"{url}/login?next=/account", right).read().decode()
+        right = urllib.parse.urlencode(
+            {"login": "emma.lindgren", "password": "linden2026"}
+        ).encode()
+        assert (
+            "Signed in as Emma Lindgren"
+            in browser.open(f"{url}/login?next=/account", right).read().decode()
+        )
         assert "Signed in as Emma Lindgren" in browser.open(f"{url}/orders").read().decode()
         with pytest.raises(urllib.error.HTTPError, match="404"):
             browser.open(f"{url}/product/99999")
@@ -246,7 +292,9 @@ def sent(host, site, path, **form):
     """Sends a form as the person who is signed in, and returns the reply with what the next page says."""
     cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS[site])
     headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
-    reply = host.serve(Request("POST", ORIGINS[site] + path, headers, urllib.parse.urlencode(form).encode()))
+    reply = host.serve(
+        Request("POST", ORIGINS[site] + path, headers, urllib.parse.urlencode(form).encode())
+    )
     headers["cookie"] = reply.headers.get("Set-Cookie", cookie).partition(";")[0]
     return reply, host.serve(Request("GET", ORIGINS[site] + path, headers, b"")).body.decode()
 
@@ -254,12 +302,16 @@ def sent(host, site, path, **form):
 REFUSED = dict.fromkeys(("1e400", "nan", "1e30", "-1", "inf", "", "x"))
 
 
-@pytest.mark.parametrize(("price", "saved"), [("12.50", 1250), ("0", 0), ("9e6", 900_000_000), *REFUSED.items()])
+@pytest.mark.parametrize(
+    ("price", "saved"), [("12.50", 1250), ("0", 0), ("9e6", 900_000_000), *REFUSED.items()]
+)
 def test_a_price_is_an_amount_that_a_shop_can_ask(price, saved):
     host = hosts.Host()
     read = "SELECT price FROM products WHERE id = 7"
     before = host.database("shop").execute(read).fetchone()[0]
-    reply, shown = sent(host, "admin", "/products/7", name="Lamp", price=price, stock="3", weight="9")
+    reply, shown = sent(
+        host, "admin", "/products/7", name="Lamp", price=price, stock="3", weight="9"
+    )
     assert reply.status == 302
     assert ("The price, up to 10 million" in shown) is (saved is None)
     assert host.database("shop").execute(read).fetchone()[0] == (before if saved is None else saved)
@@ -283,11 +335,17 @@ def test_the_login_page_leads_nowhere_else():
 def test_what_a_form_says_is_shown_as_text():
     """A review, a post or a name cannot bring markup into a page."""
     host = hosts.Host()
-    cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS["forum"])
+    cookie = next(
+        f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS["forum"]
+    )
     headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
-    body = urllib.parse.urlencode({"community": "coffee", "title": "<script>alert(1)</script>", "body": "x"}).encode()
+    body = urllib.parse.urlencode(
+        {"community": "coffee", "title": "<script>alert(1)</script>", "body": "x"}
+    ).encode()
     posted = host.serve(Request("POST", f"{ORIGINS['forum']}/submit", headers, body))
-    page = host.serve(Request("GET", ORIGINS["forum"] + posted.headers["Location"], headers, b"")).body.decode()
+    page = host.serve(
+        Request("GET", ORIGINS["forum"] + posted.headers["Location"], headers, b"")
+    ).body.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page
 
@@ -308,7 +366,9 @@ def test_routes_are_the_fastest(snapshots, mode):
     for end in (5, 40, 77, 123, 168):
         route = find_route(snapshots["map"], start, end, mode)
         assert route.minutes == max(1, round(best[end]))
-        assert sum(leg.km for leg in route.legs) == pytest.approx(route.km, abs=0.06 * len(route.legs))
+        assert sum(leg.km for leg in route.legs) == pytest.approx(
+            route.km, abs=0.06 * len(route.legs)
+        )
     assert find_route(snapshots["map"], start, 10**6, mode) is None
 
 
@@ -319,7 +379,12 @@ def test_amounts_and_times():
 
 def test_the_readme_counts_what_there_is(snapshots):
     counts = {
-        "shop": {"products": "products", "reviews": "reviews", "customers": "customers", "orders": "orders"},
+        "shop": {
+            "products": "products",
+            "reviews": "reviews",
+            "customers": "customers",
+            "orders": "orders",
+        },
         "forum": {"posts": "posts", "comments": "comments"},
         "code": {"projects": "projects", "issues": "issues and merge requests"},
         "map": {"towns": "towns", "places": "places"},

@@ -11,10 +11,19 @@ from agentgym_envs.envs.web.sites.tasks.load import load
 
 TASKS = load()
 PRODUCTS = "FROM products p JOIN categories c ON c.id = category_id WHERE p.brand = :brand AND "
-IN_COMMUNITY = "FROM posts p JOIN communities c ON c.id = community_id WHERE removed = 0 AND c.name = :community"
-ORDERS = "FROM orders o JOIN customers c ON c.id = customer_id WHERE placed BETWEEN :begin AND :end ORDER BY total DESC"
-PLACES = "FROM places p JOIN towns t ON t.id = town_id WHERE t.name = :town AND category = :category"
-# A template's text: the database, and the answers with what they are compared by, the best first. The task's words fill in {}.
+IN_COMMUNITY = (
+    "FROM posts p JOIN communities c ON c.id = community_id WHERE removed = 0 AND c.name ="
+    " :community"
+)
+ORDERS = (
+    "FROM orders o JOIN customers c ON c.id = customer_id WHERE placed BETWEEN :begin AND :end"
+    " ORDER BY total DESC"
+)
+PLACES = (
+    "FROM places p JOIN towns t ON t.id = town_id WHERE t.name = :town AND category = :category"
+)
+# A template's text: the database, and the answers with what they are compared by, the best first.
+# The task's words fill in {}.
 BEST = {
     "Which product by {brand} in the category {category} is the cheapest?": (
         "shop",
@@ -40,15 +49,20 @@ BEST = {
         "shop",
         "SELECT name, joined FROM customers WHERE city = :city ORDER BY joined {}",
     ),
-    "Who placed the order with the highest total from {begin} to {end}?": ("shop", f"SELECT c.name, total {ORDERS}"),
+    "Who placed the order with the highest total from {begin} to {end}?": (
+        "shop",
+        f"SELECT c.name, total {ORDERS}",
+    ),
     "What is the telephone number of the customer whose order from {begin} to {end} has the highest total?": (
         "shop",
         f"SELECT c.phone, total {ORDERS}",
     ),
     "Who wrote the {age} of the {status} reviews with {stars} of 5 stars?": (
         "shop",
-        "SELECT c.name, written FROM reviews r JOIN customers c ON c.id = customer_id WHERE status = :status AND rating = :stars"
-        " ORDER BY written {}",
+        (
+            "SELECT c.name, written FROM reviews r JOIN customers c ON c.id = customer_id WHERE"
+            " status = :status AND rating = :stars ORDER BY written {}"
+        ),
     ),
     "What is the title of the post with the most points in c/{community}?": (
         "forum",
@@ -60,16 +74,22 @@ BEST = {
     ),
     "Who edited the wiki of c/{community} last?": (
         "forum",
-        "SELECT a.name, edited FROM wiki w JOIN people a ON a.id = editor_id JOIN communities c ON c.id = community_id"
-        " WHERE c.name = :community ORDER BY edited DESC",
+        (
+            "SELECT a.name, edited FROM wiki w JOIN people a ON a.id = editor_id JOIN communities c"
+            " ON c.id = community_id WHERE c.name = :community ORDER BY edited DESC"
+        ),
     ),
-    "Which {category} in {town} has the best rating?": ("map", f"SELECT p.name, rating {PLACES} ORDER BY rating DESC"),
+    "Which {category} in {town} has the best rating?": (
+        "map",
+        f"SELECT p.name, rating {PLACES} ORDER BY rating DESC",
+    ),
     "At which address in {town} is the {category} with the best rating?": (
         "map",
         f"SELECT p.address, rating {PLACES} ORDER BY rating DESC",
     ),
 }
-# Words for what a task wants, where the lesser value is the better one: the rest want the greater one.
+# Words for what a task wants, where the lesser value is the better one: the rest want the greater
+# one.
 LESS = ("lightest", "fewest", "fewest pieces, but at least one,", "longest", "oldest")
 
 
@@ -88,7 +108,11 @@ def test_the_best_is_alone_and_is_the_answer(databases, text):
     for task in (t for t in TASKS if t["intent_template"] == text):
         values = task["instantiation_dict"]
         wanted = values.get("what", values.get("age", ""))
-        first, second, *_ = databases[tables].execute(sql.format("" if wanted in LESS else "DESC"), values).fetchall()
+        first, second, *_ = (
+            databases[tables]
+            .execute(sql.format("" if wanted in LESS else "DESC"), values)
+            .fetchall()
+        )
         assert first[1] != second[1], task["name"]
         assert str(first[0]) == task["oracle"][-1][1], task["name"]
 
@@ -104,12 +128,18 @@ def test_no_answer_stands_in_its_own_text(databases):
         if task["kind"] == "find":
             spec = task["eval"]["reference_answers"]["answer"]
             assert not accepts(spec, task["intent"], task["intent"], query), task["name"]
-            shown = [v for k, v in task["instantiation_dict"].items() if k not in ("first", "second")]
+            shown = [
+                v for k, v in task["instantiation_dict"].items() if k not in ("first", "second")
+            ]
             assert task["oracle"][-1][1] not in map(str, shown), task["name"]
 
 
 def test_half_of_the_new_tasks_begin_without_a_search():
-    begun = [t for t in TASKS if not (t["oracle"][0][0] == "enter" and t["oracle"][0][3].lower() in t["intent"].lower())]
+    begun = [
+        t
+        for t in TASKS
+        if not (t["oracle"][0][0] == "enter" and t["oracle"][0][3].lower() in t["intent"].lower())
+    ]
     assert len(begun) > 0.55 * len(TASKS)
     assert sum(len(t["sites"]) > 1 for t in TASKS) >= 160
     assert len({re.sub(r"-\d+$", "", t["name"]) for t in begun}) > 150

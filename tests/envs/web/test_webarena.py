@@ -23,9 +23,25 @@ PRODUCT = "Bluebell 10-inch Skillet"
 
 
 def spec(number, sites, start, intent, *kinds, state=None, **checks):
-    base = {"eval_types": list(kinds), "reference_answers": None, "reference_url": "", "program_html": []}
-    task = {"task_id": number, "sites": sites, "start_url": start, "intent": intent, "intent_template_id": 7, "geolocation": None}
-    return task | {"storage_state": state, "require_login": state is not None, "eval": base | checks}
+    base = {
+        "eval_types": list(kinds),
+        "reference_answers": None,
+        "reference_url": "",
+        "program_html": [],
+    }
+    task = {
+        "task_id": number,
+        "sites": sites,
+        "start_url": start,
+        "intent": intent,
+        "intent_template_id": 7,
+        "geolocation": None,
+    }
+    return task | {
+        "storage_state": state,
+        "require_login": state is not None,
+        "eval": base | checks,
+    }
 
 
 def page_check(url, locator, **wanted):
@@ -33,24 +49,53 @@ def page_check(url, locator, **wanted):
 
 
 CART = [
-    page_check("__SHOPPING__/cart", "document.querySelector('main table').innerText", must_include=[PRODUCT]),
+    page_check(
+        "__SHOPPING__/cart",
+        "document.querySelector('main table').innerText",
+        must_include=[PRODUCT],
+    ),
     page_check("last", "", must_include=["Subtotal |OR| nothing"]),
 ]
 UNSAVED = [
-    page_check("__SHOPPING__/product/7", "document.querySelector('[name=q]').value", exact_match=""),
+    page_check(
+        "__SHOPPING__/product/7", "document.querySelector('[name=q]').value", exact_match=""
+    ),
     page_check("last", "document.querySelector('[name=q]').value", exact_match="lamp"),
 ]
 WEIGHT, REASON = {"must_include": ["700 g"]}, {"fuzzy_match": ["too dear"]}
 SKILLET, BOTH = "__SHOPPING__/product/7", "__SHOPPING__ |AND| __REDDIT__/login"
 TASKS = [
-    spec(0, ["shopping"], "__SHOPPING__/search?q=skillet", "Open the skillet.", "url_match", reference_url=SKILLET),
+    spec(
+        0,
+        ["shopping"],
+        "__SHOPPING__/search?q=skillet",
+        "Open the skillet.",
+        "url_match",
+        reference_url=SKILLET,
+    ),
     spec(1, ["shopping"], SKILLET, "Buy it.", "program_html", state="shop.json", program_html=CART),
     spec(2, ["shopping"], SKILLET, "How heavy?", "string_match", reference_answers=WEIGHT),
     spec(3, ["shopping", "reddit"], BOTH, "Why?", "string_match", reference_answers=REASON),
     spec(4, ["gitlab"], "__GITLAB__", "Go.", "url_match", reference_url="__GITLAB__/x"),
-    spec(5, ["shopping"], SKILLET, "Change it.", "program_html", state="shop.json", program_html=UNSAVED),
+    spec(
+        5,
+        ["shopping"],
+        SKILLET,
+        "Change it.",
+        "program_html",
+        state="shop.json",
+        program_html=UNSAVED,
+    ),
     spec(6, ["shopping"], SKILLET, "Stay.", "url_match", reference_url=SKILLET),
-    spec(7, ["shopping"], SKILLET, "Who?", "url_match", state="other/shop.json", reference_url=SKILLET),
+    spec(
+        7,
+        ["shopping"],
+        SKILLET,
+        "Who?",
+        "url_match",
+        state="other/shop.json",
+        reference_url=SKILLET,
+    ),
 ]
 
 
@@ -68,14 +113,25 @@ def make(servers, tmp_path, monkeypatch):
     monkeypatch.setenv("SHOPPING", servers.origins["shop"] + "/")
     monkeypatch.setenv("REDDIT", servers.origins["forum"])
     (tmp_path / "test.raw.json").write_text(json.dumps(TASKS))
-    cookie = {"name": "session_shop", "value": signed_in(application("shop"), 5), "domain": "127.0.0.1", "path": "/", "expires": -1}
+    cookie = {
+        "name": "session_shop",
+        "value": signed_in(application("shop"), 5),
+        "domain": "127.0.0.1",
+        "path": "/",
+        "expires": -1,
+    }
     cookie |= {"httpOnly": True, "secure": False, "sameSite": "Lax"}
     (tmp_path / "shop.json").write_text(json.dumps({"cookies": [cookie], "origins": []}))
     monkeypatch.setenv("WEBARENA_CONFIG", str(tmp_path / "test.raw.json"))
     made = []
 
     def build(**kwargs):
-        made.append(gymnasium.make("agentgym/WebArena-v1", **{"split": "all", "logins": tmp_path, "pause": 0.0} | kwargs).unwrapped)
+        made.append(
+            gymnasium.make(
+                "agentgym/WebArena-v1",
+                **{"split": "all", "logins": tmp_path, "pause": 0.0} | kwargs,
+            ).unwrapped
+        )
         return made[-1]
 
     yield build
@@ -96,13 +152,19 @@ def test_an_address_is_reached_and_judged(make):
 
 def test_a_login_is_used_and_the_page_is_judged(make, servers):
     env = make()
-    name = servers.host.database("shop").execute("SELECT name FROM customers WHERE id = 5").fetchone()[0]
+    name = (
+        servers.host.database("shop")
+        .execute("SELECT name FROM customers WHERE id = 5")
+        .fetchone()[0]
+    )
     text, _ = env.reset(options={"task_id": "shopping-1"})
     assert f"Signed in as {name}" in text
     env.step(f"click [{find(text, 'Add to cart').id}]")
     *_, info = env.step("stop []")
     assert info["success"]
-    assert "Sign in" in env.reset(options={"task_id": "shopping-2"})[0]  # the next episode is nobody
+    assert (
+        "Sign in" in env.reset(options={"task_id": "shopping-2"})[0]
+    )  # the next episode is nobody
 
 
 def test_what_is_not_saved_does_not_count_and_what_is_shown_stays(make, monkeypatch):
@@ -123,7 +185,11 @@ def test_what_is_not_saved_does_not_count_and_what_is_shown_stays(make, monkeypa
 
 def test_the_login_that_a_task_names_is_used(make, tmp_path, servers):
     """Two files of one name are two accounts."""
-    name = servers.host.database("shop").execute("SELECT name FROM customers WHERE id = 6").fetchone()[0]
+    name = (
+        servers.host.database("shop")
+        .execute("SELECT name FROM customers WHERE id = 6")
+        .fetchone()[0]
+    )
     (tmp_path / "other").mkdir()
     state = json.loads((tmp_path / "shop.json").read_text())
     state["cookies"][0]["value"] = signed_in(application("shop"), 6)
@@ -132,7 +198,9 @@ def test_the_login_that_a_task_names_is_used(make, tmp_path, servers):
     assert f"Signed in as {name}" in env.reset(options={"task_id": "shopping-7"})[0]
     assert f"Signed in as {name}" not in env.reset(options={"task_id": "shopping-1"})[0]
     env = make(logins=tmp_path / "other")  # which is not the folder in which "other" lies
-    with pytest.raises(TaskError, match=r"set logins= to the folder in which other/shop\.json lies"):
+    with pytest.raises(
+        TaskError, match=r"set logins= to the folder in which other/shop\.json lies"
+    ):
         env.reset(options={"task_id": "shopping-7"})
 
 
@@ -209,10 +277,14 @@ def test_a_folder_with_a_task_a_file(make, tmp_path):
 def test_addresses_are_filled_in_wherever_a_task_names_one():
     """Also in what a page must hold: 60 of WebArena's checks do."""
     check = page_check("__SHOPPING__/a", "", must_include=["__MAP__/b |OR| __MAP__/c"])
-    task = spec(5, ["map"], "__SHOPPING__ |AND| __MAP__", "Go.", "program_html", program_html=[check])
+    task = spec(
+        5, ["map"], "__SHOPPING__ |AND| __MAP__", "Go.", "program_html", program_html=[check]
+    )
     whole = filled(task, {"SHOPPING": "http://s", "MAP": "http://m"})
     assert whole["start_url"] == "http://s |AND| http://m"
-    assert whole["eval"]["program_html"] == [page_check("http://s/a", "", must_include=["http://m/b |OR| http://m/c"])]
+    assert whole["eval"]["program_html"] == [
+        page_check("http://s/a", "", must_include=["http://m/b |OR| http://m/c"])
+    ]
     assert task["start_url"] == "__SHOPPING__ |AND| __MAP__"
 
 
@@ -239,23 +311,34 @@ URLS = {
         ("http://m:3000/#map=7", "http://openstreetmap.org/#map=7"),
         ("about:blank", "about:blank"),
         ("goto [http://h:9999/f/books]", "goto [http://reddit.com/f/books]"),
-        ("type [3] [see http://h:9999, http://m:3000.] [0]", "type [3] [see http://reddit.com, http://openstreetmap.org.] [0]"),
+        (
+            "type [3] [see http://h:9999, http://m:3000.] [0]",
+            "type [3] [see http://reddit.com, http://openstreetmap.org.] [0]",
+        ),
     ],
 )
 def test_addresses_have_public_names(local, public):
     assert to_public(local, URLS) == public
     assert to_local(public, URLS) == local
-    assert to_local(public.replace("http:", "https:"), URLS) in (local, public.replace("http:", "https:"))
+    assert to_local(public.replace("http:", "https:"), URLS) in (
+        local,
+        public.replace("http:", "https:"),
+    )
 
 
 def test_an_address_that_begins_another_is_not_taken_for_it():
     urls = {"SHOPPING": "http://h", "SHOPPING_ADMIN": "http://h/admin"}
-    assert to_public("http://h/admin/x http://h/x", urls) == "http://luma.com/admin/x http://onestopmarket.com/x"
+    assert (
+        to_public("http://h/admin/x http://h/x", urls)
+        == "http://luma.com/admin/x http://onestopmarket.com/x"
+    )
 
 
 def test_a_name_of_a_site_that_is_not_hosted_stays():
     assert to_local("goto [http://gitlab.com/x]", URLS) == "goto [http://gitlab.com/x]"
-    assert to_local("goto [http://reddit.com.evil.test]", URLS) == "goto [http://reddit.com.evil.test]"
+    assert (
+        to_local("goto [http://reddit.com.evil.test]", URLS) == "goto [http://reddit.com.evil.test]"
+    )
     assert to_local("goto [http://reddit.com]", {}) == "goto [http://reddit.com]"
 
 
@@ -263,7 +346,11 @@ def test_the_agent_sees_and_writes_public_names(make, servers):
     env = make()
     text, info = env.reset(options={"task_id": "shopping-2"})
     assert "\nURL: http://onestopmarket.com/product/7\n" in text
-    for address in ("https://reddit.com/login", "reddit.com/login", servers.origins["forum"] + "/login"):
+    for address in (
+        "https://reddit.com/login",
+        "reddit.com/login",
+        servers.origins["forum"] + "/login",
+    ):
         env.step("goto [http://onestopmarket.com/cart]")
         text, *_, info = env.step(f"goto [{address}]")
         assert info["url"] == servers.origins["forum"] + "/login"
@@ -282,13 +369,19 @@ def did(*actions, url="http://h/"):
         (did("?", "?", "?"), "3 actions in a row were not understood"),
         (did("?", "scroll [up]", "?", "?"), ""),
         (did("scroll [down]", "scroll [down]"), ""),
-        (did("scroll [down]", "scroll [down]", "scroll [down]"), "the same action was repeated 3 times"),
+        (
+            did("scroll [down]", "scroll [down]", "scroll [down]"),
+            "the same action was repeated 3 times",
+        ),
         (did("scroll [down]", "scroll [up]", "scroll [down]", "scroll [down]"), ""),
         (did("go_back", "go_back", "go_back"), "the same action was repeated 3 times"),
         (did("click [1]", "click [1]", "click [1]"), "the same action was repeated 3 times"),
         (did("click [1]", "click [1]", "click [2]"), ""),
         (did("click [1]", "hover [1]", "click [1]"), ""),
-        (did("click [1]", "click [1]") + did("click [1]", url="http://h/2"), ""),  # another page's element
+        (
+            did("click [1]", "click [1]") + did("click [1]", url="http://h/2"),
+            "",
+        ),  # another page's element
         (did("press [a]", "press [a]", "press [b]"), ""),
         (did("goto [http://h/a]", "goto [http://h/a]", "goto [http://h/b]"), ""),
         (did("tab_focus [0]", "tab_focus [1]", "tab_focus [0]"), ""),
@@ -321,7 +414,11 @@ def test_an_episode_that_is_given_up_is_judged_without_an_answer(make):
         *_, done, _, info = env.step("scroll [down]")
         assert not done
         *_, done, _, info = env.step("scroll [down]")
-        assert (done, info["success"], info["early_stop"]) == (True, success, "the same action was repeated 2 times")
+        assert (done, info["success"], info["early_stop"]) == (
+            True,
+            success,
+            "the same action was repeated 2 times",
+        )
     assert "early_stop" not in env.reset(options={"task_id": "shopping-0"})[1]
     assert not env.step("scroll [down]")[2]
     env = make(parsing_failures=3)
@@ -329,7 +426,11 @@ def test_an_episode_that_is_given_up_is_judged_without_an_answer(make):
     done = [env.step(text)[2] for text in ("a", "click [999]", "b", "click [998]", "c", "d", "e")]
     assert done == [False] * 6 + [True], "an element that is not there was understood"
     env.reset(options={"task_id": "shopping-0"})
-    assert [env.step(text)[2] for text in ("a", InvalidResponse("Write one action."), "b")] == [False, False, True]
+    assert [env.step(text)[2] for text in ("a", InvalidResponse("Write one action."), "b")] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_response_without_an_action_shows_the_page_and_what_was_wrong(make):
@@ -337,17 +438,25 @@ def test_a_response_without_an_action_shows_the_page_and_what_was_wrong(make):
     observation, _ = env.reset(options={"task_id": "shopping-0"})
     possible = env.actions()
     again, reward, over, _, info = env.step(InvalidResponse("Write one action."))
-    assert again == observation.replace("PREVIOUS ACTION: None", "PREVIOUS ACTION: none") + "\nERROR: Write one action."
+    assert (
+        again
+        == observation.replace("PREVIOUS ACTION: None", "PREVIOUS ACTION: none")
+        + "\nERROR: Write one action."
+    )
     assert (reward, over, info["invalid"]) == (0, False, True)
     assert env.actions() == possible
 
 
 @pytest.mark.parametrize(("keywords", "title"), [({}, "late"), ({"pause": 0.0}, "soon")])
 def test_what_comes_within_two_seconds_is_seen_unless_one_asks_otherwise(make, keywords, title):
-    env = gymnasium.make("agentgym/WebArena-v1", split="all", max_episode_steps=-1, **keywords).unwrapped
+    env = gymnasium.make(
+        "agentgym/WebArena-v1", split="all", max_episode_steps=-1, **keywords
+    ).unwrapped
     try:
         env.reset(options={"task_id": "shopping-0"})
-        env.session.page.evaluate("document.title = 'soon'; setTimeout(() => document.title = 'late', 1800); 0")
+        env.session.page.evaluate(
+            "document.title = 'soon'; setTimeout(() => document.title = 'late', 1800); 0"
+        )
         assert env.step("scroll [down]")[0].startswith(f"Tab 0 (current): {title}\n")
     finally:
         env.close()
@@ -365,7 +474,9 @@ def test_every_page_that_is_opened_to_be_judged_has_its_own_time(make):
 def test_numbers_and_hosts_that_cannot_be_are_refused(make):
     with pytest.raises(ArgumentError, match="repeated_actions=0 ends every episode at once"):
         make(repeated_actions=0)
-    with pytest.raises(ArgumentError, match=r"hosts='http://tiles\.example' is no host: write it without http://"):
+    with pytest.raises(
+        ArgumentError, match=r"hosts='http://tiles\.example' is no host: write it without http://"
+    ):
         make(hosts=["http://tiles.example"])
 
 
@@ -388,15 +499,29 @@ class Requests:
 
 
 def test_the_helpers_ask_magento_and_read_addresses():
-    reviews = [{"nickname": "A", "ratings": [{"percent": 20}]}, {"nickname": "B", "ratings": [{"percent": 80}]}]
-    requests = Requests({"/orders?": {"items": [{"increment_id": "000000187"}]}, "/products/B01/reviews": reviews})
+    reviews = [
+        {"nickname": "A", "ratings": [{"percent": 20}]},
+        {"nickname": "B", "ratings": [{"percent": 80}]},
+    ]
+    requests = Requests(
+        {"/orders?": {"items": [{"increment_id": "000000187"}]}, "/products/B01/reviews": reviews}
+    )
     helpers = make_helpers({"SHOPPING": "http://s", "REDDIT": "http://r"}, requests)
     assert helpers["shopping_get_latest_order_url"]() == "http://s/sales/order/view/order_id/187/"
     assert helpers["shopping_get_sku_latest_review_author"]("B01") == "B"
     assert helpers["shopping_get_sku_latest_review_rating"]("B01") == "80"
-    assert requests.asked[0] == ("http://s/rest/default/V1/integration/admin/token", {"username": "admin", "password": "admin1234"})
-    assert helpers["reddit_get_post_url"]("http://r/f/books/59421/a-title/comment/7") == "http://r/f/books/59421/"
-    assert helpers["reddit_get_post_url"]("https://r.test:9999/f/books/59421") == "https://r.test:9999/f/books/59421/"
+    assert requests.asked[0] == (
+        "http://s/rest/default/V1/integration/admin/token",
+        {"username": "admin", "password": "admin1234"},
+    )
+    assert (
+        helpers["reddit_get_post_url"]("http://r/f/books/59421/a-title/comment/7")
+        == "http://r/f/books/59421/"
+    )
+    assert (
+        helpers["reddit_get_post_url"]("https://r.test:9999/f/books/59421")
+        == "https://r.test:9999/f/books/59421/"
+    )
     assert helpers["reddit_get_post_url"]("http://r/f/books") == "http://r/f/books"
     assert helpers["reddit_get_post_url"]("http://r/user/x") == "http://r/user/x"
 
@@ -408,10 +533,20 @@ def test_a_role_is_the_one_of_the_account_of_this_very_name(make):
     rows = "".join(
         f"<tr><td data-label=Account><span class=gl-avatar-labeled-sublabel>@{name}</span></td>"
         f"<td class=col-max-role><span>{role}</span></td></tr>"
-        for name, role in (("anna", "Owner"), ("joann", "Guest"), ("ann", "Developer"), ("o'neil", "Reporter"))
+        for name, role in (
+            ("anna", "Owner"),
+            ("joann", "Guest"),
+            ("ann", "Developer"),
+            ("o'neil", "Reporter"),
+        )
     )
     env.session.page.set_content(f"<table>{rows}</table>")
     role = make_helpers(env.urls, None)["gitlab_get_project_memeber_role"]
-    assert [role(env.session.page, name) for name in ("ann", "anna", "jo", "o'neil")] == ["Developer", "Owner", "", "Reporter"]
+    assert [role(env.session.page, name) for name in ("ann", "anna", "jo", "o'neil")] == [
+        "Developer",
+        "Owner",
+        "",
+        "Reporter",
+    ]
     env.session.page.evaluate("document.querySelectorAll = null")
     assert role(env.session.page, "ann") == ""

@@ -14,7 +14,11 @@ from agentgym_envs.pool import EnvPool
 from agentgym_envs.wrappers import FORMATS, ActionFormat, FormatError
 
 IDS = ["agentgym/Maze-v1", "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1"]
-TOOLS = {"go": "go {direction}", "craft": "craft {number} {item} using {ingredients}", "look": "look"}
+TOOLS = {
+    "go": "go {direction}",
+    "craft": "craft {number} {item} using {ingredients}",
+    "look": "look",
+}
 
 
 def make(env_id, name):
@@ -43,14 +47,28 @@ def test_the_oracle_solves_tasks_in_every_format(env_id, name):
         ("react", "Thought: the Action: is clear\nAction: go north", "go north"),
         ("tags", "<think>cold</think>\n<action> go north </action>", "go north"),
         ("function", '{"name": "go", "arguments": {"direction": "north"}}', "go north"),
-        ("function", '<tool_call>\n{"name": "go", "arguments": "{\\"direction\\": \\"north\\"}"}\n</tool_call>', "go north"),
         (
             "function",
-            '{"name": "craft", "arguments": {"number": 4, "item": "stick", "ingredients": "2 planks"}}',
+            (
+                '<tool_call>\n{"name": "go", "arguments": "{\\"direction\\":'
+                ' \\"north\\"}"}\n</tool_call>'
+            ),
+            "go north",
+        ),
+        (
+            "function",
+            (
+                '{"name": "craft", "arguments": {"number": 4, "item": "stick", "ingredients": "2'
+                ' planks"}}'
+            ),
             "craft 4 stick using 2 planks",
         ),
         ("function", '{"name": "look"}', "look"),
-        ("function", '{"name": "go", "arguments": {"direction": %s}}' % ("9" * 400), f"go {'9' * 400}"),
+        (
+            "function",
+            '{"name": "go", "arguments": {"direction": %s}}' % ("9" * 400),
+            f"go {'9' * 400}",
+        ),
     ],
 )
 def test_responses_that_hold_an_action(name, response, action):
@@ -72,16 +90,36 @@ def test_responses_that_hold_an_action(name, response, action):
         ("function", "[" * 100_000, "not one JSON function call"),
         ("function", "9" * 5000, "a number is too long"),
         ("function", "[]", "not one JSON object"),
-        ("function", '{"name": "fly", "arguments": {}}', "no function 'fly'. The functions are: go, craft, look"),
+        (
+            "function",
+            '{"name": "fly", "arguments": {}}',
+            "no function 'fly'. The functions are: go, craft, look",
+        ),
         ("function", '{"name": ["go"], "arguments": {}}', "no function"),
-        ("function", '{"name": "go", "arguments": {"way": "north"}}', "exactly these arguments: direction"),
-        ("function", '{"name": "go", "arguments": {"direction": ""}}', "strings that are not empty"),
-        ("function", '{"name": "go", "arguments": {"direction": {"a": 1}}}', "strings that are not empty"),
+        (
+            "function",
+            '{"name": "go", "arguments": {"way": "north"}}',
+            "exactly these arguments: direction",
+        ),
+        (
+            "function",
+            '{"name": "go", "arguments": {"direction": ""}}',
+            "strings that are not empty",
+        ),
+        (
+            "function",
+            '{"name": "go", "arguments": {"direction": {"a": 1}}}',
+            "strings that are not empty",
+        ),
         *[
             ("function", f'{{"name": "go", "arguments": {{"direction": {v}}}}}', "strings that")
             for v in ("true", "NaN", "-Infinity", "1e999")
         ],
-        ("function", '<tool_call>{"name": "look"}</tool_call><tool_call>{"name": "look"}</tool_call>', "2 function calls"),
+        (
+            "function",
+            '<tool_call>{"name": "look"}</tool_call><tool_call>{"name": "look"}</tool_call>',
+            "2 function calls",
+        ),
     ],
 )
 def test_responses_that_do_not(name, response, message):
@@ -95,8 +133,11 @@ THOUGHTS = [
     "<THINK>It is cold.</Think>\n",
     "<thinking>Perhaps south?</thinking>",
     "The template has opened the block, so this begins in the middle.</think>\n\n",
-    "<think>I must end with </think> and write one of\nAction: go south\n**Action:** go south\n<action>go south</action>\n"
-    '<tool_call>{"name": "look"}</tool_call>\n```json\n{"name": "look"}\n```\n<think>or not</think>\n',
+    (
+        "<think>I must end with </think> and write one of\nAction: go south\n**Action:** go"
+        ' south\n<action>go south</action>\n<tool_call>{"name":'
+        ' "look"}</tool_call>\n```json\n{"name": "look"}\n```\n<think>or not</think>\n'
+    ),
 ]
 WRITTEN = {
     "plain": [
@@ -146,17 +187,24 @@ MENTIONED = {
     "tags": ("<action>search what <think> means</action>", "search what <think> means"),
     "function": ('{"name": "go", "arguments": {"direction": "to <think>"}}', "go to <think>"),
 }
-AFTER_A_THOUGHT = {"react": ["Action: go north", "**Action:** go north", "I go north.\n\n**Action:** go north"]}
+AFTER_A_THOUGHT = {
+    "react": ["Action: go north", "**Action:** go north", "I go north.\n\n**Action:** go north"]
+}
 
 
 @pytest.mark.parametrize("thought", ["", *THOUGHTS])
-@pytest.mark.parametrize(("name", "response"), [(name, r) for name, responses in WRITTEN.items() for r in responses])
+@pytest.mark.parametrize(
+    ("name", "response"), [(name, r) for name, responses in WRITTEN.items() for r in responses]
+)
 def test_a_thought_may_come_first_and_mention_anything(name, response, thought):
     assert FORMATS[name](TOOLS).parse(thought + response) == "go north"
 
 
 @pytest.mark.parametrize("thought", THOUGHTS)
-@pytest.mark.parametrize(("name", "response"), [(name, r) for name, responses in AFTER_A_THOUGHT.items() for r in responses])
+@pytest.mark.parametrize(
+    ("name", "response"),
+    [(name, r) for name, responses in AFTER_A_THOUGHT.items() for r in responses],
+)
 def test_a_thought_in_tags_does_for_one_in_words(name, response, thought):
     assert FORMATS[name](TOOLS).parse(thought + response) == "go north"
 
@@ -164,7 +212,14 @@ def test_a_thought_in_tags_does_for_one_in_words(name, response, thought):
 @pytest.mark.parametrize("name", list(FORMATS))
 @pytest.mark.parametrize(
     "before",
-    ["<think>", "<think>I could write ", "<think>a</think>\n<think>b ", "<Thinking>", "\n <think>", "thought</think><think>"],
+    [
+        "<think>",
+        "<think>I could write ",
+        "<think>a</think>\n<think>b ",
+        "<Thinking>",
+        "\n <think>",
+        "thought</think><think>",
+    ],
 )
 def test_a_thought_that_is_cut_off_is_never_sent(name, before):
     for response in WRITTEN[name]:
@@ -175,7 +230,10 @@ def test_a_thought_that_is_cut_off_is_never_sent(name, before):
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_a_thought_alone_is_no_action(name):
     for thought in THOUGHTS:
-        with pytest.raises(FormatError, match=r"Write exactly one|not in the form|not one JSON|nothing after its thought"):
+        with pytest.raises(
+            FormatError,
+            match=r"Write exactly one|not in the form|not one JSON|nothing after its thought",
+        ):
             FORMATS[name](TOOLS).parse(thought)
 
 
@@ -193,7 +251,10 @@ def test_asterisks_that_are_not_around_the_whole_action_are_its_own(action):
     assert FORMATS["tags"](TOOLS).parse(f"<action>{action}</action>") == action
 
 
-@pytest.mark.parametrize(("name", "response"), [("react", "Action: go\n" * 20_000), ("react", "Well. Action: go" * 20_000)])
+@pytest.mark.parametrize(
+    ("name", "response"),
+    [("react", "Action: go\n" * 20_000), ("react", "Well. Action: go" * 20_000)],
+)
 def test_many_actions_are_counted_without_a_copy_of_each(name, response):
     tracemalloc.start()
     with pytest.raises(FormatError, match="20000 actions"):
@@ -210,9 +271,35 @@ def test_what_a_message_repeats_of_a_response_is_short():
         assert len(str(caught.value)) < 500
 
 
-PIECES = ["<think>", "</think>", "<action>", "</action>", "<tool_call>", "</tool_call>", "```", "```json\n", "**", "\n", " "]
-PIECES += ["Thought:", "Action:", "**Action:**", "\nAction: ", '{"name": ', '"look"', ', "arguments": ', "{}", "}", "[", "\\ud800"]
-HOSTILE = st.lists(st.one_of(st.text(max_size=8), st.sampled_from(PIECES)), max_size=12).map("".join)
+PIECES = [
+    "<think>",
+    "</think>",
+    "<action>",
+    "</action>",
+    "<tool_call>",
+    "</tool_call>",
+    "```",
+    "```json\n",
+    "**",
+    "\n",
+    " ",
+]
+PIECES += [
+    "Thought:",
+    "Action:",
+    "**Action:**",
+    "\nAction: ",
+    '{"name": ',
+    '"look"',
+    ', "arguments": ',
+    "{}",
+    "}",
+    "[",
+    "\\ud800",
+]
+HOSTILE = st.lists(st.one_of(st.text(max_size=8), st.sampled_from(PIECES)), max_size=12).map(
+    "".join
+)
 
 
 @given(HOSTILE, st.sampled_from(list(FORMATS)))
@@ -241,7 +328,22 @@ def test_what_stands_before_the_end_of_the_thought_changes_nothing(response, tho
 
 @pytest.mark.parametrize("name", list(FORMATS))
 @pytest.mark.parametrize(
-    "piece", ["<action>", "<tool_call>", "<think>", "```", "\n", " ", "\nAction", "Action", ". ", "{", "*", "</think>", "9"]
+    "piece",
+    [
+        "<action>",
+        "<tool_call>",
+        "<think>",
+        "```",
+        "\n",
+        " ",
+        "\nAction",
+        "Action",
+        ". ",
+        "{",
+        "*",
+        "</think>",
+        "9",
+    ],
 )
 def test_a_long_response_is_read_in_no_time(name, piece):
     start = time.process_time()
@@ -304,7 +406,9 @@ def test_the_environment_never_sees_the_thought(name):
     assert set(seen) == {"go north"}
     *_, info = env.step("<think>I go north, then sou")
     assert info["invalid"]
-    assert len(seen) == len(THOUGHTS) * len(WRITTEN[name]), "a thought that is cut off reaches no environment"
+    assert len(seen) == len(THOUGHTS) * len(WRITTEN[name]), (
+        "a thought that is cut off reaches no environment"
+    )
 
 
 def test_braces_in_arguments_are_plain_text():

@@ -24,7 +24,9 @@ ALL = [GRPO, RLOO, ReinforcePP, GiGPO]
 
 def trajectory(*turns):
     """Turns are (observation, reward); each has two prompt tokens and three sampled ones."""
-    return Trajectory("t", 0, [Turn(seen, [5, 6], [7, 8, 3], [-1.0, -0.5, -0.1], reward=r) for seen, r in turns])
+    return Trajectory(
+        "t", 0, [Turn(seen, [5, 6], [7, 8, 3], [-1.0, -0.5, -0.1], reward=r) for seen, r in turns]
+    )
 
 
 GROUPS = [
@@ -53,8 +55,14 @@ HIGH = 1 / math.sqrt(2)
 
 
 def test_grpo():
-    assert by_turn(credited(GRPO()))[:2] == [pytest.approx([HIGH] * 2, abs=1e-4), pytest.approx([-HIGH] * 2, abs=1e-4)]
-    assert by_turn(credited(GRPO()))[2:] == [[0], [0, 0]], "both succeeded: nothing to learn without a discount"
+    assert by_turn(credited(GRPO()))[:2] == [
+        pytest.approx([HIGH] * 2, abs=1e-4),
+        pytest.approx([-HIGH] * 2, abs=1e-4),
+    ]
+    assert by_turn(credited(GRPO()))[2:] == [
+        [0],
+        [0, 0],
+    ], "both succeeded: nothing to learn without a discount"
     assert by_turn(credited(GRPO(normalise=False)))[:2] == [[0.5] * 2, [-0.5] * 2]
 
 
@@ -79,7 +87,10 @@ def test_reinforce_plus_plus():
 
 
 def test_gigpo():
-    """In group 0 two turns saw "a": one led to 1 a turn later, one to nothing. In group 4 three did: 1, ½ and 1."""
+    """In group 0 two turns saw "a": one led to 1 a turn later, one to nothing.
+
+    In group 4 three did: 1, ½ and 1.
+    """
     got = by_turn(credited(GiGPO(gamma=0.5, normalise=False, step_coef=2.0)))
     mean = 2.5 / 3
     assert got == [
@@ -95,7 +106,9 @@ def test_gigpo_of_nothing():
     assert credited(GiGPO(), empty).action_tokens == 0
 
 
-@pytest.mark.parametrize("algorithm", [GRPO(gamma=0.5), RLOO(gamma=0.5), ReinforcePP(gamma=0.5), GiGPO(gamma=0.5)])
+@pytest.mark.parametrize(
+    "algorithm", [GRPO(gamma=0.5), RLOO(gamma=0.5), ReinforcePP(gamma=0.5), GiGPO(gamma=0.5)]
+)
 def test_a_divergence_in_the_reward_lowers_what_went_far(algorithm):
     """The second of two equal trajectories left the reference behind by two nats at one token."""
     groups = [Group(0, [trajectory(("a", 1.0)), trajectory(("a", 1.0))])]
@@ -110,10 +123,16 @@ def test_a_divergence_in_the_reward_lowers_what_went_far(algorithm):
 
 def test_what_is_needed():
     assert GRPO().required_streams == frozenset()
-    assert GRPO(kl_coef=0.1, entropy_coef=0.1, importance_cap=2.0).required_streams == {"reference", "entropy", "old"}
+    assert GRPO(kl_coef=0.1, entropy_coef=0.1, importance_cap=2.0).required_streams == {
+        "reference",
+        "entropy",
+        "old",
+    }
 
 
-@pytest.mark.parametrize(("loss_reduction", "weight"), [("token", 21.0), ("sequence", 4.0), ("constant", 400.0)])
+@pytest.mark.parametrize(
+    ("loss_reduction", "weight"), [("token", 21.0), ("sequence", 4.0), ("constant", 400.0)]
+)
 def test_what_the_loss_is_divided_by(loss_reduction, weight):
     algorithm = GRPO(loss_reduction=loss_reduction, constant=100)
     batch = credited(algorithm)
@@ -121,8 +140,12 @@ def test_what_the_loss_is_divided_by(loss_reduction, weight):
     # On-policy every ratio is 1, and a token's loss is its advantage: ±HIGH on six tokens each.
     loss, _ = algorithm.loss(Forward(batch.logp_BT, batch.logp_BT), batch)
     assert loss.item() == pytest.approx(0.0, abs=1e-5)
-    first, _ = algorithm.loss(Forward(batch.take([0]).logp_BT, batch.take([0]).logp_BT), batch.take([0]))
-    assert first.item() == pytest.approx(-HIGH * (1 if loss_reduction == "sequence" else 6), abs=1e-3)
+    first, _ = algorithm.loss(
+        Forward(batch.take([0]).logp_BT, batch.take([0]).logp_BT), batch.take([0])
+    )
+    assert first.item() == pytest.approx(
+        -HIGH * (1 if loss_reduction == "sequence" else 6), abs=1e-3
+    )
     assert algorithm.weight(batch.idle()) == 0
 
 
@@ -130,7 +153,9 @@ def test_what_the_loss_is_divided_by(loss_reduction, weight):
 def test_gradients_flow_through_action_tokens_alone(cls):
     algorithm = cls(kl_coef=0.1, entropy_coef=0.01, gamma=0.5)
     batch = pack(GROUPS)
-    batch = algorithm.compute_advantages(batch.with_streams(reference=batch.logp_BT - 0.3), GROUPS, Distributed())
+    batch = algorithm.compute_advantages(
+        batch.with_streams(reference=batch.logp_BT - 0.3), GROUPS, Distributed()
+    )
     logp, bonus = (torch.randn(batch.id_BT.shape, requires_grad=True) for _ in range(2))
     loss, sums = algorithm.loss(Forward(logp, logp, bonus), batch)
     loss.backward()
@@ -145,7 +170,9 @@ def test_gradients_flow_through_action_tokens_alone(cls):
 def test_truncated_importance_sampling():
     """The sampler thought a token e² times less likely than the trainer does, and another e times more."""
     groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-3.0, -1.0])])])]
-    batch = pack(groups).with_streams(old=torch.tensor([[0.0, -1.0, -2.0]]), advantage=torch.ones(1, 3))
+    batch = pack(groups).with_streams(
+        old=torch.tensor([[0.0, -1.0, -2.0]]), advantage=torch.ones(1, 3)
+    )
     algorithm = GRPO(importance_cap=1.5)
     loss, sums = algorithm.loss(Forward(batch.streams["old"], batch.logp_BT), batch)
     assert loss.item() == pytest.approx(-(1.5 + math.exp(-1)))
@@ -171,13 +198,17 @@ def test_sft_is_the_models_own_cross_entropy():
     batch = pack(GROUPS)
     labels = batch.id_BT.masked_fill(~batch.action_BT, -100)
     with torch.no_grad():
-        theirs = model(input_ids=batch.id_BT, attention_mask=batch.valid_BT.long(), labels=labels).loss
+        theirs = model(
+            input_ids=batch.id_BT, attention_mask=batch.valid_BT.long(), labels=labels
+        ).loss
         ours, _ = SFT().loss(token_logps(model, batch, 1.0), batch)
     assert ours.item() / SFT().weight(batch) == pytest.approx(theirs.item(), rel=1e-5)
 
 
 def test_sft_looks_at_no_rewards():
-    others = rewarded(GROUPS, lambda t: [2.5 * place - turn.reward for place, turn in enumerate(t.turns)])
+    others = rewarded(
+        GROUPS, lambda t: [2.5 * place - turn.reward for place, turn in enumerate(t.turns)]
+    )
     assert not torch.equal(pack(others).return_B(), pack(GROUPS).return_B())
     logp = torch.linspace(-3.0, -0.5, 40).reshape(4, 10)
     seen = []
@@ -185,7 +216,9 @@ def test_sft_looks_at_no_rewards():
         batch, own = credited(SFT(), groups), logp.clone().requires_grad_()
         loss, _ = SFT().loss(Forward(own, own), batch)
         loss.backward()
-        seen.append([loss.detach(), own.grad, torch.tensor(SFT().weight(batch)), *batch.streams.values()])
+        seen.append(
+            [loss.detach(), own.grad, torch.tensor(SFT().weight(batch)), *batch.streams.values()]
+        )
     torch.testing.assert_close(*seen, rtol=0, atol=0)
 
 
@@ -197,7 +230,9 @@ def test_dpo_by_hand():
     reference[0] -= 0.5
     reference[1] += 0.2
     algorithm = DPO(beta=0.3)
-    batch = algorithm.compute_advantages(batch.with_streams(reference=reference), groups, Distributed())
+    batch = algorithm.compute_advantages(
+        batch.with_streams(reference=reference), groups, Distributed()
+    )
     logp = batch.logp_BT.clone().requires_grad_()
     loss, sums = algorithm.loss(Forward(logp, logp), batch)
     loss.backward()
@@ -210,7 +245,9 @@ def test_dpo_by_hand():
     assert sums["pairs_right"] == 1
     assert (algorithm.weight(batch), algorithm.weight(batch.idle())) == (1, 0)
     assert algorithm.per_weight == {"pairs_right"}
-    assert [len(m.group_B) for m in batch.micro_batches(1, whole_groups=True)] == [2], "a pair stays together"
+    assert [len(m.group_B) for m in batch.micro_batches(1, whole_groups=True)] == [2], (
+        "a pair stays together"
+    )
     idle = batch.idle()
     zero, _ = algorithm.loss(Forward(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)
     zero.backward()
@@ -222,7 +259,9 @@ def test_dpo_takes_the_larger_return_for_the_better_and_learns_nothing_from_ties
     late = Group(1, [trajectory(("a", 0.5)), trajectory(("a", 0.5), ("b", 0.25))])
     groups = [ties, late, Group(2, [trajectory(("a", 1.0))]), Group(3, [])]
     batch = pack(groups)
-    batch = DPO().compute_advantages(batch.with_streams(reference=batch.logp_BT - 0.5), groups, Distributed())
+    batch = DPO().compute_advantages(
+        batch.with_streams(reference=batch.logp_BT - 0.5), groups, Distributed()
+    )
     assert batch.streams["side"][:, 0].tolist() == [0, 0, -1, 1, 0]
     assert DPO().weight(batch) == 1
     logp = batch.logp_BT.clone().requires_grad_()
@@ -233,5 +272,8 @@ def test_dpo_takes_the_larger_return_for_the_better_and_learns_nothing_from_ties
 
 
 def test_dpo_refuses_what_is_larger_than_a_pair():
-    with pytest.raises(ConfigError, match=r"learns from pairs, and a group of task 't' has 3 episodes: set env\.group_size=2"):
+    with pytest.raises(
+        ConfigError,
+        match=r"learns from pairs, and a group of task 't' has 3 episodes: set env\.group_size=2",
+    ):
         credited(DPO(), [Group(0, [trajectory(("a", 1.0))] * 3)])

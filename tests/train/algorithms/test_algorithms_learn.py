@@ -15,19 +15,30 @@ ONLINE = {
     "reinforce_pp": {"name": "reinforce_pp"},
     "gigpo": {"name": "gigpo"},
     "with a divergence in the loss": {"name": "grpo", "kl_coef": 0.02},
-    "with a divergence in the reward": {"name": "reinforce_pp", "kl_coef": 0.02, "kl_in": "reward", "kl_estimator": "k1"},
+    "with a divergence in the reward": {
+        "name": "reinforce_pp",
+        "kl_coef": 0.02,
+        "kl_in": "reward",
+        "kl_estimator": "k1",
+    },
     "with an entropy bonus": {"name": "grpo", "entropy_coef": 0.01},
     "with truncated importance sampling": {"name": "grpo", "importance_cap": 2.0},
 }
 
 
 SEEDS = 3
-FIRST = ("with a", "dr.grpo", "dapo", "gspo")  # options of an algorithm that is tried with each seed: one seed
+FIRST = (
+    "with a",
+    "dr.grpo",
+    "dapo",
+    "gspo",
+)  # options of an algorithm that is tried with each seed: one seed
 MORE = [(c, s) for c in ONLINE if not c.startswith(FIRST) for s in range(1, SEEDS)]
 
 
 @pytest.mark.parametrize(
-    ("case", "seed"), [*((c, 0) for c in ONLINE), *(pytest.param(*more, marks=pytest.mark.full) for more in MORE)]
+    ("case", "seed"),
+    [*((c, 0) for c in ONLINE), *(pytest.param(*more, marks=pytest.mark.full) for more in MORE)],
 )
 def test_it_finds_the_best_policy(case, seed):
     best = two_states.learn(plugins.make_algorithm(ONLINE[case]), seed=seed)
@@ -35,10 +46,13 @@ def test_it_finds_the_best_policy(case, seed):
 
 
 @pytest.mark.parametrize(
-    ("critic", "options"), [("model", {}), ("head", {"lam": 0.5, "gamma": 0.9}), ("model", {"per": "turn", "lam": 0.95})]
+    ("critic", "options"),
+    [("model", {}), ("head", {"lam": 0.5, "gamma": 0.9}), ("model", {"per": "turn", "lam": 0.95})],
 )
 def test_an_actor_and_its_critic_find_it_too(critic, options):
-    best = two_states.learn(plugins.make_algorithm({"name": "ppo", **options}), seed=0, critic=critic)
+    best = two_states.learn(
+        plugins.make_algorithm({"name": "ppo", **options}), seed=0, critic=critic
+    )
     assert min(best) > 0.9, best
 
 

@@ -1,6 +1,7 @@
 """Losses of whole algorithms on random trajectories against the published formulas, as TRL computes them, in NumPy.
 
-Everything of ours is left out but the packing: credit, ratios, divergence, clipping and normalisers are written again.
+Everything of ours is left out but the packing: credit, ratios, divergence, clipping and normalisers
+are written again.
 """
 
 import numpy as np
@@ -23,9 +24,21 @@ def played(rng, size):
         count = int(rng.integers(1, 6))
         logps = rng.uniform(-3, -0.1, count).tolist()
         seen, reward = f"room {rng.integers(2)}", float(rng.integers(0, 5)) / 4
-        return Turn(seen, [1] * int(rng.integers(1, 4)), rng.integers(0, 99, count).tolist(), logps, reward=reward)
+        return Turn(
+            seen,
+            [1] * int(rng.integers(1, 4)),
+            rng.integers(0, 99, count).tolist(),
+            logps,
+            reward=reward,
+        )
 
-    return [Group(n, [Trajectory("t", n, [turn() for _ in range(rng.integers(1, 5))]) for _ in range(size)]) for n in range(3)]
+    return [
+        Group(
+            n,
+            [Trajectory("t", n, [turn() for _ in range(rng.integers(1, 5))]) for _ in range(size)],
+        )
+        for n in range(3)
+    ]
 
 
 class Case:
@@ -36,14 +49,20 @@ class Case:
         self.groups = played(rng, size)
         self.episodes = [t for g in self.groups for t in g.trajectories]
         self.old = [np.concatenate([turn.logps for turn in t.turns]) for t in self.episodes]
-        self.new, self.reference = ([o + rng.normal(0, 0.4, len(o)) for o in self.old] for _ in range(2))
+        self.new, self.reference = (
+            [o + rng.normal(0, 0.4, len(o)) for o in self.old] for _ in range(2)
+        )
         self.algorithm = plugins.make_algorithm(options)
 
     def ours(self):
         """The algorithm's loss over its weight."""
         batch = pack(self.groups)
-        new_BT, reference_BT = (self._padded(values, batch) for values in (self.new, self.reference))
-        batch = self.algorithm.compute_advantages(batch.with_streams(reference=reference_BT), self.groups, Distributed())
+        new_BT, reference_BT = (
+            self._padded(values, batch) for values in (self.new, self.reference)
+        )
+        batch = self.algorithm.compute_advantages(
+            batch.with_streams(reference=reference_BT), self.groups, Distributed()
+        )
         loss, _ = self.algorithm.loss(Forward(new_BT, new_BT), batch)
         return loss.item() / self.algorithm.weight(batch)
 
@@ -54,17 +73,35 @@ class Case:
 
     def returns(self, gamma=1.0):
         return [
-            np.array([sum(turn.reward * gamma**n for n, turn in enumerate(t.turns)) for t in g.trajectories]) for g in self.groups
+            np.array(
+                [
+                    sum(turn.reward * gamma**n for n, turn in enumerate(t.turns))
+                    for t in g.trajectories
+                ]
+            )
+            for g in self.groups
         ]
 
     def per_token(self, advantages):
         """One advantage a trajectory on each of its tokens."""
         return [np.full(len(o), a) for o, a in zip(self.old, advantages, strict=True)]
 
-    def surrogate(self, advantages, *, low=0.2, high=0.2, kl=0.0, per_sequence=False, loss_reduction="token", constant=1024):
+    def surrogate(
+        self,
+        advantages,
+        *,
+        low=0.2,
+        high=0.2,
+        kl=0.0,
+        per_sequence=False,
+        loss_reduction="token",
+        constant=1024,
+    ):
         """PPO's clipped loss with k3, over a loss_reduction: TRL's loss types "bnpo", "grpo" and "dr_grpo"."""
         sums, counts = [], []
-        for new, old, reference, advantage in zip(self.new, self.old, self.reference, advantages, strict=True):
+        for new, old, reference, advantage in zip(
+            self.new, self.old, self.reference, advantages, strict=True
+        ):
             log_ratio = np.full(len(new), (new - old).mean()) if per_sequence else new - old
             ratio = np.exp(log_ratio)
             loss = -np.minimum(ratio * advantage, np.clip(ratio, 1 - low, 1 + high) * advantage)
@@ -74,11 +111,17 @@ class Case:
         sums, counts = np.array(sums), np.array(counts)
         if loss_reduction == "token":
             return sums.sum() / counts.sum()
-        return (sums / counts).mean() if loss_reduction == "sequence" else sums.sum() / (len(sums) * constant)
+        return (
+            (sums / counts).mean()
+            if loss_reduction == "sequence"
+            else sums.sum() / (len(sums) * constant)
+        )
 
 
 def normalised(groups):
-    return np.concatenate([(g - g.mean()) / (g.std(ddof=1) + EPS) if len(set(g)) > 1 else 0 * g for g in groups])
+    return np.concatenate(
+        [(g - g.mean()) / (g.std(ddof=1) + EPS) if len(set(g)) > 1 else 0 * g for g in groups]
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -96,28 +139,49 @@ def test_grpo(seed, loss_reduction, ratio):
     }
     case = Case(seed, {"name": "grpo", **options})
     advantages = case.per_token(normalised(case.returns(0.9)))
-    limits = {"low": 0.1, "high": 0.28, "kl": 0.05, "loss_reduction": loss_reduction, "constant": 50}
-    assert case.ours() == pytest.approx(case.surrogate(advantages, per_sequence=ratio == "sequence", **limits), rel=1e-4)
+    limits = {
+        "low": 0.1,
+        "high": 0.28,
+        "kl": 0.05,
+        "loss_reduction": loss_reduction,
+        "constant": 50,
+    }
+    assert case.ours() == pytest.approx(
+        case.surrogate(advantages, per_sequence=ratio == "sequence", **limits), rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rloo(seed):
     case = Case(seed, {"name": "rloo", "kl_coef": 0.05})
     advantages = np.concatenate([r - (r.sum() - r) / (len(r) - 1) for r in case.returns()])
-    assert case.ours() == pytest.approx(case.surrogate(case.per_token(advantages), kl=0.05), rel=1e-4)
+    assert case.ours() == pytest.approx(
+        case.surrogate(case.per_token(advantages), kl=0.05), rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_reinforce_pp(seed):
     """Returns to go with the divergence in the rewards, token by token, whitened over all tokens of the batch."""
-    case = Case(seed, {"name": "reinforce_pp", "gamma": 0.8, "kl_coef": 0.1, "kl_in": "reward", "kl_estimator": "k1"})
+    case = Case(
+        seed,
+        {
+            "name": "reinforce_pp",
+            "gamma": 0.8,
+            "kl_coef": 0.1,
+            "kl_in": "reward",
+            "kl_estimator": "k1",
+        },
+    )
     to_go = []
     for t, old, reference in zip(case.episodes, case.old, case.reference, strict=True):
         turns = np.concatenate([[n] * len(turn.action_ids) for n, turn in enumerate(t.turns)])
         earned = -0.1 * (old - reference)
         for n, turn in enumerate(t.turns):
             earned[np.flatnonzero(turns == n)[-1]] += turn.reward
-        to_go.append(np.array([sum(earned[i:] * 0.8 ** (turns[i:] - turns[i])) for i in range(len(turns))]))
+        to_go.append(
+            np.array([sum(earned[i:] * 0.8 ** (turns[i:] - turns[i])) for i in range(len(turns))])
+        )
     every = np.concatenate(to_go)
     advantages = [(g - every.mean()) / every.std() for g in to_go]
     assert case.ours() == pytest.approx(case.surrogate(advantages), rel=1e-3)
@@ -141,7 +205,11 @@ def test_gigpo(seed):
                 among = np.array(states[turn.observation])
                 anchored += len(among) > 1
                 follow = sum(later.reward * 0.9**m for m, later in enumerate(t.turns[n:]))
-                step = (follow - among.mean()) / (among.std(ddof=1) + EPS) if len(set(among)) > 1 else 0.0
+                step = (
+                    (follow - among.mean()) / (among.std(ddof=1) + EPS)
+                    if len(set(among)) > 1
+                    else 0.0
+                )
                 mine += [base + 0.7 * step] * len(turn.action_ids)
             advantages.append(np.array(mine))
     assert anchored > 5

@@ -25,7 +25,9 @@ def credited(groups, values, **options):
     value_BT = torch.full(batch.logp_BT.shape, 1e3)
     value_BT[batch.action_BT] = torch.tensor(values)
     value_BT = value_BT.where(batch.action_BT, 0.0)
-    return PPO(**{"normalise": False} | options).compute_advantages(batch.with_streams(value=value_BT), groups, Distributed())
+    return PPO(**{"normalise": False} | options).compute_advantages(
+        batch.with_streams(value=value_BT), groups, Distributed()
+    )
 
 
 def on_actions(batch, name):
@@ -55,7 +57,9 @@ def test_turns_by_hand():
     first = -0.125 + 0.5 * 0.8 * 0.25
     assert on_actions(batch, "advantage") == pytest.approx([first, first, 0.25])
     assert on_actions(batch, "return") == pytest.approx([0.5 + first, 0, 1.0])
-    assert on_actions(batch, "value_weight") == [2, 0, 1], "a turn's value is learned once, for each of its tokens"
+    assert on_actions(batch, "value_weight") == [2, 0, 1], (
+        "a turn's value is learned once, for each of its tokens"
+    )
 
 
 tokens = st.tuples(st.integers(1, 4), st.floats(-2, 2, width=32), st.integers(1, 3))
@@ -67,15 +71,26 @@ def recursion(rewards, values, discounts, lam):
     nexts = np.append(values[1:], 0.0)
     errors = rewards + np.append(discounts, 0.0) * nexts - values
     return [
-        sum(errors[j] * np.prod([discounts[k] * lam for k in range(i, j)]) for j in range(i, len(errors)))
+        sum(
+            errors[j] * np.prod([discounts[k] * lam for k in range(i, j)])
+            for j in range(i, len(errors))
+        )
         for i in range(len(errors))
     ]
 
 
-@given(episodes, st.floats(0, 1), st.floats(0, 1), st.sampled_from(["token", "turn"]), st.integers(0, 99))
+@given(
+    episodes,
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.sampled_from(["token", "turn"]),
+    st.integers(0, 99),
+)
 def test_it_is_the_papers_sum(lengths, gamma, lam, per, seed):
     rng = np.random.default_rng(seed)
-    groups = [Group(n, [Trajectory("", n, [turn(*t) for t in turns])]) for n, turns in enumerate(lengths)]
+    groups = [
+        Group(n, [Trajectory("", n, [turn(*t) for t in turns])]) for n, turns in enumerate(lengths)
+    ]
     values, expected = [], []
     for turns in lengths:
         counts = [count for count, _, _ in turns]
@@ -90,22 +105,42 @@ def test_it_is_the_papers_sum(lengths, gamma, lam, per, seed):
             expected += recursion(rewards, value, discounts, lam)
         else:
             starts = ends - np.array(counts) + 1
-            of_turns = recursion(np.array([r for _, r, _ in turns]), value[starts], np.full(len(turns) - 1, gamma), lam)
+            of_turns = recursion(
+                np.array([r for _, r, _ in turns]),
+                value[starts],
+                np.full(len(turns) - 1, gamma),
+                lam,
+            )
             expected += np.repeat(of_turns, counts).tolist()
     batch = credited(groups, values, gamma=gamma, lam=lam, per=per)
     assert on_actions(batch, "advantage") == pytest.approx(expected, abs=1e-4)
     learned = batch.streams["value_weight"] > 0
     torch.testing.assert_close(
-        batch.streams["return"][learned], (batch.streams["advantage"] + batch.streams["value"])[learned], atol=1e-5, rtol=0
+        batch.streams["return"][learned],
+        (batch.streams["advantage"] + batch.streams["value"])[learned],
+        atol=1e-5,
+        rtol=0,
     )
     assert batch.streams["value_weight"].sum() == batch.action_tokens
 
 
 def test_without_decay_it_is_the_return_to_go_less_the_value():
-    batch = pack([Group(0, [Trajectory("", 0, [turn(3, 0.3), turn(2, -0.5), turn(1, 2.0)]), Trajectory("", 1, [turn(4, 1.0)])])])
+    batch = pack(
+        [
+            Group(
+                0,
+                [
+                    Trajectory("", 0, [turn(3, 0.3), turn(2, -0.5), turn(1, 2.0)]),
+                    Trajectory("", 1, [turn(4, 1.0)]),
+                ],
+            )
+        ]
+    )
     value_BT = torch.randn(batch.logp_BT.shape)
     got = gae(batch.reward_BT, value_BT, batch.turn_BT, batch.action_BT, gamma=0.7, lam=1.0)
-    wanted = (returns_to_go(batch.reward_BT, batch.turn_BT, 0.7) - value_BT).where(batch.action_BT, 0.0)
+    wanted = (returns_to_go(batch.reward_BT, batch.turn_BT, 0.7) - value_BT).where(
+        batch.action_BT, 0.0
+    )
     torch.testing.assert_close(got, wanted)
 
 
@@ -120,7 +155,9 @@ def test_an_episode_that_was_cut_off_ends_like_any_other():
         [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 0.5)], status=status)])]
         for status in (Status.COMPLETED, Status.TRUNCATED_HORIZON)
     )
-    one, other = (credited(groups, [0.5, 0.25, 0.75], lam=0.9).streams["advantage"] for groups in (whole, cut))
+    one, other = (
+        credited(groups, [0.5, 0.25, 0.75], lam=0.9).streams["advantage"] for groups in (whole, cut)
+    )
     assert torch.equal(one, other)
 
 
@@ -128,7 +165,9 @@ def test_advantages_are_whitened_and_targets_are_not():
     values = [0.5, 0.25, 0.75]
     plain, white = (credited(TWO, values, normalise=normalise) for normalise in (False, True))
     raw = np.array(on_actions(plain, "advantage"))
-    assert on_actions(white, "advantage") == pytest.approx(((raw - raw.mean()) / raw.std()).tolist(), abs=1e-5)
+    assert on_actions(white, "advantage") == pytest.approx(
+        ((raw - raw.mean()) / raw.std()).tolist(), abs=1e-5
+    )
     assert on_actions(white, "return") == on_actions(plain, "return") == [1.0, 1.0, 1.0]
 
 
@@ -141,7 +180,9 @@ def test_a_divergence_in_the_reward_counts_at_its_token(per):
     reference[0, 3] -= 2.0
     algorithm = PPO(per=per, normalise=False, kl_coef=0.25, kl_in="reward", kl_estimator="k1")
     got = algorithm.compute_advantages(
-        batch.with_streams(reference=reference, value=torch.zeros_like(reference)), groups, Distributed()
+        batch.with_streams(reference=reference, value=torch.zeros_like(reference)),
+        groups,
+        Distributed(),
     )
     assert on_actions(got, "advantage") == pytest.approx([0.5, 0.5, 1.0])
 
@@ -160,36 +201,63 @@ def test_values_are_clipped_by_hand():
     assert not clipped.any()
 
 
-@pytest.mark.parametrize(("per", "loss_reduction"), [("token", "token"), ("turn", "token"), ("token", "sequence")])
+@pytest.mark.parametrize(
+    ("per", "loss_reduction"), [("token", "token"), ("turn", "token"), ("token", "sequence")]
+)
 def test_the_loss_is_the_policys_and_that_of_the_values(per, loss_reduction):
-    groups = [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)]), Trajectory("t", 1, [turn(1, 0.0)])])]
+    groups = [
+        Group(
+            0,
+            [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)]), Trajectory("t", 1, [turn(1, 0.0)])],
+        )
+    ]
     options = {"per": per, "loss_reduction": loss_reduction, "value_clip": 0.2}
     batch = credited(groups, [0.5, 0.25, 0.75, 0.5], **options)
     value_BT = (batch.streams["value"] + 0.1).requires_grad_()
     losses = [
-        PPO(**options, value_coef=coef).loss(Forward(batch.logp_BT, batch.logp_BT, None, value_BT), batch) for coef in (0.0, 0.3)
+        PPO(**options, value_coef=coef).loss(
+            Forward(batch.logp_BT, batch.logp_BT, None, value_BT), batch
+        )
+        for coef in (0.0, 0.3)
     ]
     # All returns are 1 in the first episode and 0 in the second.
     halves = [(0.6 - 1) ** 2 / 2, (0.35 - 1) ** 2 / 2, (0.85 - 1) ** 2 / 2, (0.6 - 0) ** 2 / 2]
     counts = [1, 1, 1, 1] if per == "token" else [2, 0, 1, 1]
     shares = [1 / 3] * 3 + [1] if loss_reduction == "sequence" else [1] * 4
-    wanted = sum(half * count * share for half, count, share in zip(halves, counts, shares, strict=True))
+    wanted = sum(
+        half * count * share for half, count, share in zip(halves, counts, shares, strict=True)
+    )
     assert (losses[1][0] - losses[0][0]).item() == pytest.approx(0.3 * wanted, abs=1e-6)
     sums = losses[1][1]
-    assert sums["value_loss"].item() == pytest.approx(sum(h * c for h, c in zip(halves, counts, strict=True)))
+    assert sums["value_loss"].item() == pytest.approx(
+        sum(h * c for h, c in zip(halves, counts, strict=True))
+    )
     assert sums["value_target"].item() == pytest.approx(3)
-    assert sums["value"].item() == pytest.approx(0.1 * 4 + sum(v * c for v, c in zip([0.5, 0.25, 0.75, 0.5], counts, strict=True)))
+    assert sums["value"].item() == pytest.approx(
+        0.1 * 4 + sum(v * c for v, c in zip([0.5, 0.25, 0.75, 0.5], counts, strict=True))
+    )
     losses[1][0].backward()
     errors = [-0.4, -0.65, -0.15, 0.6]
-    slopes = [0.3 * error * count * share for error, count, share in zip(errors, counts, shares, strict=True)]
+    slopes = [
+        0.3 * error * count * share
+        for error, count, share in zip(errors, counts, shares, strict=True)
+    ]
     assert value_BT.grad[batch.action_BT].tolist() == pytest.approx(slopes)
     assert not value_BT.grad[~batch.action_BT].any()
 
 
-@pytest.mark.parametrize(("clip", "errors", "clipped"), [(0.2, (0.3, 0.55, 0.05, 0.75), 3), (0.0, (0.25, 0.5, 0.0, 0.75), 0)])
+@pytest.mark.parametrize(
+    ("clip", "errors", "clipped"),
+    [(0.2, (0.3, 0.55, 0.05, 0.75), 3), (0.0, (0.25, 0.5, 0.0, 0.75), 0)],
+)
 def test_values_that_have_moved_far_are_clipped(clip, errors, clipped):
     """By a quarter, where a fifth is allowed: towards 1 three times, away from 0 once."""
-    groups = [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)]), Trajectory("t", 1, [turn(1, 0.0)])])]
+    groups = [
+        Group(
+            0,
+            [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)]), Trajectory("t", 1, [turn(1, 0.0)])],
+        )
+    ]
     batch = credited(groups, [0.5, 0.25, 0.75, 0.5])
     forward = Forward(batch.logp_BT, batch.logp_BT, None, batch.streams["value"] + 0.25)
     _, sums = PPO(value_clip=clip).loss(forward, batch)

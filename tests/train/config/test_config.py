@@ -9,7 +9,10 @@ import small_run
 from agentgym_train import config, plugins
 from agentgym_train.errors import ConfigError
 
-MINIMAL = '[run]\nfolder = "x"\nsteps = 3\n[env]\nid = "agentgym/Maze-v1"\n[curriculum]\nname = "fixed"\nturns = 5\n'
+MINIMAL = (
+    '[run]\nfolder = "x"\nsteps = 3\n[env]\nid = "agentgym/Maze-v1"\n[curriculum]\nname ='
+    ' "fixed"\nturns = 5\n'
+)
 
 
 @pytest.fixture
@@ -29,7 +32,14 @@ def test_it_round_trips_with_every_default(file, tmp_path):
 
 def test_overrides_are_toml_or_plain_text(file):
     changed = config.load(
-        file, ["engine.lr=1e-3", "env.kwargs.rooms=[4, 6]", "model.path=some/model", 'env.kwargs.split="dev"', "engine.zero.a=true"]
+        file,
+        [
+            "engine.lr=1e-3",
+            "env.kwargs.rooms=[4, 6]",
+            "model.path=some/model",
+            'env.kwargs.split="dev"',
+            "engine.zero.a=true",
+        ],
     )
     assert changed.engine.lr == 1e-3
     assert changed.env.kwargs == {"rooms": [4, 6], "split": "dev"}
@@ -57,13 +67,25 @@ def test_wrong_keys_and_values_are_named(file, override, message):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("engine.lr=/data/envs/x", "'engine.lr': input should be a valid number, not '/data/envs/x'"),
-        ("env.groups=/data/envs.1/x", "'env.groups': input should be a valid integer, not '/data/envs.1/x'"),
-        ("env.name=/data/envs", "'env': the name '/data/envs' has characters other than letters, digits and -_."),
+        (
+            "engine.lr=/data/envs/x",
+            "'engine.lr': input should be a valid number, not '/data/envs/x'",
+        ),
+        (
+            "env.groups=/data/envs.1/x",
+            "'env.groups': input should be a valid integer, not '/data/envs.1/x'",
+        ),
+        (
+            "env.name=/data/envs",
+            "'env': the name '/data/envs' has characters other than letters, digits and -_.",
+        ),
         ("env.envs=3", "'env.envs'. Did you mean 'env."),
         ("envs.groups=3", "'envs'. Did you mean 'env'?"),
         ("envsx.groups=3", "'envsx'. Did you mean 'env'?"),
-        ("evn.groups=3", "'evn'. Did you mean 'env'? Known: algorithm, critic, curriculum, engine, env, eval, "),
+        (
+            "evn.groups=3",
+            "'evn'. Did you mean 'env'? Known: algorithm, critic, curriculum, engine, env, eval, ",
+        ),
         ("env.kwargs.envs.x=inf", "'env.kwargs.envs.x': a number must be finite, not inf"),
     ],
 )
@@ -85,10 +107,14 @@ def test_missing_keys_and_files_are_named(file, tmp_path):
 
 
 def test_every_difference_is_named(file):
-    a, b = config.load(file), config.load(file, ["engine.lr=0.5", "run.steps=9", "env.kwargs.rooms=[4]"])
+    a, b = (
+        config.load(file),
+        config.load(file, ["engine.lr=0.5", "run.steps=9", "env.kwargs.rooms=[4]"]),
+    )
     assert (
         config.difference(a, b, ignore=("run.steps",))
-        == "engine.lr was 1e-06 and is now 0.5; env.kwargs was {} and is now not set; env.kwargs.rooms was not set and is now [4]"
+        == "engine.lr was 1e-06 and is now 0.5; env.kwargs was {} and is now not set;"
+        " env.kwargs.rooms was not set and is now [4]"
     )
     assert config.difference(a, a) is None
     assert config.difference(a, config.load(file, ["run.steps=9"]), ignore=("run.steps",)) is None
@@ -96,7 +122,11 @@ def test_every_difference_is_named(file):
 
 SECTIONS = {
     "env": config.EnvConfig,
-    **{section.name: section.type for section in fields(config.Config) if is_dataclass(section.type)},
+    **{
+        section.name: section.type
+        for section in fields(config.Config)
+        if is_dataclass(section.type)
+    },
 }
 NUMBERS = {
     f"{name}.{field.name}": get_type_hints(section)[field.name]
@@ -104,7 +134,10 @@ NUMBERS = {
     for field in fields(section)
     if get_type_hints(section)[field.name] in (int, float)
 }
-WRONG = {int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"), float: ("-1.0", "nan", "inf", "true", "'3'")}
+WRONG = {
+    int: ("-1", "1.5", "true", "'3'", "nan", "99999999999999999999"),
+    float: ("-1.0", "nan", "inf", "true", "'3'"),
+}
 MAY_BE_ZERO = {
     *(
         "run.seed",
@@ -116,14 +149,39 @@ MAY_BE_ZERO = {
         "eval.horizon",
         "eval.every",
     ),
-    *("model.last_layers", "engine.zero_stage", "engine.warmup", "engine.decay", "engine.weight_decay", "critic.lr"),
+    *(
+        "model.last_layers",
+        "engine.zero_stage",
+        "engine.warmup",
+        "engine.decay",
+        "engine.weight_decay",
+        "critic.lr",
+    ),
 }
 BAD = [(key, value) for key, kind in NUMBERS.items() for value in WRONG[kind]]
-BAD += [(key, "0") for key in NUMBERS if key not in MAY_BE_ZERO] + [("curriculum.every", "0"), ("curriculum.every", "2.0")]
+BAD += [(key, "0") for key in NUMBERS if key not in MAY_BE_ZERO] + [
+    ("curriculum.every", "0"),
+    ("curriculum.every", "2.0"),
+]
 BAD += [("engine.zero_stage", value) for value in ("4", "1.0")]
-BAD += [("env.timeout", "1e9"), ("rollout.temperature", "1e-9"), ("scratch.vocab", "259"), ("model.dtype", "'float16'")]
-BAD += [("critic.kind", "'tail'"), ("curriculum.rounds", "[]"), ("run.folder", "''"), ("run.folder", "7"), ("env.id", "''")]
-BAD += [("env.kwargs.rooms", "[nan]"), ("engine.zero.allgather_bucket_size", "inf"), ("env.kwargs.since", "2024-01-01")]
+BAD += [
+    ("env.timeout", "1e9"),
+    ("rollout.temperature", "1e-9"),
+    ("scratch.vocab", "259"),
+    ("model.dtype", "'float16'"),
+]
+BAD += [
+    ("critic.kind", "'tail'"),
+    ("curriculum.rounds", "[]"),
+    ("run.folder", "''"),
+    ("run.folder", "7"),
+    ("env.id", "''"),
+]
+BAD += [
+    ("env.kwargs.rooms", "[nan]"),
+    ("engine.zero.allgather_bucket_size", "inf"),
+    ("env.kwargs.since", "2024-01-01"),
+]
 
 
 @pytest.mark.parametrize("key", list(dict.fromkeys(key for key, _ in BAD)))

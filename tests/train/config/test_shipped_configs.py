@@ -42,7 +42,9 @@ def teacher(tmp_path_factory):
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
     """Comparisons."""
-    return str(judged.write(tmp_path_factory.mktemp("said") / "comparisons.jsonl", judged.lines(20)))
+    return str(
+        judged.write(tmp_path_factory.mktemp("said") / "comparisons.jsonl", judged.lines(20))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,9 @@ def test_it_passes_every_check(file, model, teacher, said, judge):
         raw["comparisons"]["files"] = [said]
     for table in raw.get("scorer", []):
         table["path"] = judge
-    first, *others = (reward.of(raw | sections) for sections in raw.pop("methods", {"": {}}).values())
+    first, *others = (
+        reward.of(raw | sections) for sections in raw.pop("methods", {"": {}}).values()
+    )
     (check if isinstance(first, configuration.Config) else check_reward)(first, processes=1)
     for config in others:
         plugins.resolved(config)
@@ -75,11 +79,20 @@ def test_it_passes_every_check(file, model, teacher, said, judge):
 
 def test_the_files_are_found():
     names = {file.name for file in FILES}
-    assert {"quickstart.toml", "pretrained.toml", "scaling_inter_maze.toml", "reward_model.toml", "learned_reward.toml"} <= names
+    assert {
+        "quickstart.toml",
+        "pretrained.toml",
+        "scaling_inter_maze.toml",
+        "reward_model.toml",
+        "learned_reward.toml",
+    } <= names
 
 
 def test_the_one_for_pretrained_models_does_not_have_the_small_models_settings():
-    small, large = (configuration.load(ROOT / "benchmarks" / name) for name in ("quickstart.toml", "configs/pretrained.toml"))
+    small, large = (
+        configuration.load(ROOT / "benchmarks" / name)
+        for name in ("quickstart.toml", "configs/pretrained.toml")
+    )
     assert large.engine.lr <= 1e-5 < small.engine.lr
     assert large.rollout.max_new_tokens >= 200 > small.rollout.max_new_tokens
     assert large.engine.micro_batch_tokens >= large.model.max_context

@@ -18,13 +18,24 @@ from agentgym_train.run import rehearsal
 
 def test_the_published_schedule():
     """Steps 1-80 → 8, 81-160 → 12, 161 and on → 15; the trainer counts from 0."""
-    curriculum = plugins.make(plugins.CURRICULUM, {"name": "scaling_inter", "rounds": [8, 12, 15], "every": 80})
-    assert [curriculum.horizon(s - 1) for s in (1, 80, 81, 160, 161, 10_000)] == [8, 8, 12, 12, 15, 15]
+    curriculum = plugins.make(
+        plugins.CURRICULUM, {"name": "scaling_inter", "rounds": [8, 12, 15], "every": 80}
+    )
+    assert [curriculum.horizon(s - 1) for s in (1, 80, 81, 160, 161, 10_000)] == [
+        8,
+        8,
+        12,
+        12,
+        15,
+        15,
+    ]
 
 
 @given(rounds=st.lists(st.integers(1, 99), min_size=1, max_size=6), every=st.integers(1, 50))
 def test_every_stage_but_the_last_lasts_exactly_every_steps(rounds, every):
-    curriculum = plugins.make(plugins.CURRICULUM, {"name": "scaling_inter", "rounds": rounds, "every": every})
+    curriculum = plugins.make(
+        plugins.CURRICULUM, {"name": "scaling_inter", "rounds": rounds, "every": every}
+    )
     horizons = [curriculum.horizon(s) for s in range(every * (len(rounds) + 2))]
     expected = [h for h in rounds[:-1] for _ in range(every)]
     assert horizons[: len(expected)] == expected
@@ -76,7 +87,12 @@ def test_each_stage_is_judged_by_its_own_steps_and_the_last_one_stays():
 
 def test_where_episodes_no_longer_reach_the_horizon_more_turns_would_change_nothing():
     assert watch(make("adaptive", **ADAPTIVE), *[(0.5, 0.25)] * 4)[-1] == 8
-    assert watch(make("adaptive", **ADAPTIVE), *[(0.5, 0.5), (0.5, 0.5), (0.5, 0.25), (0.5, 0.125)])[-1] == 4
+    assert (
+        watch(make("adaptive", **ADAPTIVE), *[(0.5, 0.5), (0.5, 0.5), (0.5, 0.25), (0.5, 0.125)])[
+            -1
+        ]
+        == 4
+    )
     assert watch(make("adaptive", **ADAPTIVE), *[(0.5, 0.125)] * 20)[-1] == 4
 
 
@@ -91,11 +107,21 @@ def test_a_fall_below_the_best_window_of_the_stage_steps_back():
 
 def test_one_good_step_is_no_window():
     """On 8 turns the first window is 0.75, and 0.5 no collapse from it; from the 1.0 of a single step it would be."""
-    assert watch(make("adaptive", **ADAPTIVE), *[(0.5, 1.0)] * 4, (1.0, 0.0), (0.5, 0.0), (0.5, 0.0))[-1] == 8
+    assert (
+        watch(make("adaptive", **ADAPTIVE), *[(0.5, 1.0)] * 4, (1.0, 0.0), (0.5, 0.0), (0.5, 0.0))[
+            -1
+        ]
+        == 8
+    )
 
 
 def test_a_collapse_on_the_first_stage_is_no_plateau():
-    assert watch(make("adaptive", **ADAPTIVE), (1.0, 1.0), (1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)) == [4] * 5
+    assert (
+        watch(
+            make("adaptive", **ADAPTIVE), (1.0, 1.0), (1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)
+        )
+        == [4] * 5
+    )
 
 
 def test_a_collapse_on_the_last_stage_is_remembered_however_long_it_lasted():
@@ -109,7 +135,13 @@ def test_a_collapse_on_the_last_stage_is_remembered_however_long_it_lasted():
 )
 def test_the_adaptive_horizon_moves_one_stage_at_a_time_and_never_before_a_window(steps, window):
     rounds = [2, 3, 5, 9]
-    stages = [0, *(rounds.index(h) for h in watch(make("adaptive", rounds=rounds, window=window, truncated=0.0), *steps))]
+    stages = [
+        0,
+        *(
+            rounds.index(h)
+            for h in watch(make("adaptive", rounds=rounds, window=window, truncated=0.0), *steps)
+        ),
+    ]
     moves = [number for number, (a, b) in enumerate(pairwise(stages)) if a != b]
     assert all(abs(a - b) <= 1 for a, b in pairwise(stages))
     assert all(b - a >= window for a, b in pairwise([-1, *moves]))
@@ -124,7 +156,9 @@ def test_difficulties_by_stage():
 
 
 def test_tasks_alone_need_a_horizon():
-    with pytest.raises(ConfigError, match="task_difficulty sets no horizon: set its turns, or compose it"):
+    with pytest.raises(
+        ConfigError, match="task_difficulty sets no horizon: set its turns, or compose it"
+    ):
         rehearsal.rehearse({"name": "task_difficulty", "stages": [[1, 1]], "every": 5}, steps=3)
 
 
@@ -145,8 +179,12 @@ def test_all_parts_see_the_metrics_and_keep_their_state():
     responsive = {"name": "responsive", "bar": 0.5}
     both = make("composed", parts=[responsive, {"name": "adaptive", "rounds": [1, 2], "window": 1}])
     both.observe({"return": 0.75, "success": 0.5, "truncated_horizon": 1.0})
-    assert both.state_dict() == {"parts": [{"turns": 2}, {"stage": 0, "best": 0.5, "recent": [[0.5, 1.0]]}]}
-    again = make("composed", parts=[responsive, {"name": "adaptive", "rounds": [1, 2], "window": 1}])
+    assert both.state_dict() == {
+        "parts": [{"turns": 2}, {"stage": 0, "best": 0.5, "recent": [[0.5, 1.0]]}]
+    }
+    again = make(
+        "composed", parts=[responsive, {"name": "adaptive", "rounds": [1, 2], "window": 1}]
+    )
     again.load_state_dict(both.state_dict())
     assert again.horizon(1) == 2
     assert again.state_dict() == both.state_dict()
@@ -158,16 +196,29 @@ def test_defaults_of_the_parts_are_written_out():
     config = configuration.of(raw | {"curriculum": {"name": "composed", "parts": short}})
     resolved = plugins.resolved(config)
     assert resolved.curriculum["parts"][0] == {
-        **{"name": "adaptive", "rounds": [1, 2], "window": 10, "margin": 0.02, "truncated": 0.1, "collapse": 0.2}
+        **{
+            "name": "adaptive",
+            "rounds": [1, 2],
+            "window": 10,
+            "margin": 0.02,
+            "truncated": 0.1,
+            "collapse": 0.2,
+        }
     }
     assert "turns" not in resolved.curriculum["parts"][2]
     written = configuration.of(tomllib.loads(configuration.dumps(resolved)))
     assert configuration.difference(written, plugins.resolved(written)) is None
 
 
-@pytest.mark.parametrize("options", [shipped.STAGES, {"name": "scaling_inter", "start": 3, "delta": 2, "every": 2}])
+@pytest.mark.parametrize(
+    "options", [shipped.STAGES, {"name": "scaling_inter", "start": 3, "delta": 2, "every": 2}]
+)
 def test_options_that_are_not_set_are_no_change(options):
-    raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v1"}, "curriculum": options}
+    raw = {
+        "run": {"folder": "x", "steps": 3},
+        "env": {"id": "agentgym/Maze-v1"},
+        "curriculum": options,
+    }
     resolved = plugins.resolved(configuration.of(raw))
     assert resolved.curriculum == options
     written = configuration.of(tomllib.loads(configuration.dumps(resolved)))
@@ -204,28 +255,91 @@ def test_interrupted_at_any_step_it_goes_on_as_if_it_never_had_been(name, steps)
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"name": "scaling_inter", "rounds": [8, 0], "every": 5}, ConfigError, r"curriculum\.rounds\.1.*not 0"),
-        ({"name": "scaling_inter", "rounds": [], "every": 5}, ConfigError, r"curriculum\.rounds.*at least 1 item"),
-        ({"name": "scaling_inter", "rounds": [8], "every": 0}, ConfigError, r"curriculum\.every.*not 0"),
-        ({"name": "scaling_inter", "round": [8], "every": 5}, ConfigError, "Did you mean 'curriculum.rounds'"),
-        ({"name": "scaling_inter", "rounds": "long", "every": 5}, ConfigError, r"curriculum\.rounds.*'long'"),
-        ({"name": "scaling_inter", "every": 5}, ConfigError, "set either rounds, or start and delta.*, not none of them"),
+        (
+            {"name": "scaling_inter", "rounds": [8, 0], "every": 5},
+            ConfigError,
+            r"curriculum\.rounds\.1.*not 0",
+        ),
+        (
+            {"name": "scaling_inter", "rounds": [], "every": 5},
+            ConfigError,
+            r"curriculum\.rounds.*at least 1 item",
+        ),
+        (
+            {"name": "scaling_inter", "rounds": [8], "every": 0},
+            ConfigError,
+            r"curriculum\.every.*not 0",
+        ),
+        (
+            {"name": "scaling_inter", "round": [8], "every": 5},
+            ConfigError,
+            "Did you mean 'curriculum.rounds'",
+        ),
+        (
+            {"name": "scaling_inter", "rounds": "long", "every": 5},
+            ConfigError,
+            r"curriculum\.rounds.*'long'",
+        ),
+        (
+            {"name": "scaling_inter", "every": 5},
+            ConfigError,
+            "set either rounds, or start and delta.*, not none of them",
+        ),
         (
             {"name": "scaling_inter", "rounds": [8], "start": 4, "delta": 2, "every": 5},
             ConfigError,
-            r"set either rounds, or start and delta and perhaps limit, not rounds=\[8\], start=4, delta=2",
+            (
+                r"set either rounds, or start and delta and perhaps limit, not rounds=\[8\],"
+                r" start=4, delta=2"
+            ),
         ),
         ({"name": "scaling_inter", "start": 4, "every": 5}, ConfigError, "not start=4"),
-        ({"name": "scaling_inter", "delta": 4, "limit": 5, "every": 5}, ConfigError, "not delta=4, limit=5"),
-        ({"name": "scaling_inter", "rounds": [8], "limit": 4, "every": 5}, ConfigError, r"not rounds=\[8\], limit=4"),
-        ({"name": "scaling_inter", "start": 8, "delta": 1, "limit": 4, "every": 5}, ConfigError, "limit=4 is below start=8"),
-        ({"name": "adaptive", "rounds": [8, 8]}, ConfigError, r"rounds=\[8, 8\]: each stage must have more turns"),
-        ({"name": "adaptive", "rounds": [8], "margin": 1.5}, ConfigError, r"curriculum\.margin.*not 1.5"),
-        ({"name": "task_difficulty", "stages": [[1, 2], [3, 2]], "every": 5}, ConfigError, r"stages\.1: the least.*3.*greatest, 2"),
-        ({"name": "task_difficulty", "stages": [[1]], "every": 5}, ConfigError, r"curriculum\.stages\.0\.1"),
+        (
+            {"name": "scaling_inter", "delta": 4, "limit": 5, "every": 5},
+            ConfigError,
+            "not delta=4, limit=5",
+        ),
+        (
+            {"name": "scaling_inter", "rounds": [8], "limit": 4, "every": 5},
+            ConfigError,
+            r"not rounds=\[8\], limit=4",
+        ),
+        (
+            {"name": "scaling_inter", "start": 8, "delta": 1, "limit": 4, "every": 5},
+            ConfigError,
+            "limit=4 is below start=8",
+        ),
+        (
+            {"name": "adaptive", "rounds": [8, 8]},
+            ConfigError,
+            r"rounds=\[8, 8\]: each stage must have more turns",
+        ),
+        (
+            {"name": "adaptive", "rounds": [8], "margin": 1.5},
+            ConfigError,
+            r"curriculum\.margin.*not 1.5",
+        ),
+        (
+            {"name": "task_difficulty", "stages": [[1, 2], [3, 2]], "every": 5},
+            ConfigError,
+            r"stages\.1: the least.*3.*greatest, 2",
+        ),
+        (
+            {"name": "task_difficulty", "stages": [[1]], "every": 5},
+            ConfigError,
+            r"curriculum\.stages\.0\.1",
+        ),
         ({"name": "composed", "parts": []}, ConfigError, r"curriculum\.parts.*at least 1 item"),
-        ({"name": "composed", "parts": [{"turns": 1}]}, ConfigError, r"'curriculum\.parts\.0\.name' must be one of"),
-        ({"name": "composed", "parts": [{"name": "fixd"}]}, ConfigError, "unknown curriculum 'fixd'. Did you mean 'fixed'"),
+        (
+            {"name": "composed", "parts": [{"turns": 1}]},
+            ConfigError,
+            r"'curriculum\.parts\.0\.name' must be one of",
+        ),
+        (
+            {"name": "composed", "parts": [{"name": "fixd"}]},
+            ConfigError,
+            "unknown curriculum 'fixd'. Did you mean 'fixed'",
+        ),
         (
             {"name": "composed", "parts": [shipped.STAGES, {"name": "fixed", "turn": 1}]},
             ConfigError,
@@ -244,7 +358,11 @@ def test_interrupted_at_any_step_it_goes_on_as_if_it_never_had_been(name, steps)
         ({"name": "fixed", "turns": -1}, ConfigError, r"curriculum\.turns.*not -1"),
         ({"name": "fixed", "turns": 1.5}, ConfigError, r"curriculum\.turns.*not 1.5"),
         ({"name": "fixed", "turns": True}, ConfigError, r"curriculum\.turns.*not True"),
-        ({"name": "fixd", "turns": 1}, UnknownName, "unknown curriculum 'fixd'. Did you mean 'fixed'"),
+        (
+            {"name": "fixd", "turns": 1},
+            UnknownName,
+            "unknown curriculum 'fixd'. Did you mean 'fixed'",
+        ),
     ],
 )
 def test_bad_options_are_refused(options, error, message):

@@ -14,14 +14,26 @@ turns = st.builds(
     st.sampled_from([0.0, 0.25, 1.0]),
     st.integers(0, 9),
 )
-groups = st.lists(st.lists(st.lists(turns, min_size=1, max_size=4), max_size=4), min_size=1, max_size=6).map(
-    lambda groups: [Group(number, [Trajectory("", 0, row) for row in rows]) for number, rows in enumerate(groups)]
+groups = st.lists(
+    st.lists(st.lists(turns, min_size=1, max_size=4), max_size=4), min_size=1, max_size=6
+).map(
+    lambda groups: [
+        Group(number, [Trajectory("", 0, row) for row in rows])
+        for number, rows in enumerate(groups)
+    ]
 )
 """A step's groups; some are empty, as if all of their episodes had failed."""
 
 
 def test_the_documented_example():
-    t = Trajectory("", 0, [Turn("", [1, 2, 3], [4, 5], [-1, -2], 7, reward=0.5), Turn("", [6, 7], [8], [-3], 8, reward=1.0)])
+    t = Trajectory(
+        "",
+        0,
+        [
+            Turn("", [1, 2, 3], [4, 5], [-1, -2], 7, reward=0.5),
+            Turn("", [6, 7], [8], [-3], 8, reward=1.0),
+        ],
+    )
     batch = pack([Group(0, [t])])
     assert batch.id_BT.tolist() == [[1, 2, 3, 4, 5, 6, 7, 8]]
     assert batch.action_BT.int().tolist() == [[0, 0, 0, 1, 1, 0, 0, 1]]
@@ -33,9 +45,18 @@ def test_the_documented_example():
 
 def test_a_stream_is_filled_in_the_batchs_order_and_at_action_tokens_alone():
     lengths = [3, 9, 1, 5]
-    trajectories = [Trajectory("", 0, [Turn("", [7, 7], [n] * length, [-1.0] * length, 0)]) for n, length in enumerate(lengths, 4)]
+    trajectories = [
+        Trajectory("", 0, [Turn("", [7, 7], [n] * length, [-1.0] * length, 0)])
+        for n, length in enumerate(lengths, 4)
+    ]
     batch = pack([Group(0, trajectories)])
-    filled = streams.fill(batch, {"value", "kl"}, {"value": lambda micro: micro.id_BT}, distributed=Distributed(), max_tokens=16)
+    filled = streams.fill(
+        batch,
+        {"value", "kl"},
+        {"value": lambda micro: micro.id_BT},
+        distributed=Distributed(),
+        max_tokens=16,
+    )
     assert filled.streams["value"].tolist() == (batch.id_BT * batch.action_BT).tolist()
     assert "kl" not in filled.streams, "nothing computes it"
 
@@ -57,14 +78,18 @@ def test_the_reward_reaches_action_tokens_and_nothing_is_lost(groups):
 def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, parts, processes):
     key = lambda b: sorted(tuple(b.id_BT[r, b.valid_BT[r]].tolist()) for r in range(len(b.id_BT)))  # noqa: E731
     whole = pack(groups)
-    minis = [pack(groups[rank::processes]).mini_batches(parts, len(groups)) for rank in range(processes)]
+    minis = [
+        pack(groups[rank::processes]).mini_batches(parts, len(groups)) for rank in range(processes)
+    ]
     micros = [m for mine in minis for mini in mine for m in mini.micro_batches(bound)]
     assert sorted(k for m in micros for k in key(m)) == key(whole)
     for micro in micros:
         assert micro.id_BT.numel() <= bound or len(micro.id_BT) == 1
     for part, alone in enumerate(whole.mini_batches(parts, len(groups))):
         together = [mine[part] for mine in minis]
-        assert sorted(k for b in together for k in key(b)) == key(alone), "a part is the same however many processes share it"
+        assert sorted(k for b in together for k in key(b)) == key(alone), (
+            "a part is the same however many processes share it"
+        )
         numbers = {n for b in together for n in b.group_B.tolist()}
         assert all(part * len(groups) <= n * parts < (part + 1) * len(groups) for n in numbers)
 
@@ -78,7 +103,10 @@ def test_a_process_with_one_group_shares_in_mini_batches():
 
 def test_rows_know_their_episode():
     done, empty = Turn("", [1], [2], [-1.0]), Turn("", [1])
-    made = [Group(3, [Trajectory("a", 0, [done]), Trajectory("b", 0, [empty])]), Group(5, [Trajectory("c", 0, [done])])]
+    made = [
+        Group(3, [Trajectory("a", 0, [done]), Trajectory("b", 0, [empty])]),
+        Group(5, [Trajectory("c", 0, [done])]),
+    ]
     batch = pack(made)
     assert (batch.group_B.tolist(), batch.episode_B.tolist()) == ([3, 5], [0, 2])
 

@@ -29,7 +29,12 @@ def test_a_checkpoint_is_whole_and_says_what_it_holds(tmp_path):
     assert checkpoint.read_state(folder) == STATE
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
     assert set(json.loads((folder / "manifest.json").read_text())) == files - {"manifest.json"}
-    assert {"engine/part.pt", "model/model.safetensors", "model/tokenizer.json", "state.json"} < files
+    assert {
+        "engine/part.pt",
+        "model/model.safetensors",
+        "model/tokenizer.json",
+        "state.json",
+    } < files
 
 
 def test_two_processes_write_one_checkpoint(tmp_path):
@@ -61,7 +66,9 @@ def test_two_processes_write_one_checkpoint(tmp_path):
         first, second = pool.map(lambda rank: save(tmp_path, 2, engine=Ranked(rank)), range(2))
     assert first == second
     assert checkpoint.fault(first) is None
-    assert {"part0.pt", "part1.pt", "model/model.safetensors"} < set(json.loads((first / "manifest.json").read_text()))
+    assert {"part0.pt", "part1.pt", "model/model.safetensors"} < set(
+        json.loads((first / "manifest.json").read_text())
+    )
     assert all(parts)
     assert not parts[0].keys() & parts[1].keys(), "each process reads its share"
 
@@ -80,12 +87,16 @@ def empty(path):
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("damage", [truncate, flip, empty, Path.unlink], ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize(
+    "damage", [truncate, flip, empty, Path.unlink], ids=lambda damage: damage.__name__
+)
 @pytest.mark.parametrize("file", ["engine/part.pt", "model/model.safetensors", "state.json"])
 def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path, damage, file):
     older, newer = save(tmp_path, 2), save(tmp_path, 4)
     damage(newer / file)
-    assert checkpoint.latest(tmp_path) == (newer if damage is flip else older), "sizes are looked at whenever one is chosen"
+    assert checkpoint.latest(tmp_path) == (newer if damage is flip else older), (
+        "sizes are looked at whenever one is chosen"
+    )
     (line,) = checkpoint.recover(tmp_path)
     assert str(newer) in line
     assert file in line
@@ -156,7 +167,9 @@ def test_everything_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch)
     def moving(source, target):
         held = [Path(source), *(p for p in Path(source).rglob("*"))]
         moved.append(Path(target))
-        assert [p for p in held if p not in synced] == [], f"{target} has its name before its content is safe"
+        assert [p for p in held if p not in synced] == [], (
+            f"{target} has its name before its content is safe"
+        )
         replace(source, target)
 
     monkeypatch.setattr(os, "fsync", noting)
@@ -167,7 +180,9 @@ def test_everything_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("where", ["engine", "model", "state"])
-def test_a_failed_write_leaves_the_checkpoint_before_and_names_the_file(tmp_path, monkeypatch, where):
+def test_a_failed_write_leaves_the_checkpoint_before_and_names_the_file(
+    tmp_path, monkeypatch, where
+):
     older = save(tmp_path, 2)
     full = OSError(28, "No space left on device", str(tmp_path / "that.pt"))
 
@@ -179,13 +194,17 @@ def test_a_failed_write_leaves_the_checkpoint_before_and_names_the_file(tmp_path
 
         def save_model(self, folder):
             if where == "model":
-                raise RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 576 vs 534\nframe #0")
+                raise RuntimeError(
+                    "[enforce fail at inline_container.cc:672] . unexpected pos 576 vs"
+                    " 534\nframe #0"
+                )
             super().save_model(folder)
 
     if where == "state":
         monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(full))
     with pytest.raises(
-        RunFolderError, match=r"cannot write .*(that\.pt: No space left|draft-000004, is the disk full\?)"
+        RunFolderError,
+        match=r"cannot write .*(that\.pt: No space left|draft-000004, is the disk full\?)",
     ) as caught:
         save(tmp_path, 4, engine=Full())
     assert "\n" not in str(caught.value)
@@ -229,7 +248,10 @@ WORDS = Tokenizer(models.BPE({str(i): i for i in range(20_000)}, []))
     ids=["torch", "safetensors", "tokenizers", "bytes", "write_whole", "append"],
 )
 def test_real_writers_on_a_disk_that_takes_no_more(tmp_path, small_files, write):
-    with pytest.raises(RunFolderError, match=rf"cannot write {tmp_path}/\.?full") as caught, writing(tmp_path / "full"):
+    with (
+        pytest.raises(RunFolderError, match=rf"cannot write {tmp_path}/\.?full") as caught,
+        writing(tmp_path / "full"),
+    ):
         write(tmp_path / "full")
     assert "\n" not in str(caught.value)
 

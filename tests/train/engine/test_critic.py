@@ -37,12 +37,18 @@ class Plain:
     def __init__(self, model, kind, dtype):
         kinds = {"dtype": getattr(torch, dtype)}
         self.policy = AutoModelForCausalLM.from_pretrained(model, **kinds)
-        self.trunk = self.policy.model if kind == "head" else AutoModel.from_pretrained(model, **kinds)
+        self.trunk = (
+            self.policy.model if kind == "head" else AutoModel.from_pretrained(model, **kinds)
+        )
         self.head = nn.Linear(32, 1, **kinds)
         for parameter in self.head.parameters():
             nn.init.zeros_(parameter)
         layers, rates = [*self.policy.parameters()], (3e-4, actor_critic.LR)
-        apart = [*self.head.parameters()] if kind == "head" else [*self.trunk.parameters(), *self.head.parameters()]
+        apart = (
+            [*self.head.parameters()]
+            if kind == "head"
+            else [*self.trunk.parameters(), *self.head.parameters()]
+        )
         self.live = [*layers, *apart]
         self.masters = [p.detach().float().requires_grad_() for p in self.live]
         groups = [self.masters[: len(layers)], self.masters[len(layers) :]]
@@ -51,10 +57,14 @@ class Plain:
         self.optimizer = torch.optim.AdamW(rated, weight_decay=0.01)
 
     def forward(self, batch):
-        logits = self.policy(batch.id_BT, attention_mask=batch.valid_BT.long()).logits[:, :-1].float()
+        logits = (
+            self.policy(batch.id_BT, attention_mask=batch.valid_BT.long()).logits[:, :-1].float()
+        )
         logp_BT = torch.zeros(batch.id_BT.shape)
         logp_BT[:, 1:] = logits.log_softmax(-1).gather(2, batch.id_BT[:, 1:, None])[..., 0]
-        hidden = self.trunk(batch.id_BT, attention_mask=batch.valid_BT.long()).last_hidden_state.float()
+        hidden = self.trunk(
+            batch.id_BT, attention_mask=batch.valid_BT.long()
+        ).last_hidden_state.float()
         value_BT = torch.zeros(batch.id_BT.shape)
         value_BT[:, 1:] = hidden[:, :-1] @ self.head.weight[0].float() + self.head.bias.float()
         return Forward(logp_BT, torch.zeros_like(logp_BT), None, value_BT)
@@ -87,10 +97,21 @@ def reference(model, kind, dtype):
             norms.append(plain.step(loss / mini.action_tokens))
             losses, values = losses + loss.item(), values + sums["value_loss"].item()
         names = ("grad_norm", "critic_grad_norm")[: len(norms[0])]
-        means = {name: sum(each) / 2 for name, each in zip(names, zip(*norms, strict=True), strict=True)}
-        metrics.append({"loss": losses / batch.action_tokens, "value_loss": values / batch.action_tokens, **means})
+        means = {
+            name: sum(each) / 2 for name, each in zip(names, zip(*norms, strict=True), strict=True)
+        }
+        metrics.append(
+            {
+                "loss": losses / batch.action_tokens,
+                "value_loss": values / batch.action_tokens,
+                **means,
+            }
+        )
     head = {f"value_head.{n}": p.detach() for n, p in plain.head.named_parameters()}
-    policy, trunk = ({f"model.{n}": p.detach() for n, p in m.named_parameters()} for m in (plain.policy, plain.trunk))
+    policy, trunk = (
+        {f"model.{n}": p.detach() for n, p in m.named_parameters()}
+        for m in (plain.policy, plain.trunk)
+    )
     named = {n.removeprefix("model."): p for n, p in policy.items()}
     return metrics, [policy | head] if kind == "head" else [named, trunk | head]
 
@@ -103,20 +124,29 @@ def check(model, case, metrics, weights):
         assert ("critic_grad_norm" in got) == (kind == "model")
         for name, mean in means.items():
             # In bfloat16 rounding decides whether a ratio is clipped.
-            assert got[name] == pytest.approx(mean, rel=1e-4 if exact else 0.1, abs=1e-5 if exact else 0.02), name
+            assert got[name] == pytest.approx(
+                mean, rel=1e-4 if exact else 0.1, abs=1e-5 if exact else 0.02
+            ), name
     assert wanted[1]["value_loss"] < wanted[0]["value_loss"]
     start = dict(AutoModelForCausalLM.from_pretrained(model).named_parameters())
     for ours, plain in zip(weights, theirs, strict=True):
         assert ours.keys() == plain.keys()
         for name, weight in ours.items():
-            # Adam divides by the gradient's size: where it is nearly 0, rounding decides the sign of a step.
+            # Adam divides by the gradient's size: where it is nearly 0, rounding decides the sign
+            # of a step.
             tolerance = {"atol": 5e-5, "rtol": 0} if exact else {"atol": 2e-2, "rtol": 0.02}
-            torch.testing.assert_close(weight, plain[name], **tolerance, msg=lambda m, n=name: f"{n}: {m}")
+            torch.testing.assert_close(
+                weight, plain[name], **tolerance, msg=lambda m, n=name: f"{n}: {m}"
+            )
             first = start.get(name.removeprefix("model."), start.get(name))
-            assert not exact or first is None or not torch.equal(weight, first), f"{name} has not moved"
+            assert not exact or first is None or not torch.equal(weight, first), (
+                f"{name} has not moved"
+            )
 
 
-@pytest.mark.parametrize("case", ["model-0-float32", "model-3-float32", "head-0-float32", "head-3-float32"])
+@pytest.mark.parametrize(
+    "case", ["model-0-float32", "model-3-float32", "head-0-float32", "head-3-float32"]
+)
 def test_it_takes_the_steps_of_plain_torch(model, case):
     check(model, case, *actor_critic.play(model, *case.split("-")))
 
@@ -124,9 +154,26 @@ def test_it_takes_the_steps_of_plain_torch(model, case):
 @pytest.mark.full
 @pytest.mark.parametrize("number", [1, 2])
 def test_so_it_does_at_every_stage_and_precision(model, tmp_path, number):
-    cases = ["-".join(case) for case in itertools.product(("model", "head"), "0123", ("float32", "bfloat16"))]
-    command = [sys.executable, actor_critic.__file__, model, str(tmp_path / "out.pt"), str(number), *cases]
-    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
+    cases = [
+        "-".join(case)
+        for case in itertools.product(("model", "head"), "0123", ("float32", "bfloat16"))
+    ]
+    command = [
+        sys.executable,
+        actor_critic.__file__,
+        model,
+        str(tmp_path / "out.pt"),
+        str(number),
+        *cases,
+    ]
+    done = subprocess.run(
+        command,
+        env=processes.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     for case, (metrics, weights) in torch.load(tmp_path / "out.pt").items():
         check(model, case, metrics, weights)
@@ -161,9 +208,10 @@ def test_values_that_spoil_the_gradient_name_their_episode(made):
         actor_critic.step(engines, of, one_step.groups()[:2], Planted())
     assert caught.value.episodes == [4]
     for engine, weights in zip(engines, before, strict=True):
-        assert all(torch.equal(weight, weights[name]) for name, weight in actor_critic.full_parameters(engine).items()), (
-            "no step was taken"
-        )
+        assert all(
+            torch.equal(weight, weights[name])
+            for name, weight in actor_critic.full_parameters(engine).items()
+        ), "no step was taken"
 
 
 @pytest.mark.parametrize("made", ["model-0", "model-3"], indirect=True)
@@ -184,7 +232,9 @@ def test_a_critics_gradient_that_is_not_finite_stops(made):
 def test_a_head_reads_what_the_unembedding_reads(kind):
     """Whatever the architecture calls its parts; a value is of what comes before its token."""
     policy, batch, read = tiny.model(kind).eval(), pack(one_step.groups()[:2]), []
-    policy.get_output_embeddings().register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    policy.get_output_embeddings().register_forward_pre_hook(
+        lambda _, inputs: read.append(inputs[0])
+    )
     torch.manual_seed(0)
     direction, offset = torch.randn(32), 0.5
     with torch.no_grad():
@@ -200,7 +250,9 @@ def test_a_head_reads_what_the_unembedding_reads(kind):
             assert not got[:, 0].any()
             if not trunk:
                 torch.testing.assert_close(token_logps(valued, batch, 1.0).value_BT, got)
-                torch.testing.assert_close(token_logps(valued, batch, 1.0).logp_BT, token_logps(policy, batch, 1.0).logp_BT)
+                torch.testing.assert_close(
+                    token_logps(valued, batch, 1.0).logp_BT, token_logps(policy, batch, 1.0).logp_BT
+                )
             else:
                 assert not any("lm_head" in name for name, _ in valued.named_parameters())
 
@@ -212,17 +264,23 @@ def test_values_alone_are_those_of_the_whole_output_and_ask_no_head(kind):
     valued = Valued(policy)
     torch.manual_seed(0)
     nn.init.normal_(valued.value_head.weight)
-    hidden = policy(input_ids=batch.id_BT, use_cache=False, output_hidden_states=True).hidden_states[-1]
+    hidden = policy(
+        input_ids=batch.id_BT, use_cache=False, output_hidden_states=True
+    ).hidden_states[-1]
     wanted = (hidden @ valued.value_head.weight[0] + valued.value_head.bias)[:, :-1]
     wanted.square().sum().backward()
     gradient = [p.grad.clone() for p in valued.parameters() if p.grad is not None]
     valued.zero_grad()
-    hook = policy.get_output_embeddings().register_forward_hook(lambda head, inputs, output: asked.append(output.shape))
+    hook = policy.get_output_embeddings().register_forward_hook(
+        lambda head, inputs, output: asked.append(output.shape)
+    )
     got = token_values(valued, batch)[:, 1:]
     assert asked == []
     torch.testing.assert_close(got, wanted)
     got.square().sum().backward()
-    torch.testing.assert_close([p.grad for p in valued.parameters() if p.grad is not None], gradient, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        [p.grad for p in valued.parameters() if p.grad is not None], gradient, atol=1e-5, rtol=1e-4
+    )
     forward = token_logps(valued, batch, 1.0)
     assert len(asked) == 1, "log-probabilities and values come of one forward"
     torch.testing.assert_close(forward.value_BT[:, 1:], wanted)
@@ -245,4 +303,6 @@ def test_a_policy_with_a_head_shows_the_policy_alone(made, model, tmp_path):
     names = {name for name, _ in AutoModelForCausalLM.from_pretrained(model).named_parameters()}
     assert {name for name, _ in engines[0].weights()} == names
     engines[0].save_model(tmp_path)
-    assert {name for name, _ in AutoModelForCausalLM.from_pretrained(tmp_path).named_parameters()} == names
+    assert {
+        name for name, _ in AutoModelForCausalLM.from_pretrained(tmp_path).named_parameters()
+    } == names

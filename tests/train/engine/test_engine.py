@@ -44,7 +44,11 @@ def reference(model, dtype, minibatches, played, layers):
         batch = credited(one_step.groups(played))
         losses, norms, tokens = 0.0, [], 0
         for part in range(minibatches):
-            rows = [r for r, g in enumerate(batch.group_B.tolist()) if g * minibatches // one_step.GROUPS == part]
+            rows = [
+                r
+                for r, g in enumerate(batch.group_B.tolist())
+                if g * minibatches // one_step.GROUPS == part
+            ]
             if not rows:
                 continue
             mini = batch.take(rows)
@@ -59,7 +63,9 @@ def reference(model, dtype, minibatches, played, layers):
                 for master, p in zip(masters, learning, strict=True):
                     p.copy_(master)
             losses, tokens = losses + loss.item(), tokens + mini.action_tokens
-        metrics.append({"loss": losses / tokens, "grad_norm": sum(norms) / len(norms), "updates": len(norms)})
+        metrics.append(
+            {"loss": losses / tokens, "grad_norm": sum(norms) / len(norms), "updates": len(norms)}
+        )
     return metrics, {n: p.detach() for n, p in policy.named_parameters()}
 
 
@@ -80,27 +86,40 @@ REST = tuple(case for case in one_step.CASES if case not in one_step.FEW)
 
 
 @pytest.mark.parametrize("number", [1, 2], ids=["one process", "two processes"])
-@pytest.mark.parametrize("case", [*one_step.FEW, *(pytest.param(case, marks=pytest.mark.full) for case in REST)])
+@pytest.mark.parametrize(
+    "case", [*one_step.FEW, *(pytest.param(case, marks=pytest.mark.full) for case in REST)]
+)
 def test_it_takes_the_steps_of_plain_torch(model, play, number, case):
     results = play(number, *(one_step.FEW if case in one_step.FEW else REST))
     _, dtype, minibatches, played, layers = one_step.CASES[case]
     metrics, weights = reference(model, dtype, minibatches, played, layers)
     exact = dtype == "float32"
-    start = dict(AutoModelForCausalLM.from_pretrained(model, dtype=getattr(torch, dtype)).named_parameters())
+    start = dict(
+        AutoModelForCausalLM.from_pretrained(model, dtype=getattr(torch, dtype)).named_parameters()
+    )
     for got, wanted in zip(results[case]["metrics"], metrics, strict=True):
         assert got["updates"] == wanted["updates"]
         for key in ("loss", "grad_norm"):
-            assert got[key] == pytest.approx(wanted[key], rel=1e-4 if exact else 0.02, abs=1e-5 if exact else 0.02), key
+            assert got[key] == pytest.approx(
+                wanted[key], rel=1e-4 if exact else 0.02, abs=1e-5 if exact else 0.02
+            ), key
     assert weights.keys() == results[case]["weights"].keys()
     for name, weight in results[case]["weights"].items():
-        # Adam divides by the gradient's size: where it is nearly 0, bfloat16's rounding decides the sign of a step.
+        # Adam divides by the gradient's size: where it is nearly 0, bfloat16's rounding decides the
+        # sign of a step.
         torch.testing.assert_close(
-            weight, weights[name], atol=5e-5 if exact else 2e-3, rtol=0 if exact else 0.01, msg=lambda m, n=name: f"{n}: {m}"
+            weight,
+            weights[name],
+            atol=5e-5 if exact else 2e-3,
+            rtol=0 if exact else 0.01,
+            msg=lambda m, n=name: f"{n}: {m}",
         )
     moved = [n for n in start if (results[case]["weights"][n] != start[n]).any()]
     # In bfloat16 a weight of 1 is too coarse to show two small steps.
     learning = [n for n in start if not layers or n.startswith("model.layers.1.")]
-    assert moved == [n for n in learning if exact or (weights[n] != start[n]).any()], "every trainable parameter moves"
+    assert moved == [n for n in learning if exact or (weights[n] != start[n]).any()], (
+        "every trainable parameter moves"
+    )
     assert len(moved) > (10 if layers else 20)
 
 
@@ -108,11 +127,16 @@ def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=192):
     """The gradient's norm of one update over many small trajectories."""
     rng = torch.Generator().manual_seed(0)
     ids = torch.randint(4, 290, (trajectories, 3), generator=rng).tolist()
-    rows = [Trajectory("", 0, [Turn("", i[:2], i[2:], [-5.0], reward=float(n % 2))]) for n, i in enumerate(ids)]
+    rows = [
+        Trajectory("", 0, [Turn("", i[:2], i[2:], [-5.0], reward=float(n % 2))])
+        for n, i in enumerate(ids)
+    ]
     config = EngineConfig(lr=0.0, micro_batch_tokens=micro_batch_tokens)
     engine = Engine(load_model(model, dtype), config, dtype=dtype, temperature=1.0)
     try:
-        return update(engine, GRPO(), credited([Group(0, rows)]), groups=1, config=config)["grad_norm"]
+        return update(engine, GRPO(), credited([Group(0, rows)]), groups=1, config=config)[
+            "grad_norm"
+        ]
     finally:
         engine.close()
 
@@ -126,7 +150,12 @@ def test_the_number_of_micro_batches_does_not_matter_in_bfloat16(model):
 @pytest.mark.parametrize("stage", [*(pytest.param(s, marks=pytest.mark.full) for s in (0, 2)), 3])
 def test_small_gradients_add_up_in_bfloat16(model, stage):
     """A 512th of a number is less than bfloat16 can add to it; 128 of them are a quarter of it."""
-    engine = Engine(load_model(model, "bfloat16"), replace(one_step.CONFIG, zero_stage=stage), dtype="bfloat16", temperature=1.0)
+    engine = Engine(
+        load_model(model, "bfloat16"),
+        replace(one_step.CONFIG, zero_stage=stage),
+        dtype="bfloat16",
+        temperature=1.0,
+    )
     batch = pack(one_step.groups()[:1])
 
     def norm(*shares):
@@ -171,7 +200,9 @@ NOT_FINITE = [
     (3, "float32", torch.nan),
     *[
         pytest.param(stage, dtype, planted, marks=pytest.mark.full)
-        for stage, dtype, planted in product((0, 2, 3), ("float32", "bfloat16"), (torch.inf, torch.nan))
+        for stage, dtype, planted in product(
+            (0, 2, 3), ("float32", "bfloat16"), (torch.inf, torch.nan)
+        )
     ],
 ]
 
@@ -182,7 +213,9 @@ def test_a_gradient_that_is_not_finite_stops(model, stage, dtype, planted):
     policy = load_model(model, dtype)
     engine = Engine(policy, config, dtype=dtype, temperature=1.0)
     batch = credited(one_step.groups())
-    policy.get_input_embeddings().register_forward_hook(lambda *a: a[-1].register_hook(lambda g: g * planted) and None)
+    policy.get_input_embeddings().register_forward_hook(
+        lambda *a: a[-1].register_hook(lambda g: g * planted) and None
+    )
     with pytest.raises(NotFiniteError, match="the gradient is not finite"):
         update(engine, GRPO(), batch, groups=one_step.GROUPS, config=config)
     engine.close()
@@ -192,19 +225,27 @@ def test_the_policy_trains_without_dropout(tmp_path):
     """What is trained is what was sampled from: GPT-2 has dropout 0.1 by default."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    GPT2LMHeadModel(GPT2Config(vocab_size=300, n_embd=32, n_layer=2, n_head=2)).save_pretrained(tmp_path)
-    engine = Engine(load_model(str(tmp_path), "float32"), EngineConfig(), dtype="float32", temperature=1.0)
+    GPT2LMHeadModel(GPT2Config(vocab_size=300, n_embd=32, n_layer=2, n_head=2)).save_pretrained(
+        tmp_path
+    )
+    engine = Engine(
+        load_model(str(tmp_path), "float32"), EngineConfig(), dtype="float32", temperature=1.0
+    )
     batch = pack(one_step.groups())
     once, again = (engine.forward(batch).logp_BT.detach() for _ in range(2))
     assert torch.equal(once, again)
     engine.save_model(tmp_path / "saved")
-    assert AutoModelForCausalLM.from_pretrained(tmp_path / "saved").config.attn_pdrop == 0.1, "the file keeps its own"
+    assert AutoModelForCausalLM.from_pretrained(tmp_path / "saved").config.attn_pdrop == 0.1, (
+        "the file keeps its own"
+    )
     engine.close()
 
 
 @pytest.mark.parametrize("stage", [0, 3])
 def test_a_saved_model_is_the_policy(model, stage, tmp_path):
-    config = EngineConfig(zero_stage=stage, zero={"stage3_param_persistence_threshold": 0} if stage == 3 else {})
+    config = EngineConfig(
+        zero_stage=stage, zero={"stage3_param_persistence_threshold": 0} if stage == 3 else {}
+    )
     engine = Engine(load_model(model, "float32"), config, dtype="float32", temperature=1.0)
     weights = {n: w.clone() for n, w in engine.weights()}
     engine.save_model(tmp_path)

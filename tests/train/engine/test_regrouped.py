@@ -45,16 +45,23 @@ def test_it_ends_where_the_same_number_of_processes_ends(tmp_path, warm, case, b
     model = tiny.save(tmp_path / "model", template=tiny.CHATML)
     warm.play(regrouped.__file__, tmp_path, model, tmp_path, case, before, after)
     first = safetensors.torch.load_file(tmp_path / "model" / "model.safetensors")
-    same, other = (safetensors.torch.load_file(tmp_path / name / "model" / "model.safetensors") for name in ("same", "other"))
+    same, other = (
+        safetensors.torch.load_file(tmp_path / name / "model" / "model.safetensors")
+        for name in ("same", "other")
+    )
     tolerance = 1e-2 if "bfloat16" in case else 1e-5
     for name in same:
         torch.testing.assert_close(other[name], same[name], atol=tolerance, rtol=0)
-    for ours, theirs in zip(*(torch.load(tmp_path / name / "weights.pt") for name in ("other", "same")), strict=True):
+    for ours, theirs in zip(
+        *(torch.load(tmp_path / name / "weights.pt") for name in ("other", "same")), strict=True
+    ):
         torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
     norms = [[row["grad_norm"] for row in rows(tmp_path / name)] for name in ("same", "other")]
     assert norms[1] == pytest.approx(norms[0], rel=0.1 if "bfloat16" in case else 1e-4)
     assert min(norms[0]) > 0
-    assert any(not torch.equal(first[name], same[name].to(first[name].dtype)) for name in same), "nothing was learned"
+    assert any(not torch.equal(first[name], same[name].to(first[name].dtype)) for name in same), (
+        "nothing was learned"
+    )
 
 
 def rows(folder):
@@ -62,7 +69,13 @@ def rows(folder):
 
 
 def fits(folder, *, processes, stage=2):
-    checkpoint.check_fits(checkpoint.read_state(folder), folder, model=STATE.model, zero_stage=stage, processes=processes)
+    checkpoint.check_fits(
+        checkpoint.read_state(folder),
+        folder,
+        model=STATE.model,
+        zero_stage=stage,
+        processes=processes,
+    )
 
 
 def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path, monkeypatch):
@@ -95,7 +108,9 @@ def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path,
 def test_a_conversion_that_fails_is_one_line(tmp_path):
     folder = save(tmp_path, 2)
     (folder / "engine" / "zero_pp_rank_0_mp_rank_00_optim_states.pt").write_bytes(b"no pickle")
-    with pytest.raises(CheckpointError, match=r"step-000002 cannot be converted for 2 processes: .+") as caught:
+    with pytest.raises(
+        CheckpointError, match=r"step-000002 cannot be converted for 2 processes: .+"
+    ) as caught:
         checkpoint.convert(folder, processes=2)
     assert "\n" not in str(caught.value)
     assert not checkpoint.is_universal(folder)

@@ -29,7 +29,9 @@ def generator(model):
 
 
 def sampling(**kwargs):
-    return Sampling(**({"temperature": 1.0, "max_new_tokens": 6, "stop_ids": frozenset({3})} | kwargs))
+    return Sampling(
+        **({"temperature": 1.0, "max_new_tokens": 6, "stop_ids": frozenset({3})} | kwargs)
+    )
 
 
 def prompt(row, turn):
@@ -37,7 +39,10 @@ def prompt(row, turn):
 
 
 def converse(generator, sampling, rows=5, turns=5, backwards=False):
-    """Plays turns of uneven prompts; rows drop out, start again and sit out. Returns (prompt, sample) pairs of each row."""
+    """Plays turns of uneven prompts; rows drop out, start again and sit out.
+
+    Returns (prompt, sample) pairs of each row.
+    """
     session = generator.session([100 + row for row in range(rows)], sampling)
     record = {row: [] for row in range(rows)}
     alive = set(range(rows))
@@ -85,8 +90,15 @@ def test_log_probabilities_are_those_of_one_forward_pass_over_each_row_alone(kin
         sampled = [logp for _, sample in turns for logp in sample.logps]
         assert sampled == pytest.approx(alone(model, turns, 0.8), abs=1e-4)
     assert sum(len(turns) for turns in record.values()) == 17
-    assert max(sum(len(p) + len(s.ids) for p, s in turns) for turns in record.values()) > 2 * tiny.WINDOW
-    told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING and "agentgym" in record.name]
+    assert (
+        max(sum(len(p) + len(s.ids) for p, s in turns) for turns in record.values())
+        > 2 * tiny.WINDOW
+    )
+    told = [
+        record.getMessage()
+        for record in caplog.records
+        if record.levelno == logging.WARNING and "agentgym" in record.name
+    ]
     assert len(told) == (METHODS[kind] > 0)
     assert all(kind in message and generator.method.name in message for message in told)
 
@@ -119,8 +131,12 @@ def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
         HFGenerator(tiny.model("mpt"))
 
 
-@pytest.mark.parametrize(("kind", "first", "chosen"), [("qwen2", 0, 0), ("mistral", 0, 2), ("mpt", 0, 0), ("mpt", 1, 2)])
-def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(kind, first, chosen, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "first", "chosen"), [("qwen2", 0, 0), ("mistral", 0, 2), ("mpt", 0, 0), ("mpt", 1, 2)]
+)
+def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(
+    kind, first, chosen, monkeypatch
+):
     """Rounding to bfloat16 moves log-probabilities more than MPT's positions do in a padded cache."""
     methods = hf.METHODS
     monkeypatch.setattr(hf, "METHODS", methods[first:])
@@ -145,7 +161,13 @@ def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
     with torch.no_grad():
         model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
         ids = torch.tensor([[5, 6, *sample.ids]])
-        logp = model(input_ids=ids).logits[0, 1:-1].float().log_softmax(-1).gather(1, ids[0, 2:, None])[:, 0]
+        logp = (
+            model(input_ids=ids)
+            .logits[0, 1:-1]
+            .float()
+            .log_softmax(-1)
+            .gather(1, ids[0, 2:, None])[:, 0]
+        )
     assert sample.logps == pytest.approx(logp.tolist(), abs=0.05)
 
 
@@ -176,26 +198,41 @@ def test_samples_depend_neither_on_the_other_rows_nor_on_the_order_of_prompts(ki
     assert {row: [s.ids for _, s in turns] for row, turns in backwards.items()} == ids
     for row in (0, 1, 4):
         session = generator.session([100 + row], sampling())
-        turns = [turn for turn in range(5) if (row, turn) not in {(0, 2), (1, 0)} and (row < 3 or turn < 2)]
+        turns = [
+            turn
+            for turn in range(5)
+            if (row, turn) not in {(0, 2), (1, 0)} and (row < 3 or turn < 2)
+        ]
         assert [ask(session, {0: prompt(row, turn)})[0].ids for turn in turns] == ids[row]
 
 
 @pytest.fixture
 def two_threads():
-    """Threads share the product of two matrices. A line's number then decides how its numbers round."""
+    """Threads share the product of two matrices.
+
+    A line's number then decides how its numbers round.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield
     torch.set_num_threads(before)
 
 
-def test_the_order_in_which_rows_of_a_batch_end_and_are_submitted_does_not_change_rounding(two_threads):
+def test_the_order_in_which_rows_of_a_batch_end_and_are_submitted_does_not_change_rounding(
+    two_threads,
+):
     generator = HFGenerator(tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500))
 
     def logps(order):
-        session, rng, said = generator.session(range(40), sampling(stop_ids=frozenset())), random.Random(order), []
+        session, rng, said = (
+            generator.session(range(40), sampling(stop_ids=frozenset())),
+            random.Random(order),
+            [],
+        )
         for turn in range(5):
-            rows = [row for row in range(40) if (row * 7 + 5) % 11 > 2 * (turn - 1)]  # 40, 33, 25, 18 and 11 rows
+            rows = [
+                row for row in range(40) if (row * 7 + 5) % 11 > 2 * (turn - 1)
+            ]  # 40, 33, 25, 18 and 11 rows
             for row in rng.sample(rows, len(rows)):
                 if turn and (row * 7 + 5) % 11 <= 2 * turn:
                     session.finish(row)
@@ -213,7 +250,9 @@ def test_a_slow_row_does_not_change_the_samples(generator):
     late = [{0: [20, 21]}, {0: [40], 1: [30]}, {1: [50, 51]}]
 
     def ids(session, rounds):
-        turns = [(row, sample.ids) for prompts in rounds for row, sample in ask(session, prompts).items()]
+        turns = [
+            (row, sample.ids) for prompts in rounds for row, sample in ask(session, prompts).items()
+        ]
         return {row: [ids for r, ids in turns if r == row] for row in (0, 1)}
 
     assert ids(together, rounds) == ids(apart, late)
@@ -221,7 +260,12 @@ def test_a_slow_row_does_not_change_the_samples(generator):
 
 def test_the_seeds_fix_the_samples(generator):
     def ids(*seeds):
-        return [s.ids for s in ask(generator.session(seeds, sampling()), {r: [20] for r in range(len(seeds))}).values()]
+        return [
+            s.ids
+            for s in ask(
+                generator.session(seeds, sampling()), {r: [20] for r in range(len(seeds))}
+            ).values()
+        ]
 
     assert ids(1, 2, 1) == ids(1, 2, 1)
     assert ids(1, 2, 1)[0] == ids(1, 2, 1)[2] != ids(1, 2, 1)[1]
@@ -239,7 +283,11 @@ def test_turns_and_places_have_noise_of_their_own():
 def test_all_rows_that_are_submitted_are_one_batch(generator, monkeypatch):
     session, batches = generator.session(range(5), sampling(max_new_tokens=1)), []
     forward = generator._model.forward
-    spied = lambda input_ids, **rest: batches.append(len(input_ids)) or forward(input_ids=input_ids, **rest)  # noqa: E731
+
+    def spied(input_ids, **rest):
+        batches.append(len(input_ids))
+        return forward(input_ids=input_ids, **rest)
+
     monkeypatch.setattr(generator._model, "forward", spied)
     for row in (3, 0, 4):
         session.submit(row, [20 + row])
@@ -265,7 +313,9 @@ def test_samples_follow_the_distribution(model, generator):
     samples = ask(session, {r: [20, 30, 40] for r in range(rows)})
     with torch.no_grad():
         p = model(torch.tensor([[20, 30, 40]])).logits[0, -1].softmax(-1)
-    counts = torch.bincount(torch.tensor([s.ids[0] for s in samples.values()]), minlength=len(p)) / rows
+    counts = (
+        torch.bincount(torch.tensor([s.ids[0] for s in samples.values()]), minlength=len(p)) / rows
+    )
     assert ((counts - p).abs() <= 4 * (p * (1 - p) / rows).sqrt() + 1e-3).all()
 
 
@@ -281,7 +331,9 @@ def test_the_noise_picks_by_cumulative_probability_and_never_an_impossible_token
 
 
 def test_a_stop_token_ends_and_belongs_to_the_sample(generator):
-    session = generator.session(range(64), sampling(stop_ids=frozenset(range(100, 300)), max_new_tokens=20))
+    session = generator.session(
+        range(64), sampling(stop_ids=frozenset(range(100, 300)), max_new_tokens=20)
+    )
     for sample in ask(session, {r: [5 + r] for r in range(64)}).values():
         stops = [i for i, t in enumerate(sample.ids) if t >= 100]
         assert stops == [len(sample.ids) - 1] or (not stops and len(sample.ids) == 20)
@@ -297,8 +349,12 @@ def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names)
     weights = [(n, p.detach()) for n, p in other.named_parameters(remove_duplicate=not both_names)]
     generator.load(weights, 3)
     after, expected = (converse(g, sampling()) for g in (generator, HFGenerator(other)))
-    assert [sampled(turns) for turns in before.values()] != [sampled(turns) for turns in after.values()]
-    assert [sampled(turns) for turns in after.values()] == [sampled(turns) for turns in expected.values()]
+    assert [sampled(turns) for turns in before.values()] != [
+        sampled(turns) for turns in after.values()
+    ]
+    assert [sampled(turns) for turns in after.values()] == [
+        sampled(turns) for turns in expected.values()
+    ]
     assert {sample.version for turns in before.values() for _, sample in turns} == {0}
     assert {sample.version for turns in after.values() for _, sample in turns} == {3}
 
@@ -308,10 +364,15 @@ def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names)
     [
         (lambda w: w.pop("model.norm.weight"), r"1 weights were not loaded .* 'model.norm.weight'"),
         (lambda w: w.update(nonsense=torch.zeros(1)), r"'nonsense' .* no such weight"),
-        (lambda w: w.update({"model.norm.weight": torch.zeros(1)}), r"\(1,\) does not fit the generator's model: \(32,\)"),
+        (
+            lambda w: w.update({"model.norm.weight": torch.zeros(1)}),
+            r"\(1,\) does not fit the generator's model: \(32,\)",
+        ),
     ],
 )
-def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(model, generator, change, says):
+def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(
+    model, generator, change, says
+):
     weights = {name: weight.clone() for name, weight in model.named_parameters()}
     change(weights)
     with pytest.raises(ModelError, match=says):
@@ -324,9 +385,15 @@ def test_after_sleep_wake_and_load_it_samples_as_before(kind):
     generator = HFGenerator(tiny.model(kind))
     policy = tiny.model(kind)
     before = converse(generator, sampling())
-    tied = {name: id(weight) for name, weight in generator._model.named_parameters(remove_duplicate=False)}
+    tied = {
+        name: id(weight)
+        for name, weight in generator._model.named_parameters(remove_duplicate=False)
+    }
     generator.sleep()
-    assert {name: id(weight) for name, weight in generator._model.named_parameters(remove_duplicate=False)} == tied
+    assert {
+        name: id(weight)
+        for name, weight in generator._model.named_parameters(remove_duplicate=False)
+    } == tied
     assert all(weight.untyped_storage().nbytes() == 4 for weight in generator._model.parameters())
     with pytest.raises(RuntimeError, match="single memory location"):
         generator.load(policy.named_parameters(), 0)

@@ -28,7 +28,14 @@ def generator(model):
 def check(generator, model, dtype="float32"):
     forward = partial(token_logps, model, temperature=SAMPLING.temperature)
     length = probe.length(model.config)
-    probe.check_logps(generator, lambda batch: forward(batch), sampling=SAMPLING, ids=IDS, length=length, dtype=dtype)
+    probe.check_logps(
+        generator,
+        lambda batch: forward(batch),
+        sampling=SAMPLING,
+        ids=IDS,
+        length=length,
+        dtype=dtype,
+    )
 
 
 class Wrapped:
@@ -113,7 +120,10 @@ def test_the_embedded_generator_passes_with_every_architecture(kind, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize("fault", [IgnoresTemperature, LogpsOffByOne, KeepsTheHistoryAfterRestart, ForgetsTheLastTokenOfATurn])
+@pytest.mark.parametrize(
+    "fault",
+    [IgnoresTemperature, LogpsOffByOne, KeepsTheHistoryAfterRestart, ForgetsTheLastTokenOfATurn],
+)
 def test_a_generator_with_a_fault_is_refused(fault, dtype):
     model = tiny.model().to(getattr(torch, dtype))
     generator = HFGenerator(model)
@@ -122,7 +132,10 @@ def test_a_generator_with_a_fault_is_refused(fault, dtype):
         check(fault(generator), model, dtype)
 
 
-@pytest.mark.parametrize(("kind", "method"), [("mistral", 0), ("gemma3_text", 0), ("mistral", 1), ("gemma3_text", 1), ("mpt", 1)])
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [("mistral", 0), ("gemma3_text", 0), ("mistral", 1), ("gemma3_text", 1), ("mpt", 1)],
+)
 def test_a_cache_that_ignores_windows_or_counts_padding_is_refused(kind, method):
     model = tiny.model(kind).eval()
     generator = HFGenerator(model)
@@ -148,7 +161,9 @@ def test_dropout_in_the_training_forward_is_noticed():
         check(generator, model.train())
 
 
-@pytest.mark.parametrize("fault", [AnswersForOneRow, AnswersForOneRowAgainAndAgain, SaysNothing, HasALogpTooMany])
+@pytest.mark.parametrize(
+    "fault", [AnswersForOneRow, AnswersForOneRowAgainAndAgain, SaysNothing, HasALogpTooMany]
+)
 def test_samples_that_break_the_protocol_are_refused(fault, generator, model):
     with pytest.raises(ModelError, match="1 to 4 tokens and a log-probability each"):
         check(fault(generator), model)
@@ -166,11 +181,15 @@ def test_the_conversation_is_ragged_and_long_enough_and_speaks_of_known_tokens(g
     allowed = [i for i in IDS if i % 3 and i not in SAMPLING.stop_ids]
     never = replace(SAMPLING, max_new_tokens=4, stop_ids=frozenset())
     rows = probe.play(generator.session, never, ids=allowed, length=length)
-    lengths = [sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in row.turns) for row in rows]
+    lengths = [
+        sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in row.turns) for row in rows
+    ]
     assert [len(row.turns) for row in rows] == [1, 3, 3, 3, 3]
     assert tiny.WINDOW + 8 < max(lengths) <= length
     assert len({len(row.turns[0].prompt_ids) for row in rows[1:]}) > 1
-    assert {token for row in rows for turn in row.turns for token in turn.prompt_ids} <= set(allowed)
+    assert {token for row in rows for turn in row.turns for token in turn.prompt_ids} <= set(
+        allowed
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,5 +204,7 @@ def test_the_conversation_is_ragged_and_long_enough_and_speaks_of_known_tokens(g
     ],
 )
 def test_its_length_exceeds_small_windows_and_stays_short(config, tokens):
-    shape = tiny.CONFIG_MAPPING["mistral"](**({"sliding_window": None, "max_position_embeddings": 4096} | config))
+    shape = tiny.CONFIG_MAPPING["mistral"](
+        **({"sliding_window": None, "max_position_embeddings": 4096} | config)
+    )
     assert probe.length(shape) == tokens

@@ -54,7 +54,12 @@ class Checked:
     """A memory that notes what each row holds; when a row ends its logits are compared."""
 
     def __init__(self, model, rows=ROWS, off=1e-4):
-        self.model, self.memory, self.off, self.compared = model, RaggedCache(model, range(rows)), off, 0
+        self.model, self.memory, self.off, self.compared = (
+            model,
+            RaggedCache(model, range(rows)),
+            off,
+            0,
+        )
         self.held = {row: [] for row in range(rows)}
         self.seen = {row: {} for row in range(rows)}  # row -> position -> logits behind it
 
@@ -122,7 +127,9 @@ def test_in_bfloat16_they_are_too_and_memory_is_of_that_precision(model):
 
 
 @torch.inference_mode()
-def test_what_it_does_not_show_counts_for_nothing_even_if_memory_begins_as_no_number(qwen2, monkeypatch):
+def test_what_it_does_not_show_counts_for_nothing_even_if_memory_begins_as_no_number(
+    qwen2, monkeypatch
+):
     """Rows of very different lengths, in memory that is filled with NaN wherever nobody filled it with something else."""
     monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
     torch.use_deterministic_algorithms(True)
@@ -149,7 +156,9 @@ def test_room_doubles_and_nothing_is_copied_in_between(qwen2, monkeypatch):
     monkeypatch.setattr(ColumnCache, "update", spied)
     for turn in range(60):
         memory.append({0: [5] * 3, 1: [6], 2: [7] * (turn % 3 + 1)})
-        rooms.append({name: (held.shape[2], held.data_ptr()) for name, held in memory._cache._held.items()})
+        rooms.append(
+            {name: (held.shape[2], held.data_ptr()) for name, held in memory._cache._held.items()}
+        )
     columns = [{room for room, _ in of_turn.values()} for of_turn in rooms]
     assert columns == [{3 * 2 ** turn.bit_length()} for turn in range(60)]
     addresses = [{name: address for name, (_, address) in of_turn.items()} for of_turn in rooms]
@@ -163,10 +172,24 @@ def test_room_doubles_and_nothing_is_copied_in_between(qwen2, monkeypatch):
 def test_the_model_runs_over_rows_that_go_on_and_as_far_as_the_longest_of_them(qwen2, dtype, calls):
     memory, called = RaggedCache(qwen2.to(dtype), range(8)), calls(qwen2)
     memory.append({row: [9] * (row + 1) for row in range(8)})
-    for going in ([0, 2, 4, 5, 7], [0, 2, 4, 7], [2, 4, 7], [2], [6, 2]):  # five are more than half of eight, four and fewer not
+    for going in (
+        [0, 2, 4, 5, 7],
+        [0, 2, 4, 7],
+        [2, 4, 7],
+        [2],
+        [6, 2],
+    ):  # five are more than half of eight, four and fewer not
         memory.append({row: [10 + row] for row in going})
     memory.append({row: [9, 9] for row in range(8)})
-    assert called == [(8, 8, 8), (8, 1, 9), (4, 1, 10), (4, 1, 11), (1, 1, 7), (2, 1, 8), (8, 2, 13)]
+    assert called == [
+        (8, 8, 8),
+        (8, 1, 9),
+        (4, 1, 10),
+        (4, 1, 11),
+        (1, 1, 7),
+        (2, 1, 8),
+        (8, 2, 13),
+    ]
 
 
 @torch.inference_mode()
@@ -184,7 +207,10 @@ def test_rows_that_leave_give_their_memory_back_when_they_are_half(qwen2):
 
     def lines():
         column = 4 * 2 * 8  # bytes of a number, heads, numbers of a head
-        (count,) = {held.untyped_storage().nbytes() / held.shape[2] / column for held in checked.memory._cache._held.values()}
+        (count,) = {
+            held.untyped_storage().nbytes() / held.shape[2] / column
+            for held in checked.memory._cache._held.values()
+        }
         return count
 
     checked.append({row: [5 + row] * (row + 1) for row in range(8)})
@@ -205,7 +231,13 @@ def test_rows_change_places_after_all_were_forgotten_or_before_any_had_tokens(qw
             checked.append(first)
         for row in range(4):
             checked.forget(row)
-        for new in ({3: [5, 6]}, {2: [7]}, {0: [8] * 3, 3: [9]}, {1: [5]}, {row: [row, 9] for row in range(4)}):
+        for new in (
+            {3: [5, 6]},
+            {2: [7]},
+            {0: [8] * 3, 3: [9]},
+            {1: [5]},
+            {row: [row, 9] for row in range(4)},
+        ):
             checked.append(new)
         checked.end()
         assert checked.compared == 9 + len(first)

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, leave_one_out, returns_to_go, whitened
 
-groups_of_returns = st.lists(st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=6), min_size=1, max_size=5)
+groups_of_returns = st.lists(
+    st.lists(st.floats(-5, 5, width=32), min_size=2, max_size=6), min_size=1, max_size=5
+)
 
 
 def flat(groups):
-    return torch.tensor([r for g in groups for r in g]), torch.tensor([n for n, g in enumerate(groups) for _ in g])
+    return torch.tensor([r for g in groups for r in g]), torch.tensor(
+        [n for n, g in enumerate(groups) for _ in g]
+    )
 
 
 @given(groups_of_returns)
@@ -24,7 +28,9 @@ def test_group_normalisation_is_the_textbooks(groups):
     expected = []
     for g in groups:
         spread = statistics.stdev(g)
-        expected += [0.0 if len(set(g)) == 1 else (r - statistics.fmean(g)) / (spread + 1e-6) for r in g]
+        expected += [
+            0.0 if len(set(g)) == 1 else (r - statistics.fmean(g)) / (spread + 1e-6) for r in g
+        ]
     assert group_centred(*flat(groups)).tolist() == pytest.approx(expected, abs=2e-3, rel=2e-3)
 
 
@@ -53,9 +59,13 @@ def test_whitening_is_numpys():
     value, action = torch.randn(5, 7), torch.rand(5, 7) < 0.5
     got = whitened(value, action, Distributed())
     chosen = value[action].numpy()
-    assert got[action].tolist() == pytest.approx(((chosen - np.mean(chosen)) / np.std(chosen)).tolist(), abs=1e-4)
+    assert got[action].tolist() == pytest.approx(
+        ((chosen - np.mean(chosen)) / np.std(chosen)).tolist(), abs=1e-4
+    )
     assert not got[~action].any()
-    assert not whitened(torch.full((2, 3), 0.1), torch.ones(2, 3, dtype=torch.bool), Distributed()).any()
+    assert not whitened(
+        torch.full((2, 3), 0.1), torch.ones(2, 3, dtype=torch.bool), Distributed()
+    ).any()
     assert not whitened(value, torch.zeros_like(action), Distributed()).any()
     assert not whitened(value * 1e-8, action, Distributed()).any(), "rounding around 0 is no spread"
 

@@ -6,7 +6,14 @@ import pytest
 import torch
 
 from agentgym_train.engine.logps import MATTERS, entropy_that_matters
-from agentgym_train.learning.losses import RATIO_LIMIT, cispo_surrogate, clipped_surrogate, kl_divergence, log_ratios, token_weights
+from agentgym_train.learning.losses import (
+    RATIO_LIMIT,
+    cispo_surrogate,
+    clipped_surrogate,
+    kl_divergence,
+    log_ratios,
+    token_weights,
+)
 
 ACTIONS = torch.tensor([[False, True, True, False, True]])
 
@@ -23,9 +30,13 @@ def test_the_clipped_surrogate():
 def test_ratios_per_token_and_per_sequence():
     logp = torch.tensor([[9.0, -1.0, -2.0, 9.0, -0.5]])
     old = torch.tensor([[0.0, -1.5, -1.0, 0.0, -0.9]])
-    assert log_ratios(logp, old, ACTIONS, per="token")[0].tolist() == pytest.approx([0, 0.5, -1.0, 0, 0.4])
+    assert log_ratios(logp, old, ACTIONS, per="token")[0].tolist() == pytest.approx(
+        [0, 0.5, -1.0, 0, 0.4]
+    )
     mean = (0.5 - 1.0 + 0.4) / 3
-    assert log_ratios(logp, old, ACTIONS, per="sequence")[0].tolist() == pytest.approx([0, mean, mean, 0, mean])
+    assert log_ratios(logp, old, ACTIONS, per="sequence")[0].tolist() == pytest.approx(
+        [0, mean, mean, 0, mean]
+    )
 
 
 def test_cispo_bounds_the_weight_and_keeps_the_gradient():
@@ -71,11 +82,18 @@ def test_the_divergence(estimator, value, slope):
 def test_the_divergence_is_estimated_without_bias(estimator):
     policy, reference = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.2, 0.3, 0.5])
     exact = (policy * (policy / reference).log()).sum()
-    assert (policy * kl_divergence(policy.log(), reference.log(), estimator)).sum().item() == pytest.approx(exact.item())
+    assert (
+        policy * kl_divergence(policy.log(), reference.log(), estimator)
+    ).sum().item() == pytest.approx(exact.item())
 
 
 def test_k3_pulls_a_token_that_is_far_away_with_a_bounded_force():
-    for x, slope in ((0.5, math.exp(0.5) - 1), (math.log(10) - 1e-3, 9.0), (18.0, 9.0), (-30.0, -1.0)):
+    for x, slope in (
+        (0.5, math.exp(0.5) - 1),
+        (math.log(10) - 1e-3, 9.0),
+        (18.0, 9.0),
+        (-30.0, -1.0),
+    ):
         logp = torch.tensor([[-x]], requires_grad=True)  # log r = x
         value = kl_divergence(logp, torch.zeros(1, 1), "k3")
         value.sum().backward()

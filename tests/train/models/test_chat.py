@@ -15,7 +15,9 @@ def play(chat, stop=True):
     ids = chat.opening(OBSERVATIONS[0])
     end = [next(iter(chat.stop_ids))]
     for action, observation in zip(ACTIONS, OBSERVATIONS[1:], strict=True):
-        sampled = chat.tokenizer(action, add_special_tokens=False)["input_ids"] + (end if stop else [])
+        sampled = chat.tokenizer(action, add_special_tokens=False)["input_ids"] + (
+            end if stop else []
+        )
         ids += sampled + chat.between(sampled, observation)
     return ids
 
@@ -45,7 +47,9 @@ def test_tokens_that_are_remembered_are_given_out_as_copies():
 
 
 def test_rules_go_into_the_system_message_or_before_the_first_observation():
-    assert "system\nBe brief.<|im_end|>" in tiny.chat().tokenizer.decode(tiny.chat().opening("Hello"))
+    assert "system\nBe brief.<|im_end|>" in tiny.chat().tokenizer.decode(
+        tiny.chat().opening("Hello")
+    )
     merged = tiny.chat(tiny.NO_SYSTEM).tokenizer.decode(tiny.chat(tiny.NO_SYSTEM).opening("Hello"))
     assert "user\nBe brief.\n\nHello<|im_end|>" in merged
 
@@ -76,7 +80,13 @@ def test_a_tokenizer_without_a_template_is_refused():
 def test_decoding_drops_special_tokens():
     chat = tiny.chat()
     assert (
-        chat.text([*chat.tokenizer(" go north ", add_special_tokens=False)["input_ids"], next(iter(chat.stop_ids))]) == "go north"
+        chat.text(
+            [
+                *chat.tokenizer(" go north ", add_special_tokens=False)["input_ids"],
+                next(iter(chat.stop_ids)),
+            ]
+        )
+        == "go north"
     )
 
 

@@ -24,8 +24,20 @@ def turn(tokens, *, invalid=False):
 
 
 GROUPS = [
-    Group(0, [Trajectory("easy", 0, [turn(3), turn(5, invalid=True)], score=1.0, success=True), Trajectory("easy", 0, [turn(4)])]),
-    Group(1, [Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON), Trajectory("elsewhere", 1, [turn(0)], late=3)]),
+    Group(
+        0,
+        [
+            Trajectory("easy", 0, [turn(3), turn(5, invalid=True)], score=1.0, success=True),
+            Trajectory("easy", 0, [turn(4)]),
+        ],
+    ),
+    Group(
+        1,
+        [
+            Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON),
+            Trajectory("elsewhere", 1, [turn(0)], late=3),
+        ],
+    ),
 ]
 LEVELS = {"easy": 1, "hard": 4, "elsewhere": 3}
 
@@ -33,23 +45,46 @@ LEVELS = {"easy": 1, "hard": 4, "elsewhere": 3}
 def test_means_by_hand():
     means = metrics.means(metrics.totals(GROUPS, Distributed(), LEVELS) | metrics.failed([]))
     assert means == {
-        **{"episodes": 4, "tokens": 30, "action_tokens": 20, "turns": 1.25, "action_length": 4.0, "invalid": 0.2},
-        **{"success": 0.25, "score": 0.25, "return": 0.0, "truncated_horizon": 0.25, "truncated_context": 0.0, "mixed_groups": 0.0},
+        **{
+            "episodes": 4,
+            "tokens": 30,
+            "action_tokens": 20,
+            "turns": 1.25,
+            "action_length": 4.0,
+            "invalid": 0.2,
+        },
+        **{
+            "success": 0.25,
+            "score": 0.25,
+            "return": 0.0,
+            "truncated_horizon": 0.25,
+            "truncated_context": 0.0,
+            "mixed_groups": 0.0,
+        },
         **{"env_failures": 0, "given_up": 0, "difficulty": 2.25, "late": 3},
     }
 
 
 @pytest.mark.parametrize("task_difficulty", [None, {}, {"easy": 1, "hard": 4}])
 def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(task_difficulty):
-    assert "difficulty" not in metrics.means(metrics.totals(GROUPS, Distributed(), task_difficulty) | metrics.failed([]))
+    assert "difficulty" not in metrics.means(
+        metrics.totals(GROUPS, Distributed(), task_difficulty) | metrics.failed([])
+    )
 
 
-@pytest.mark.parametrize(("difficulties", "expected"), [([1, 4, 3], {"difficulty": 2.25}), (None, {})])
-def test_the_trainer_takes_difficulties_from_the_training_environment(tmp_path, difficulties, expected):
+@pytest.mark.parametrize(
+    ("difficulties", "expected"), [([1, 4, 3], {"difficulty": 2.25}), (None, {})]
+)
+def test_the_trainer_takes_difficulties_from_the_training_environment(
+    tmp_path, difficulties, expected
+):
     trainer = Trainer.__new__(Trainer)
     training = Description("", [*LEVELS], difficulties, {}, text_env=True)
     config = configuration.load(small_run.write(tmp_path))
-    trainer.distributed, trainer.envs = Distributed(), [TrainingEnv(config, training, tiny.tokenizer(), range(2))]
+    trainer.distributed, trainer.envs = (
+        Distributed(),
+        [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
+    )
     row = trainer.summarise(0, [GROUPS], [[]], raw_groups=[GROUPS])
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
@@ -60,27 +95,42 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     played = [*GROUPS, Group(2, paid)]
     dropped = [Group(g.number, g.trajectories[2:], filtered=g.trajectories[:2]) for g in played]
     halves = [Group(g.number, g.trajectories[:1], filtered=g.trajectories[1:]) for g in played]
-    everything, nothing, half = (metrics.totals(groups, Distributed(), LEVELS) for groups in (played, dropped, halves))
+    everything, nothing, half = (
+        metrics.totals(groups, Distributed(), LEVELS) for groups in (played, dropped, halves)
+    )
     assert everything == nothing == half
     assert everything["mixed_groups"] == 1
     costly = [Penalty(turn=0.5).build(None).score(groups) for groups in (played, halves)]
-    assert metrics.totals(costly[0], Distributed()) == metrics.totals(costly[1], Distributed()), "scorers see them too"
+    assert metrics.totals(costly[0], Distributed()) == metrics.totals(costly[1], Distributed()), (
+        "scorers see them too"
+    )
     trainer = Trainer.__new__(Trainer)
     config = configuration.load(small_run.write(tmp_path))
     training = Description("", [*LEVELS], None, {}, text_env=True)
-    trainer.distributed, trainer.envs = Distributed(), [TrainingEnv(config, training, tiny.tokenizer(), range(2))]
+    trainer.distributed, trainer.envs = (
+        Distributed(),
+        [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
+    )
     assert trainer.summarise(0, [dropped], [[]], raw_groups=[dropped])["episodes"] == 6
 
 
 def test_rates_are_of_what_the_policy_played():
-    """A teacher's episodes count, and their tokens; their success is not the policy's. Alone, there is nothing else to tell."""
-    taught = [Group(2, [Trajectory("easy", 0, [turn(6)], score=1.0, success=True)], from_dataset=True)]
+    """A teacher's episodes count, and their tokens; their success is not the policy's.
+
+    Alone, there is nothing else to tell.
+    """
+    taught = [
+        Group(2, [Trajectory("easy", 0, [turn(6)], score=1.0, success=True)], from_dataset=True)
+    ]
     alone, mixed, only = (
-        metrics.means(metrics.totals(g, Distributed()) | metrics.failed([])) for g in (GROUPS, GROUPS + taught, taught)
+        metrics.means(metrics.totals(g, Distributed()) | metrics.failed([]))
+        for g in (GROUPS, GROUPS + taught, taught)
     )
     assert mixed == alone | {"episodes": 5, "tokens": 38, "action_tokens": 26}
     assert (only["success"], only["episodes"]) == (1.0, 1)
-    lost = metrics.means(metrics.totals([Group(0, []), *taught], Distributed()) | metrics.failed([]))
+    lost = metrics.means(
+        metrics.totals([Group(0, []), *taught], Distributed()) | metrics.failed([])
+    )
     assert "success" not in lost, "what the policy played has failed, and says nothing of it"
     trainer, seen = Trainer.__new__(Trainer), []
     trainer.envs = [SimpleNamespace(name="one", curriculum=SimpleNamespace(observe=seen.append))]

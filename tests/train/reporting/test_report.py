@@ -15,6 +15,8 @@ def test_the_table_says_of_how_many_episodes_and_how_sure():
         "oracle": {"success": 0.0, "score": 0.0, "turns": 1.0, "episodes": 10},
     }
     console.print(report.table(rows))
-    shown = [" ".join(line.replace("│", " ").split()) for line in console.export_text().splitlines()]
+    shown = [
+        " ".join(line.replace("│", " ").split()) for line in console.export_text().splitlines()
+    ]
     assert "after RL 100 0.500 (0.40–0.60) 0.500 3.0 25.0%" in shown
     assert "oracle 10 0.000 (0.00–0.28) 0.000 1.0 0.0%" in shown

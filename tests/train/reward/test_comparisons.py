@@ -41,41 +41,77 @@ def recorded():
 
 def test_the_documents_quote_the_recorded_figures():
     curves = recorded()
-    means = {method: [fmean(point) for point in zip(*seeds, strict=True)] for method, seeds in curves.items()}
+    means = {
+        method: [fmean(point) for point in zip(*seeds, strict=True)]
+        for method, seeds in curves.items()
+    }
     table = (BENCHMARKS / "README.md").read_text()
     for method, mean in means.items():
         assert f"| {method} | {' | '.join(f'{value:.2f}' for value in mean)} |" in table
     readme = " ".join((BENCHMARKS.parent / "README.md").read_text().split())
-    assert f"The growing horizon reaches a success of {means['ScalingInter 10→20→40→80'][-1]:.2f}" in readme
     assert (
-        f"A fixed horizon of 10 turns ends at {means['fixed 10'][-1]:.2f} and one of 80 turns at {means['fixed 80'][-1]:.2f}"
+        f"The growing horizon reaches a success of {means['ScalingInter 10→20→40→80'][-1]:.2f}"
         in readme
+    )
+    assert (
+        f"A fixed horizon of 10 turns ends at {means['fixed 10'][-1]:.2f} and one of 80 turns at"
+        f" {means['fixed 80'][-1]:.2f}" in readme
     )
     assert f"A fixed horizon of 20 turns ends at {means['fixed 20'][-1]:.2f}" in readme
 
 
 def test_what_the_documents_say_of_the_growing_horizon_is_so():
-    short, long, growing = (recorded()[name] for name in ("fixed 10", "fixed 80", "ScalingInter 10→20→40→80"))
-    means = [[fmean(point) for point in zip(*seeds, strict=True)] for seeds in (short, long, growing)]
-    assert all(grown >= max(others) for *others, grown in zip(*means, strict=True)), "at or above both at each point"
+    short, long, growing = (
+        recorded()[name] for name in ("fixed 10", "fixed 80", "ScalingInter 10→20→40→80")
+    )
+    means = [
+        [fmean(point) for point in zip(*seeds, strict=True)] for seeds in (short, long, growing)
+    ]
+    assert all(grown >= max(others) for *others, grown in zip(*means, strict=True)), (
+        "at or above both at each point"
+    )
     assert min(seed[-1] for seed in growing) > max(seed[-1] for seed in short)
-    assert max(means[2][:4]) > means[1][-1], "the long one's level with three eighths of its tokens at most"
+    assert max(means[2][:4]) > means[1][-1], (
+        "the long one's level with three eighths of its tokens at most"
+    )
     assert {len(seeds) for seeds in (short, long, growing)} == {5}
 
 
 def run(method, seed, *success, noise=True):
-    keys = ("turns", "invalid", "success", "entropy", "grad_norm", *(["gradient_noise"] if noise else []))
+    keys = (
+        "turns",
+        "invalid",
+        "success",
+        "entropy",
+        "grad_norm",
+        *(["gradient_noise"] if noise else []),
+    )
     same = {"invalid": 0.1, "episodes": 40}
     points = [
-        {"tokens": 100 * n, "step": n, "success": value, **same, "training": dict.fromkeys(keys, 0.5) if n else {}}
+        {
+            "tokens": 100 * n,
+            "step": n,
+            "success": value,
+            **same,
+            "training": dict.fromkeys(keys, 0.5) if n else {},
+        }
         for n, value in enumerate(success)
     ]
     return {"method": method, "seed": seed, "curve": points, "turns": [3, None, 1, 5]}
 
 
 def test_a_table_has_the_means_over_seeds(modules, tmp_path):
-    runs = [run("a", 0, 0.1, 0.5, 0.3), run("a", 1, 0.3, 0.6, 0.5), run("b", 0, 0.0, 0.0, 0.2, noise=False)]
-    modules.report.write(tmp_path / "name", "A title", "the command", [*runs, run("b", 1, 0.0, 0.2, 0.2, noise=False)])
+    runs = [
+        run("a", 0, 0.1, 0.5, 0.3),
+        run("a", 1, 0.3, 0.6, 0.5),
+        run("b", 0, 0.0, 0.0, 0.2, noise=False),
+    ]
+    modules.report.write(
+        tmp_path / "name",
+        "A title",
+        "the command",
+        [*runs, run("b", 1, 0.0, 0.2, 0.2, noise=False)],
+    )
     table = (tmp_path / "name.md").read_text()
     assert "| a | 0.200 | 0.550 | 0.550 | 0.400 ± 0.141 | 0.300, 0.500 | 2 | 10.0% |" in table
     assert "| b | 0.000 | 0.100 | 0.200 | 0.200 ± 0.000 | 0.200, 0.200 | 2 | 10.0% |" in table
@@ -88,7 +124,12 @@ def test_a_table_has_the_means_over_seeds(modules, tmp_path):
 
 def test_a_table_of_one_seed_has_intervals_and_no_half_that_was_not_measured(modules, tmp_path):
     """Wilson's interval of 5 in 40, by hand: (5 + 1.92) / 43.84 ± 4.53 / 43.84."""
-    modules.report.write(tmp_path / "name", "A title", "the command", [run("a", 0, 0.1, 0.125), run("b", 0, 0.1, 0.0)])
+    modules.report.write(
+        tmp_path / "name",
+        "A title",
+        "the command",
+        [run("a", 0, 0.1, 0.125), run("b", 0, 0.1, 0.0)],
+    )
     table = (tmp_path / "name.md").read_text()
     assert "| at the end (95 % interval over tasks) |" in table
     assert "| a | 0.100 | – | 0.125 | 0.125 (0.055–0.261) | 0.125 | 1 | 10.0% |" in table
@@ -98,7 +139,13 @@ def test_a_table_of_one_seed_has_intervals_and_no_half_that_was_not_measured(mod
 
 def test_success_by_the_turns_allowed(modules):
     points = modules.report._within([3, None, 1, 5], 5)
-    assert [(p["turns"], p["success"]) for p in points] == [(1, 0.25), (2, 0.25), (3, 0.5), (4, 0.5), (5, 0.75)]
+    assert [(p["turns"], p["success"]) for p in points] == [
+        (1, 0.25),
+        (2, 0.25),
+        (3, 0.5),
+        (4, 0.5),
+        (5, 0.75),
+    ]
 
 
 def test_chance_in_the_gradient_is_the_variance_of_its_mean_over_its_square(modules):
@@ -108,18 +155,30 @@ def test_chance_in_the_gradient_is_the_variance_of_its_mean_over_its_square(modu
     config = SimpleNamespace(engine=EngineConfig(lr=0.0), rollout=SimpleNamespace(temperature=1.0))
     engine = SimpleNamespace(weights=learner.named_parameters)
     trainer = SimpleNamespace(
-        config=config, algorithm=GRPO(clip_low=1.0, clip_high=100.0), engine=engine, distributed=Distributed(), producers={}
+        config=config,
+        algorithm=GRPO(clip_low=1.0, clip_high=100.0),
+        engine=engine,
+        distributed=Distributed(),
+        producers={},
     )
 
     def noise(groups, model=copy):
         return modules.compare.gradient_noise(trainer, model, groups)
 
     first, second, third = one_step.groups()[:3]
-    assert noise([replace(first, number=n) for n in range(4)]) == pytest.approx(0.0, abs=1e-6), "every group says the same"
-    flipped = [replace(t, turns=[replace(turn, reward=-turn.reward) for turn in t.turns]) for t in first.trajectories]
+    assert noise([replace(first, number=n) for n in range(4)]) == pytest.approx(0.0, abs=1e-6), (
+        "every group says the same"
+    )
+    flipped = [
+        replace(t, turns=[replace(turn, reward=-turn.reward) for turn in t.turns])
+        for t in first.trajectories
+    ]
     assert noise([first, Group(1, flipped)]) > 100, "what one says the other denies"
     grown = noise([first, second, third])
-    assert grown == pytest.approx(noise([first, second, third], learner), rel=1e-4), "under the learner's weights"
+    assert grown == pytest.approx(noise([first, second, third], learner), rel=1e-4), (
+        "under the learner's weights"
+    )
     doubled = noise([replace(g, number=n) for n, g in enumerate([first, second, third] * 2)])
-    # Twice the same three: the mean stays, the sum of squares is divided by 5 instead of 2, and the number of groups is doubled.
+    # Twice the same three: the mean stays, the sum of squares is divided by 5 instead of 2, and the
+    # number of groups is doubled.
     assert doubled == pytest.approx(grown * 2 * 2 / (5 * 2), rel=1e-3)

@@ -63,12 +63,17 @@ def sigmoid(x):
     return 1 / (1 + math.exp(-x))
 
 
-@pytest.mark.parametrize(("margin", "preference"), [(0.0, 1.0), (1.5, 1.0), (1.5, 0.0), (-2.0, 0.0), (3.0, 0.5), (-0.25, 0.5)])
+@pytest.mark.parametrize(
+    ("margin", "preference"),
+    [(0.0, 1.0), (1.5, 1.0), (1.5, 0.0), (-2.0, 0.0), (3.0, 0.5), (-0.25, 0.5)],
+)
 def test_the_loss_and_its_gradient_by_hand(margin, preference):
     margin_P = torch.tensor([margin, 7.0], dtype=torch.float64, requires_grad=True)
     loss_P = bradley_terry(margin_P, torch.tensor([preference, 1.0], dtype=torch.float64))
     loss_P[0].backward()
-    by_hand = -(preference * math.log(sigmoid(margin)) + (1 - preference) * math.log(sigmoid(-margin)))
+    by_hand = -(
+        preference * math.log(sigmoid(margin)) + (1 - preference) * math.log(sigmoid(-margin))
+    )
     assert loss_P[0].item() == pytest.approx(by_hand, abs=1e-12)
     assert margin_P.grad.tolist() == pytest.approx([sigmoid(margin) - preference, 0.0], abs=1e-12)
 
@@ -84,7 +89,9 @@ def test_calibration_by_hand():
     assert seen["calibration_error"] == pytest.approx(gaps / 6, abs=1e-6)
     chosen = [0.9, 0.9, 0.1, 0.6]
     tie = -(math.log(0.4) + math.log(0.6)) / 2
-    assert seen["log_loss"] == pytest.approx((sum(-math.log(p) for p in chosen) + tie + math.log(2)) / 6, abs=1e-6)
+    assert seen["log_loss"] == pytest.approx(
+        (sum(-math.log(p) for p in chosen) + tie + math.log(2)) / 6, abs=1e-6
+    )
     assert seen["margin"] == pytest.approx((nine + nine - nine + six + 0) / 5)
     assert (seen["pairs"], seen["ties"]) == (6, 1)
 
@@ -132,7 +139,10 @@ def test_episodes_are_read_as_transformers_writes_them(tmp_path, model):
         for side in ("a", "b"):
             messages = [{"role": "system", "content": RULES}]
             for turn in row[side]["turns"]:
-                messages += [{"role": "user", "content": turn["observation"]}, {"role": "assistant", "content": turn["response"]}]
+                messages += [
+                    {"role": "user", "content": turn["observation"]},
+                    {"role": "assistant", "content": turn["response"]},
+                ]
             ids = tokenizer.apply_chat_template(messages, return_dict=False)
             assert getattr(read[row["task_id"]], side) == ids
     assert {pair.preference for pair in read.values()} == {0.0, 0.5, 1.0}
@@ -141,10 +151,15 @@ def test_episodes_are_read_as_transformers_writes_them(tmp_path, model):
 
 def test_a_task_is_on_one_side_and_stays_there(tmp_path, model):
     rows = [judged.comparison(n, "a", task=f"task {n % 12}") for n in range(36)]
-    small, large = load(tmp_path, model, rows[:24]), load(tmp_path, model, rows + judged.lines(200)[36:])
+    small, large = (
+        load(tmp_path, model, rows[:24]),
+        load(tmp_path, model, rows + judged.lines(200)[36:]),
+    )
     for split in (small, large):
         assert not {p.task_id for p in split.learn} & {p.task_id for p in split.held_out}
-    assert {p.task_id for p in small.held_out} == {p.task_id for p in large.held_out} & {f"task {n}" for n in range(12)}
+    assert {p.task_id for p in small.held_out} == {p.task_id for p in large.held_out} & {
+        f"task {n}" for n in range(12)
+    }
     assert len(large.held_out) / len(large.learn + large.held_out) == pytest.approx(0.3, abs=0.1)
 
 
@@ -158,7 +173,11 @@ def test_what_was_taken_back_or_says_nothing_is_not_learned_from(tmp_path, model
 
 
 def test_what_cannot_be_read_is_left_out_and_counted(tmp_path, model, caplog):
-    rows = [*judged.lines(12), judged.comparison(20, "a", turns=(1, 60)), judged.comparison(21, "a", turns=(0, 2))]
+    rows = [
+        *judged.lines(12),
+        judged.comparison(20, "a", turns=(1, 60)),
+        judged.comparison(21, "a", turns=(0, 2)),
+    ]
     rows.append(judged.comparison(22, "a", turns=(1, 2)))
     for turn, agent in zip(rows[-1]["b"]["turns"], ("player_0", "player_1"), strict=True):
         turn["seat"] = agent
@@ -172,7 +191,12 @@ def test_comparisons_without_a_winner_are_refused(tmp_path, model):
     with pytest.raises(ConfigError, match="comparisons to learn from not one has a better episode"):
         load(tmp_path, model, ties)
     with pytest.raises(ConfigError, match="among 0 comparisons of held-out tasks"):
-        load(tmp_path, model, [judged.comparison(n, "a", task="the same") for n in range(12)], comparisons={"held_out": 0.001})
+        load(
+            tmp_path,
+            model,
+            [judged.comparison(n, "a", task="the same") for n in range(12)],
+            comparisons={"held_out": 0.001},
+        )
 
 
 def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
@@ -188,18 +212,26 @@ def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
         ("model.path=scratch", "set model.path to a policy's folder or to a hub name"),
         ("model.max_context=2000", "is more than the 512 positions"),
         ("model.last_layers=3", "model.last_layers=3 is more than the 2 layers"),
-        ("engine.minibatches=2", "engine.minibatches=2: a step is one update here; set comparisons.pairs"),
+        (
+            "engine.minibatches=2",
+            "engine.minibatches=2: a step is one update here; set comparisons.pairs",
+        ),
         ("engine.zero={stage=3}", "'engine.zero.stage': the stage is set by engine.zero_stage=2"),
         ("comparisons.files=['/no/where']", "/no/where holds no comparisons"),
         ("comparisons.files=[]", "'comparisons.files'"),
-        ("comparisons.held_out=1.0", "'comparisons.held_out': input should be less than 1, not 1.0"),
+        (
+            "comparisons.held_out=1.0",
+            "'comparisons.held_out': input should be less than 1, not 1.0",
+        ),
         ("comparisons.pair=2", "Did you mean 'comparisons.pairs'"),
         ("env.id=agentgym/Maze-v1", "unknown configuration key 'env'"),
         ("tracker=[{name='tensorbord'}]", "unknown tracker 'tensorbord'"),
     ],
 )
 def test_what_cannot_be_is_one_line_before_any_work(tmp_path, model, file, override, message):
-    result = CliRunner().invoke(cli.app, ["run", str(judged.settings(tmp_path, model, file)), "--set", override])
+    result = CliRunner().invoke(
+        cli.app, ["run", str(judged.settings(tmp_path, model, file)), "--set", override]
+    )
     assert result.exit_code == 2, result.output
     assert message in result.output
     assert result.output.strip().count("\n") == 0, "one line"
@@ -207,7 +239,9 @@ def test_what_cannot_be_is_one_line_before_any_work(tmp_path, model, file, overr
 
 
 def test_more_processes_than_comparisons_a_step(tmp_path, model, file):
-    result = CliRunner().invoke(cli.app, ["run", str(judged.settings(tmp_path, model, file)), "--processes", "7"])
+    result = CliRunner().invoke(
+        cli.app, ["run", str(judged.settings(tmp_path, model, file)), "--processes", "7"]
+    )
     assert result.exit_code == 2
     assert "comparisons.pairs=6 leaves some of the 7 processes without any" in result.output
 
@@ -221,7 +255,9 @@ def test_every_value_is_shown_and_read_again(tmp_path, model, file):
 
 
 FEW = ("0-float32-1", "3-float32-2")
-REST = sorted({f"{s}-{d}-{p}" for s in range(4) for d in ("float32", "bfloat16") for p in (1, 2)} - set(FEW))
+REST = sorted(
+    {f"{s}-{d}-{p}" for s in range(4) for d in ("float32", "bfloat16") for p in (1, 2)} - set(FEW)
+)
 LAST = ("2-float32-1-last", "3-float32-2-last")
 
 
@@ -240,7 +276,9 @@ def play(model, file, warm, tmp_path_factory):
 
 def margin(classifier, pair):
     """One episode after the other, without padding or mask."""
-    first, second = (classifier(torch.tensor([ids])).logits[0, 0].float() for ids in (pair.a, pair.b))
+    first, second = (
+        classifier(torch.tensor([ids])).logits[0, 0].float() for ids in (pair.a, pair.b)
+    )
     return first - second
 
 
@@ -250,8 +288,14 @@ def reference(model, file, dtype, last):
     config = configuration.load(judged.settings(file.parent, model, file))
     pairs = comparisons.load(config, AutoTokenizer.from_pretrained(model))
     torch.manual_seed(0)
-    classifier = AutoModelForSequenceClassification.from_pretrained(model, num_labels=1, dtype=getattr(torch, dtype)).eval()
-    learning = [p for n, p in classifier.named_parameters() if not last or n.startswith(("model.layers.1.", "score."))]
+    classifier = AutoModelForSequenceClassification.from_pretrained(
+        model, num_labels=1, dtype=getattr(torch, dtype)
+    ).eval()
+    learning = [
+        p
+        for n, p in classifier.named_parameters()
+        if not last or n.startswith(("model.layers.1.", "score."))
+    ]
     masters = [p.detach().float().requires_grad_() for p in learning]
     optimizer = torch.optim.AdamW(masters, lr=1e-3, weight_decay=0.01)
 
@@ -261,11 +305,16 @@ def reference(model, file, dtype, last):
 
     def loss(pair):
         m = margin(classifier, pair)
-        return -(pair.preference * torch.nn.functional.logsigmoid(m) + (1 - pair.preference) * torch.nn.functional.logsigmoid(-m))
+        return -(
+            pair.preference * torch.nn.functional.logsigmoid(m)
+            + (1 - pair.preference) * torch.nn.functional.logsigmoid(-m)
+        )
 
     sampler, found, before = EpochSampler(len(pairs.learn), seed=0), [], held_out()
     for step in range(judged.STEPS):
-        losses = [loss(pairs.learn[sampler.place(step * judged.PAIRS + n)]) for n in range(judged.PAIRS)]
+        losses = [
+            loss(pairs.learn[sampler.place(step * judged.PAIRS + n)]) for n in range(judged.PAIRS)
+        ]
         classifier.zero_grad()
         torch.stack(losses).mean().backward()
         for master, p in zip(masters, learning, strict=True):
@@ -282,25 +331,34 @@ def reference(model, file, dtype, last):
 
 def rows(folder):
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    return [{name: value for name, value in row.items() if name not in metrics.MEASURED} for row in lines]
+    return [
+        {name: value for name, value in row.items() if name not in metrics.MEASURED}
+        for row in lines
+    ]
 
 
 def check_case(home, case, model, file):
     killed, undisturbed = (home / case / name / "run" for name in ("killed", "undisturbed"))
     assert rows(killed) == rows(undisturbed)
     ours, theirs = (torch.load(folder / "weights.pt") for folder in (killed, undisturbed))
-    assert all(torch.equal(weight, theirs["weights"][name]) for name, weight in ours["weights"].items())
+    assert all(
+        torch.equal(weight, theirs["weights"][name]) for name, weight in ours["weights"].items()
+    )
     dtype, last = case.split("-")[1], case.endswith("last")
     exact = dtype == "float32"
     steps, weights, looks = reference(model, file, dtype, last)
     for row, (loss, norm) in zip(rows(killed), steps, strict=True):
         assert row["log_loss"] == pytest.approx(loss, abs=1e-5 if exact else 0.05)
         assert row["grad_norm"] == pytest.approx(norm, rel=1e-3 if exact else 0.1)
-    assert [look["log_loss"] for look in ours["looks"]][1] == pytest.approx(looks[1], abs=1e-4 if exact else 0.05)
+    assert [look["log_loss"] for look in ours["looks"]][1] == pytest.approx(
+        looks[1], abs=1e-4 if exact else 0.05
+    )
     assert theirs["looks"][0]["log_loss"] == pytest.approx(looks[0], abs=1e-5 if exact else 0.05)
     assert weights.keys() == ours["weights"].keys()
     for name, weight in ours["weights"].items():
-        torch.testing.assert_close(weight, weights[name], atol=1e-4 if exact else 8e-3, rtol=0 if exact else 0.01)
+        torch.testing.assert_close(
+            weight, weights[name], atol=1e-4 if exact else 8e-3, rtol=0 if exact else 0.01
+        )
 
 
 @pytest.mark.slow
@@ -323,24 +381,46 @@ def test_a_run_leaves_a_model_for_transformers_and_the_scorer(tmp_path, model, f
         prepare(configuration.load(path), display).release()
     work(folder, cli.out)
     notes = json.loads((folder / "evaluation.json").read_text())
-    assert [(key, row["step"]) for key, row in notes.items()] == [("before", 0), ("step 2", 2), ("after", 4)]
-    assert notes["after"]["log_loss"] < notes["before"]["log_loss"], "the shorter is the better one: that can be learned"
+    assert [(key, row["step"]) for key, row in notes.items()] == [
+        ("before", 0),
+        ("step 2", 2),
+        ("after", 4),
+    ]
+    assert notes["after"]["log_loss"] < notes["before"]["log_loss"], (
+        "the shorter is the better one: that can be learned"
+    )
     saved = AutoModelForSequenceClassification.from_pretrained(folder / "model")
-    assert (saved.config.num_labels, AutoTokenizer.from_pretrained(folder / "model").chat_template) == (1, tiny.CHATML)
+    assert (
+        saved.config.num_labels,
+        AutoTokenizer.from_pretrained(folder / "model").chat_template,
+    ) == (1, tiny.CHATML)
 
     trainer = judged.trainer(path)
     batch = trainer._mine(trainer.pairs.learn)
     own_B = trainer.engine.scores(batch).detach()
     trainer.engine.close()
     with torch.no_grad():
-        alone = [saved(torch.tensor([ids])).logits.item() for pair in trainer.pairs.learn for ids in (pair.a, pair.b)]
+        alone = [
+            saved(torch.tensor([ids])).logits.item()
+            for pair in trainer.pairs.learn
+            for ids in (pair.a, pair.b)
+        ]
     assert own_B.tolist() == pytest.approx(alone, abs=1e-5)
 
     options = {"name": "reward_model", "path": str(folder / "model")}
-    turns = [Turn(t["observation"], [5], [7], [-1.0], action=t["response"]) for t in judged.episode(1, 3)["turns"]]
+    turns = [
+        Turn(t["observation"], [5], [7], [-1.0], action=t["response"])
+        for t in judged.episode(1, 3)["turns"]
+    ]
     plugins.make(plugins.SCORER, options).check(context().config, context().training)
-    (scored,) = plugins.make(plugins.SCORER, options).build(context()).score([Group(0, [Trajectory("a", 1, turns)])])
-    assert scored.trajectories[0].total_reward == pytest.approx(by_transformers(folder / "model", turns), abs=1e-5)
+    (scored,) = (
+        plugins.make(plugins.SCORER, options)
+        .build(context())
+        .score([Group(0, [Trajectory("a", 1, turns)])])
+    )
+    assert scored.trajectories[0].total_reward == pytest.approx(
+        by_transformers(folder / "model", turns), abs=1e-5
+    )
 
 
 @pytest.mark.full
@@ -348,7 +428,14 @@ def test_two_processes_through_the_launcher_and_one_that_goes_on(tmp_path, model
     path = judged.settings(tmp_path, model, file, engine={"zero_stage": 3})
     for more in (("--processes", "2", "--set", "run.steps=2"), ()):
         command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), *more]
-        done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=280)
+        done = subprocess.run(
+            command,
+            env=processes.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=280,
+        )
         assert done.returncode == 0, done.stderr[-3000:]
     steps, *_ = reference(model, file, "float32", False)
     for row, (loss, _) in zip(rows(tmp_path / "run"), steps, strict=True):

@@ -16,7 +16,9 @@ def test_an_episode_is_what_the_environment_says():
     env = gymnasium.make("agentgym/Maze-v1", rooms=[4])
     first, info = env.reset(seed=5)
     plan = [*env.unwrapped.oracle()]
-    (group,), _, _, chat = collect("agentgym/Maze-v1", [Start(0, 5)] * 2, lambda row, turn: plan[turn], rooms=[4])
+    (group,), _, _, chat = collect(
+        "agentgym/Maze-v1", [Start(0, 5)] * 2, lambda row, turn: plan[turn], rooms=[4]
+    )
     a, b = group.trajectories
     assert [t.action for t in a.turns] == plan
     assert a.turns[0].observation == first
@@ -35,21 +37,33 @@ def test_the_horizon_is_a_truncation_and_counts_actions():
     (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=3, length=5)
     (t,) = group.trajectories
     assert (t.status, len(t.turns), t.success) == (Status.TRUNCATED_HORIZON, 3, False)
-    (group,), _, generator, _ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=5, length=5)
-    assert group.trajectories[0].status is Status.COMPLETED, "solved with the last action: not a truncation"
+    (group,), _, generator, _ = collect(
+        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=5, length=5
+    )
+    assert group.trajectories[0].status is Status.COMPLETED, (
+        "solved with the last action: not a truncation"
+    )
     assert generator.finished == [0], "a generator may forget the row"
 
 
 @pytest.mark.parametrize("max_turns", [3, 4])
 def test_without_a_key_success_is_a_return_above_zero_at_the_environments_own_end(max_turns):
-    (group,), *_ = collect("hash_env:support/Hash-v0", [Start(0, 3)], lambda row, turn: "go", max_turns=max_turns, length=4)
+    (group,), *_ = collect(
+        "hash_env:support/Hash-v0",
+        [Start(0, 3)],
+        lambda row, turn: "go",
+        max_turns=max_turns,
+        length=4,
+    )
     (t,) = group.trajectories
     assert t.total_reward > 0
     assert t.success is (max_turns == 4)
 
 
 def test_a_full_context_is_a_truncation_of_its_own():
-    (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_context=80, length=50, max_turns=50)
+    (group,), *_ = collect(
+        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_context=80, length=50, max_turns=50
+    )
     (t,) = group.trajectories
     assert t.status is Status.TRUNCATED_CONTEXT
     tokens = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
@@ -59,12 +73,23 @@ def test_a_full_context_is_a_truncation_of_its_own():
 def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_path):
     def played(max_context, **fault):
         said = "a longer action"
-        (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: said, max_context=max_context, length=5, **fault)
+        (group,), *_ = collect(
+            FAULTY,
+            [Start(0, 1)],
+            lambda row, turn: said,
+            max_context=max_context,
+            length=5,
+            **fault,
+        )
         return group.trajectories[0].status, group.trajectories[0].turns
 
     _, turns = played(10_000)
     room = 8  # the script's max_new_tokens
-    needed = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns) - len(turns[-1].action_ids) + room
+    needed = (
+        sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns)
+        - len(turns[-1].action_ids)
+        + room
+    )
     assert played(needed) == (Status.COMPLETED, turns)
     assert played(needed - 1) == (Status.TRUNCATED_CONTEXT, turns[:4])
     retried = played(needed, fault="raise", at=3, marker=str(tmp_path / "failed"))
@@ -75,20 +100,34 @@ def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_pat
 def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
     starts = [Start(0, 1)] * 4
     groups, collector, _, _ = collect(
-        FAULTY, starts, lambda row, turn: f"a{turn}", timeout=1.0, fault=fault, at=2, marker=str(tmp_path / "failed")
+        FAULTY,
+        starts,
+        lambda row, turn: f"a{turn}",
+        timeout=1.0,
+        fault=fault,
+        at=2,
+        marker=str(tmp_path / "failed"),
     )
     trajectories = groups[0].trajectories
     assert len(collector.failures) >= 1
     assert len(trajectories) == 4
     for t in trajectories:
         assert t.status is Status.COMPLETED
-        assert [turn.action for turn in t.turns] == [f"a{n}" for n in range(5)], "from the start, with nothing left of the failure"
+        assert [turn.action for turn in t.turns] == [f"a{n}" for n in range(5)], (
+            "from the start, with nothing left of the failure"
+        )
         assert t.total_reward == 1.0
 
 
 def test_an_environment_that_always_fails_never_reaches_the_loss():
     groups, collector, _, _ = collect(
-        FAULTY, [Start(0, 1), Start(0, 1), Start(2, 2)], lambda row, turn: "ok", fault="raise", at=3, seeds=[1], retries=2
+        FAULTY,
+        [Start(0, 1), Start(0, 1), Start(2, 2)],
+        lambda row, turn: "ok",
+        fault="raise",
+        at=3,
+        seeds=[1],
+        retries=2,
     )
     assert [(g.number, len(g.trajectories)) for g in groups] == [(0, 0), (2, 1)]
     assert [(f.seed, f.turn, f.given_up) for f in collector.failures].count((1, 3, False)) == 4
@@ -124,22 +163,37 @@ def test_noise_is_the_episodes_own():
     assert len(set(seeds)) == 12
     assert noise_seeds(starts[3:6], "a") == seeds[3:6]
     assert not set(noise_seeds(starts, "b")) & set(seeds)
-    assert len(set(noise_seeds([Start(0, 7), Start(1, 7)], "a"))) == 2, "nor have groups that drew the same task"
+    assert len(set(noise_seeds([Start(0, 7), Start(1, 7)], "a"))) == 2, (
+        "nor have groups that drew the same task"
+    )
     _, _, generator, _ = collect(FAULTY, starts[:2], lambda row, turn: "ok")
     assert generator.seeds == noise_seeds(starts[:2], "n")
 
 
 def test_ready_episodes_do_not_wait_for_slow_ones():
     groups, _, generator, _ = collect(
-        "faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", batch_wait=0.05, delay=0.4, length=4
+        "faulty_envs:support/Slow-v0",
+        [Start(0, 0), Start(1, 1)],
+        lambda row, turn: "x",
+        batch_wait=0.05,
+        delay=0.4,
+        length=4,
     )
     assert all(g.trajectories[0].success for g in groups)
     first_alone = next(i for i, p in enumerate(generator.prompts) if set(p) == {0})
-    assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, "the fast episode went on alone"
+    assert [set(p) for p in generator.prompts[first_alone:]].count({0}) >= 2, (
+        "the fast episode went on alone"
+    )
 
 
 def test_an_answer_that_is_waited_for_is_not_late():
-    groups, *_ = collect("faulty_envs:support/Slow-v0", [Start(0, 0), Start(1, 1)], lambda row, turn: "x", delay=0.05, length=2)
+    groups, *_ = collect(
+        "faulty_envs:support/Slow-v0",
+        [Start(0, 0), Start(1, 1)],
+        lambda row, turn: "x",
+        delay=0.05,
+        length=2,
+    )
     assert [g.trajectories[0].late for g in groups] == [0, 0]
 
 
@@ -154,13 +208,23 @@ def test_rows_come_to_the_generator_in_their_order_whatever_the_order_of_the_ans
 def timed(seconds, *, turns=4, failing=()):
     """Plays an episode a number in ``seconds``, those that a step of its environment takes; a sample takes one."""
     clock, chat = timed_support.Clock(), tiny.chat(instructions="")
-    pool, generator = timed_support.TimedPool(clock, seconds, turns, failing), timed_support.TimedGenerator(clock)
+    pool, generator = (
+        timed_support.TimedPool(clock, seconds, turns, failing),
+        timed_support.TimedGenerator(clock),
+    )
     collector = Collector(pool, generator, chat, max_context=1000, batch_wait=0.0)
     starts = [Start(row, row) for row in range(len(seconds))]
     sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
     groups = collector.collect(starts, max_turns=99, sampling=sampling, noise="n")
     assert [[len(t.turns) for t in g.trajectories] for g in groups] == [[turns]] * len(seconds)
-    return groups, clock.now, {row: max(time for time, answered in pool.answered if answered == row) for row in range(len(seconds))}
+    return (
+        groups,
+        clock.now,
+        {
+            row: max(time for time, answered in pool.answered if answered == row)
+            for row in range(len(seconds))
+        },
+    )
 
 
 def test_environments_and_an_asynchronous_generator_work_at_the_same_time():
@@ -171,7 +235,9 @@ def test_environments_and_an_asynchronous_generator_work_at_the_same_time():
 
 def test_an_asynchronous_generator_goes_on_without_a_slow_environment():
     _, end, last = timed([50.0, 1.0, 1.0, 1.0])
-    assert all(last[row] <= 1 + 3 * 4 + 4 for row in (1, 2, 3)), "a second for each sample, and little more"
+    assert all(last[row] <= 1 + 3 * 4 + 4 for row in (1, 2, 3)), (
+        "a second for each sample, and little more"
+    )
     assert end == 4 * (1 + 50)
 
 
@@ -191,6 +257,8 @@ def test_fast_environments_do_not_wait_for_a_busy_generator():
 
 def test_named_tasks_are_played():
     name = "rooms4-things1-test-3"
-    groups, *_ = collect("agentgym/Maze-v1", [Start(0, 0, name)], lambda row, turn: "look", max_turns=1, split="test")
+    groups, *_ = collect(
+        "agentgym/Maze-v1", [Start(0, 0, name)], lambda row, turn: "look", max_turns=1, split="test"
+    )
     assert groups[0].trajectories[0].task_id == name
     assert groups[0].trajectories[0].turns[0].invalid

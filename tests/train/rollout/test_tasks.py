@@ -36,39 +36,69 @@ def test_the_tasks_of_a_range_are_those_that_lie_in_it(known, bounds):
 
 def test_what_is_not_there_is_named():
     assert tasks.within(LEVELS, (1, 2), 0) == ["a", "c", "d"]
-    with pytest.raises(ConfigError, match=r"difficulty 4 to 9 at step 12, and no training task .* go from 1 to 3$"):
+    with pytest.raises(
+        ConfigError, match=r"difficulty 4 to 9 at step 12, and no training task .* go from 1 to 3$"
+    ):
         tasks.within(LEVELS, (4, 9), 11)
-    with pytest.raises(ConfigError, match=r"difficulty 4 to 9 at step 12, and the environment lists no tasks"):
+    with pytest.raises(
+        ConfigError, match=r"difficulty 4 to 9 at step 12, and the environment lists no tasks"
+    ):
         tasks.within(None, (4, 9), 11)
 
 
 def test_an_environment_that_lists_no_tasks_has_no_levels():
     assert tasks.task_difficulty(Description("", None, None, {}, False)) is None
     assert tasks.task_difficulty(Description("", ["a"], None, {}, False)) is None
-    assert list(tasks.task_difficulty(Description("", ["z", "a"], [2, 1], {}, True)).items()) == [("z", 2), ("a", 1)]
+    assert list(tasks.task_difficulty(Description("", ["z", "a"], [2, 1], {}, True)).items()) == [
+        ("z", 2),
+        ("a", 1),
+    ]
 
 
 def test_a_task_is_a_function_of_seed_step_and_group_and_of_each_of_them():
     ids = [str(n) for n in range(1000)]
-    drawn = {(s, t, g): tasks.start(s, t, g, ids) for s in range(3) for t in range(3) for g in range(3)}
+    drawn = {
+        (s, t, g): tasks.start(s, t, g, ids) for s in range(3) for t in range(3) for g in range(3)
+    }
     assert drawn == {key: tasks.start(*key, ids) for key in drawn}
     assert len({start.task_id for start in drawn.values()}) > 20
     assert len({start.seed for start in drawn.values()}) == 27
     assert all(
-        start.group == g and start == tasks.start(s, t, g)._replace(task_id=start.task_id) for (s, t, g), start in drawn.items()
+        start.group == g and start == tasks.start(s, t, g)._replace(task_id=start.task_id)
+        for (s, t, g), start in drawn.items()
     )
 
 
 def test_every_task_of_a_range_is_drawn_about_as_often():
     """4000 draws of 4 tasks: 1000 each, with a standard deviation of 27."""
-    counts = Counter(tasks.start(0, step, group, list(LEVELS)).task_id for step in range(500) for group in range(8))
+    counts = Counter(
+        tasks.start(0, step, group, list(LEVELS)).task_id
+        for step in range(500)
+        for group in range(8)
+    )
     assert counts.keys() == LEVELS.keys()
     assert all(abs(count - 1000) < 110 for count in counts.values())
 
 
 CHOOSING = {"name": "task_difficulty", "stages": [[3, 3], [5, 6]], "every": 2, "turns": 2}
-MAZE = {"env": {"id": "agentgym/Maze-v1", "kwargs": {"rooms": [3, 5]}, "groups": 4, "group_size": 4, "workers": 1}}
-HASH = {"env": {"id": "hash_env:support/Hash-v0", "kwargs": {"length": 4}, "groups": 3, "group_size": 3, "workers": 1}}
+MAZE = {
+    "env": {
+        "id": "agentgym/Maze-v1",
+        "kwargs": {"rooms": [3, 5]},
+        "groups": 4,
+        "group_size": 4,
+        "workers": 1,
+    }
+}
+HASH = {
+    "env": {
+        "id": "hash_env:support/Hash-v0",
+        "kwargs": {"length": 4},
+        "groups": 3,
+        "group_size": 3,
+        "workers": 1,
+    }
+}
 
 
 def refusal(tmp_path, **sections):
@@ -87,10 +117,16 @@ def refusal(tmp_path, **sections):
             "difficulty 6 to 9 at step 2, and no training task lies there",
         ),
         (
-            {"name": "composed", "parts": [{"name": "fixed", "turns": 2}, CHOOSING | {"stages": [[4, 4]]}]},
+            {
+                "name": "composed",
+                "parts": [{"name": "fixed", "turns": 2}, CHOOSING | {"stages": [[4, 4]]}],
+            },
             "4 to 4 at step 1, and no",
         ),
-        ({k: v for k, v in CHOOSING.items() if k != "turns"}, "task_difficulty sets no horizon: set its turns"),
+        (
+            {k: v for k, v in CHOOSING.items() if k != "turns"},
+            "task_difficulty sets no horizon: set its turns",
+        ),
         ({"name": "composed", "parts": [CHOOSING, {"name": "fixd"}]}, "unknown curriculum 'fixd'"),
     ],
 )
@@ -101,11 +137,18 @@ def test_tasks_that_are_not_there_are_refused_before_any_work(tmp_path, curricul
 def test_an_environment_without_tasks_is_refused_before_any_work(tmp_path):
     sections = HASH | {"model": {"path": "unused"}, "eval": {"kwargs": {}, "horizon": 2}}
     output = refusal(tmp_path, **sections, curriculum=CHOOSING)
-    assert "difficulty 3 to 3 at step 1, and the environment lists no tasks with difficulties" in output
+    assert (
+        "difficulty 3 to 3 at step 1, and the environment lists no tasks with difficulties"
+        in output
+    )
 
 
 def test_a_stage_that_the_run_does_not_reach_may_be_empty(tmp_path):
-    config = configuration.load(small_run.write(tmp_path, **MAZE, curriculum=CHOOSING | {"stages": [[3, 3], [5, 5], [9, 9]]}))
+    config = configuration.load(
+        small_run.write(
+            tmp_path, **MAZE, curriculum=CHOOSING | {"stages": [[3, 3], [5, 5], [9, 9]]}
+        )
+    )
     prepare.check(config)
     with pytest.raises(ConfigError, match="difficulty 9 to 9 at step 5"):
         prepare.check(configuration.load(tmp_path / "run.toml", ["run.steps=5"]))

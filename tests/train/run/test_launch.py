@@ -13,16 +13,31 @@ from agentgym_train.cli import app
 from agentgym_train.errors import ConfigError
 from agentgym_train.run.launch import check_launcher
 
-TORCHRUN = {"TORCHELASTIC_RUN_ID": "none", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+TORCHRUN = {
+    "TORCHELASTIC_RUN_ID": "none",
+    "RANK": "0",
+    "LOCAL_RANK": "0",
+    "WORLD_SIZE": "2",
+    "MASTER_ADDR": "127.0.0.1",
+}
 STEP = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_LOCALID": "0", "SLURM_PROCID": "0"}
 
 
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
-        (TORCHRUN, r"torchrun has started this process \(TORCHELASTIC_RUN_ID=none\).* --processes 2, or with --hostfile"),
+        (
+            TORCHRUN,
+            (
+                r"torchrun has started this process \(TORCHELASTIC_RUN_ID=none\).* --processes 2,"
+                r" or with --hostfile"
+            ),
+        ),
         (TORCHRUN | {"WORLD_SIZE": "1"}, "without torchrun, with --processes 1"),
-        (STEP | {"SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "4"}, r"srun .*\(SLURM_STEP_NUM_TASKS=4\).* --processes 4"),
+        (
+            STEP | {"SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "4"},
+            r"srun .*\(SLURM_STEP_NUM_TASKS=4\).* --processes 4",
+        ),
         (STEP | {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}, "srun .* --processes 2"),
         ({"OMPI_COMM_WORLD_SIZE": "8"}, "mpirun .* --processes 8"),
         ({"PMI_SIZE": "3"}, "mpiexec .* --processes 3"),
@@ -39,9 +54,18 @@ def test_one_process_of_several_is_refused(variables, message):
     "variables",
     [
         {},
-        {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"},  # in a batch script, or salloc
+        {
+            "SLURM_JOB_ID": "7",
+            "SLURM_NTASKS": "4",
+            "SLURM_PROCID": "0",
+            "SLURM_LOCALID": "0",
+        },  # in a batch script, or salloc
         STEP | {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "4"},  # srun --pty bash
-        {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"},  # what a single process sets for itself
+        {
+            "RANK": "0",
+            "LOCAL_RANK": "0",
+            "WORLD_SIZE": "1",
+        },  # what a single process sets for itself
         {"WORLD_SIZE": "many"},
     ],
 )
@@ -61,10 +85,25 @@ def test_the_command_refuses_at_once(tmp_path, monkeypatch):
 
 @pytest.mark.full
 def test_torchruns_processes_end_at_once(tmp_path):
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--module", "agentgym_train.cli"]
+    torchrun = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        "2",
+        "--module",
+        "agentgym_train.cli",
+    ]
     began = time.monotonic()
     command = [*torchrun, "run", str(small_run.write(tmp_path))]
-    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=240)
+    done = subprocess.run(
+        command,
+        env=processes.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
     assert done.returncode == 1, "torchrun's own status of a failed process"
     assert "error: torchrun has started this process" in done.stderr
     assert "Traceback" not in done.stderr.partition("torch/distributed")[0]

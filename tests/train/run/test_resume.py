@@ -52,7 +52,9 @@ def lines(folder):
 @pytest.fixture(scope="module")
 def undisturbed(warm, tmp_path_factory):
     home = tmp_path_factory.mktemp("undisturbed")
-    warm.finish(small_run.write(home, run={"folder": str(home / "run"), "steps": 7, "save_every": 2}))
+    warm.finish(
+        small_run.write(home, run={"folder": str(home / "run"), "steps": 7, "save_every": 2})
+    )
     return home / "run"
 
 
@@ -71,7 +73,9 @@ def test_a_run_leaves_what_was_promised(undisturbed):
     tokenizer = AutoTokenizer.from_pretrained(undisturbed / "model")
     model = AutoModelForCausalLM.from_pretrained(undisturbed / "model")
     ids = tokenizer.apply_chat_template(
-        [{"role": "user", "content": "Exits: north"}], add_generation_prompt=True, return_tensors="pt"
+        [{"role": "user", "content": "Exits: north"}],
+        add_generation_prompt=True,
+        return_tensors="pt",
     )
     assert model.generate(**ids, max_new_tokens=3).shape[1] > ids["input_ids"].shape[1]
     assert (undisturbed / "learning_curve.png").read_bytes()[:4] == b"\x89PNG"
@@ -80,20 +84,29 @@ def test_a_run_leaves_what_was_promised(undisturbed):
     assert set(evaluations) == {"before", "after", "random", "oracle"}
     episodes, _ = record.read(undisturbed / "episodes" / "after")
     assert fmean(row["success"] for row in episodes) == evaluations["after"]["success"]
-    assert sum(len(row["turns"]) for row in episodes) / len(episodes) == evaluations["after"]["turns"]
+    assert (
+        sum(len(row["turns"]) for row in episodes) / len(episodes) == evaluations["after"]["turns"]
+    )
     folders = sorted((undisturbed / "episodes").iterdir())
-    report = CliRunner().invoke(app, ["report", *map(str, folders), "--html", str(undisturbed / "episodes.html")])
+    report = CliRunner().invoke(
+        app, ["report", *map(str, folders), "--html", str(undisturbed / "episodes.html")]
+    )
     assert report.exit_code == 0, report.output
     assert "the same tasks in both" in report.output
     assert [r["horizon"] for r in rows(undisturbed)] == [3, 3, 5, 5, 5, 5, 5]
-    measured = [json.loads(line)["memory"]["process"] for line in (undisturbed / "metrics.jsonl").read_text().splitlines()]
+    measured = [
+        json.loads(line)["memory"]["process"]
+        for line in (undisturbed / "metrics.jsonl").read_text().splitlines()
+    ]
     assert measured == sorted(measured), "peaks, in GiB"
     assert 0.1 < measured[0] < 64
     assert len(list((undisturbed / "checkpoints").iterdir())) == 2, "older checkpoints are dropped"
 
 
 def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path):
-    path = small_run.write(tmp_path, run={"folder": str(tmp_path / "run"), "steps": 7, "save_every": 2})
+    path = small_run.write(
+        tmp_path, run={"folder": str(tmp_path / "run"), "steps": 7, "save_every": 2}
+    )
     folder = tmp_path / "run"
     kill_when(warm, path, lambda: (folder / ".init-draft").exists() or (folder / "init").exists())
     kill_when(warm, path, lambda: lines(folder) >= 3)
@@ -104,7 +117,9 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
     assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
     ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
     assert ours == theirs
-    assert (folder / "model" / "model.safetensors").read_bytes() == (undisturbed / "model" / "model.safetensors").read_bytes()
+    assert (folder / "model" / "model.safetensors").read_bytes() == (
+        undisturbed / "model" / "model.safetensors"
+    ).read_bytes()
 
 
 def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, warm, tmp_path):
@@ -119,8 +134,16 @@ def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, warm
 
 FEW = ("3-bfloat16-2",)
 LAST = ("3-float32-2-last", "2-bfloat16-1-last")
-CRITICS = ("0-float32-1-head", "1-float32-2-model", "2-float32-1-model", "2-bfloat16-2-head", "3-float32-2-model")
-REST = sorted({f"{s}-{d}-{p}" for s in range(4) for d in ("float32", "bfloat16") for p in (1, 2)} - set(FEW))
+CRITICS = (
+    "0-float32-1-head",
+    "1-float32-2-model",
+    "2-float32-1-model",
+    "2-bfloat16-2-head",
+    "3-float32-2-model",
+)
+REST = sorted(
+    {f"{s}-{d}-{p}" for s in range(4) for d in ("float32", "bfloat16") for p in (1, 2)} - set(FEW)
+)
 
 
 @pytest.fixture(scope="module")
@@ -144,19 +167,27 @@ def interrupt(model, warm, tmp_path_factory):
 def check_case(home, case, model):
     killed, undisturbed = home / case / "killed", home / case / "undisturbed"
     assert rows(killed) == rows(undisturbed)
-    assert [r["horizon"] for r in rows(killed)] == [1, 2, 3, 4], "the curriculum's state grows, and went on from where it was"
+    assert [r["horizon"] for r in rows(killed)] == [1, 2, 3, 4], (
+        "the curriculum's state grows, and went on from where it was"
+    )
     assert all(r["grad_norm"] > 0 and r["updates"] == 2 for r in rows(killed))
     ours, theirs, first = (
-        safetensors.torch.load_file(f / "model.safetensors") for f in (killed / "model", undisturbed / "model", model)
+        safetensors.torch.load_file(f / "model.safetensors")
+        for f in (killed / "model", undisturbed / "model", model)
     )
     assert ours.keys() == theirs.keys() == first.keys()
     assert all(torch.equal(ours[n], theirs[n]) for n in ours)
     learned = [n for n in ours if not torch.equal(ours[n], first[n].to(ours[n].dtype))]
     assert learned
     assert all(n.startswith("model.layers.1.") for n in learned) == case.endswith("last")
-    for part, other in zip(*(torch.load(f / "weights.pt") for f in (killed, undisturbed)), strict=True):
+    for part, other in zip(
+        *(torch.load(f / "weights.pt") for f in (killed, undisturbed)), strict=True
+    ):
         assert all(torch.equal(weight, other[n]) for n, weight in part.items()), "a critic's too"
-    for state in ((f / "checkpoints" / "step-000004" / "state.json").read_text() for f in (killed, undisturbed)):
+    for state in (
+        (f / "checkpoints" / "step-000004" / "state.json").read_text()
+        for f in (killed, undisturbed)
+    ):
         assert json.loads(state)["curricula"] == {"Hash": {"turns": 5}}
 
 
@@ -175,12 +206,19 @@ def test_killed_under_every_stage_precision_and_process_count(interrupt, model, 
 HASH = {"id": "hash_env:support/Hash-v0", "group_size": 3, "workers": 1}
 
 
-def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environments(model, tmp_path):
+def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environments(
+    model, tmp_path
+):
     path = small_run.write(
         tmp_path,
         run={"folder": str(tmp_path / "run"), "steps": 3, "save_every": 2},
         model={"path": model, "max_context": 256},
-        engine={"lr": 1e-3, "zero_stage": 3, "micro_batch_tokens": 200, "zero": {"stage3_param_persistence_threshold": 0}},
+        engine={
+            "lr": 1e-3,
+            "zero_stage": 3,
+            "micro_batch_tokens": 200,
+            "zero": {"stage3_param_persistence_threshold": 0},
+        },
         env=[
             HASH | {"kwargs": {"length": 4}, "groups": 2},
             HASH | {"name": "other", "kwargs": {"length": 2}, "groups": 1},
@@ -188,7 +226,14 @@ def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environm
         eval={"kwargs": {}, "episodes": 3, "horizon": 6},
     )
     command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), "--processes", "2"]
-    done = subprocess.run(command, env=processes.environment(), capture_output=True, text=True, check=False, timeout=200)
+    done = subprocess.run(
+        command,
+        env=processes.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     steps = rows(tmp_path / "run")
     assert [[each["episodes"] for each in r["env"].values()] for r in steps] == [[6.0, 3.0]] * 3, (

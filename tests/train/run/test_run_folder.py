@@ -48,7 +48,10 @@ def test_what_does_not_change_results_may_change(tmp_path, override):
     assert claim(path, override) == folder
     key, _, value = override.partition("=")
     section, name = key.split(".")
-    assert str(getattr(getattr(configuration.load(folder / "config.toml"), section), name)) in (value, f"{value}.0")
+    assert str(getattr(getattr(configuration.load(folder / "config.toml"), section), name)) in (
+        value,
+        f"{value}.0",
+    )
 
 
 def test_the_guide_lists_all_keys_that_may_change():
@@ -94,7 +97,9 @@ def test_what_changes_results_is_refused_with_both_values(tmp_path, override, me
 def test_a_default_that_is_spelt_out_is_no_change(tmp_path):
     path = small_run.write(tmp_path)
     before = (claim(path) / "config.toml").read_bytes()
-    assert (claim(path, "algorithm.gamma=1.0", "engine.zero_stage=2") / "config.toml").read_bytes() == before
+    assert (
+        claim(path, "algorithm.gamma=1.0", "engine.zero_stage=2") / "config.toml"
+    ).read_bytes() == before
 
 
 def test_a_folder_may_move(tmp_path):
@@ -135,7 +140,9 @@ time.sleep(600)
 def test_two_runs_in_one_folder(tmp_path, how):
     path = small_run.write(tmp_path, model={"path": small_model(tmp_path)})
     folder = claim(path)
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(folder), how], stdout=subprocess.PIPE)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder), how], stdout=subprocess.PIPE
+    )
     try:
         assert holder.stdout.readline() == b"held\n"
         assert "another run is at work in" in refused("run", path)
@@ -196,7 +203,9 @@ def test_a_metrics_line_that_was_cut_off_is_written_again(tmp_path):
 def test_a_run_does_not_end_before_where_it_is(tmp_path):
     path = small_run.write(tmp_path, model={"path": small_model(tmp_path)})
     save(claim(path), 4)
-    assert "has 4 steps behind it, more than run.steps=3" in refused("run", path, "--set", "run.steps=3")
+    assert "has 4 steps behind it, more than run.steps=3" in refused(
+        "run", path, "--set", "run.steps=3"
+    )
 
 
 def test_a_whole_file_stays_when_its_successor_cannot_be_written(tmp_path):
@@ -250,7 +259,9 @@ def test_a_run_that_fails_says_what_it_can_go_on_from(warm, tmp_path):
     script = tmp_path / "failures.py"
     script.write_text(FAILURES)
     assert warm.play(script, tmp_path, tmp_path, *errors).split() == ["1", "1", "1"]
-    theirs, ours, interrupt = ((tmp_path / str(n) / "stderr").read_text().strip().splitlines() for n in range(3))
+    theirs, ours, interrupt = (
+        (tmp_path / str(n) / "stderr").read_text().strip().splitlines() for n in range(3)
+    )
     assert [lines[-1] for lines in (theirs, ours, interrupt)] == last
     assert theirs[0] == "Traceback (most recent call last):"
     assert theirs[-2] == "ValueError: of a plugin"

@@ -20,7 +20,13 @@ from agentgym_train.config import EnvConfig
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.distributed import Distributed
-from agentgym_train.errors import ConfigError, ModelError, RunFolderError, TemplateError, TrainingError
+from agentgym_train.errors import (
+    ConfigError,
+    ModelError,
+    RunFolderError,
+    TemplateError,
+    TrainingError,
+)
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout.environments import TrainingEnv
 from agentgym_train.run.folder import claim_folder
@@ -33,10 +39,19 @@ def played():
         return Turn(seen, [5], [7], [-1.0], action=action, reward=reward, invalid=invalid)
 
     won = Trajectory(
-        "a", 1, [turn("Exits: north", "go north", 0.25), turn("Here: lamp", "take lamp", 0.75)], score=1.0, success=True
+        "a",
+        1,
+        [turn("Exits: north", "go north", 0.25), turn("Here: lamp", "take lamp", 0.75)],
+        score=1.0,
+        success=True,
     )
     lost = Trajectory("a", 1, [turn("Exits: north", "sing", 0.0, invalid=True)])
-    long = Trajectory("b", 2, [turn("Exits: east " * n, "go east", 0.5, invalid=n == 2) for n in (1, 2, 3)], score=1.5)
+    long = Trajectory(
+        "b",
+        2,
+        [turn("Exits: east " * n, "go east", 0.5, invalid=n == 2) for n in (1, 2, 3)],
+        score=1.5,
+    )
     return [Group(0, [won, lost]), Group(3, [long, Trajectory("b", 2)])]
 
 
@@ -65,7 +80,9 @@ def test_penalties_by_hand(options, expected):
     for old, new in zip(before, scored, strict=True):
         assert old.number == new.number
         for a, b in zip(old.trajectories, new.trajectories, strict=True):
-            same = [replace(turn, reward=was.reward) for turn, was in zip(b.turns, a.turns, strict=True)]
+            same = [
+                replace(turn, reward=was.reward) for turn, was in zip(b.turns, a.turns, strict=True)
+            ]
             assert replace(b, turns=same) == a, "scores, successes and tokens are the environment's"
 
 
@@ -74,7 +91,10 @@ def classifier(folder, *, kind="qwen2", template=tiny.CHATML, labels=1, pad=True
     tokenizer = tiny.tokenizer(template)
     tokenizer.chat_template = template
     torch.manual_seed(3)
-    shape = tiny.SHAPE | {"max_position_embeddings": reach, "pad_token_id": tokenizer.pad_token_id if pad else None}
+    shape = tiny.SHAPE | {
+        "max_position_embeddings": reach,
+        "pad_token_id": tokenizer.pad_token_id if pad else None,
+    }
     config = CONFIG_MAPPING[kind](**shape, vocab_size=len(tokenizer), num_labels=labels)
     AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -83,20 +103,34 @@ def classifier(folder, *, kind="qwen2", template=tiny.CHATML, labels=1, pad=True
 
 @pytest.mark.parametrize(
     ("tokens", "kind", "pad"),
-    [(1, "qwen2", True), (300, "qwen2", True), (16384, "qwen2", True), (16384, "qwen2", False), (16384, "bert", True)],
+    [
+        (1, "qwen2", True),
+        (300, "qwen2", True),
+        (16384, "qwen2", True),
+        (16384, "qwen2", False),
+        (16384, "bert", True),
+    ],
 )
 def test_a_reward_model_gives_what_transformers_gives(tmp_path, tokens, kind, pad):
     """Whether in batches of one, of two, or of all, with a padding token or without, and looking back alone or both ways."""
     folder = classifier(tmp_path, kind=kind, pad=pad)
     groups = played()
-    scored = build({"name": "reward_model", "path": folder, "weight": 2.0}, micro_batch_tokens=tokens).score(groups)
+    scored = build(
+        {"name": "reward_model", "path": folder, "weight": 2.0}, micro_batch_tokens=tokens
+    ).score(groups)
     seen = set()
-    for t, again in zip((t for g in groups for t in g.trajectories[:2]), (t for g in scored for t in g.trajectories), strict=True):
+    for t, again in zip(
+        (t for g in groups for t in g.trajectories[:2]),
+        (t for g in scored for t in g.trajectories),
+        strict=True,
+    ):
         if t.turns:
             score = by_transformers(folder, t.turns)
             seen.add(round(score, 3))
             assert again.turns[-1].reward == pytest.approx(t.turns[-1].reward + 2 * score, abs=1e-5)
-            assert [turn.reward for turn in again.turns[:-1]] == [turn.reward for turn in t.turns[:-1]]
+            assert [turn.reward for turn in again.turns[:-1]] == [
+                turn.reward for turn in t.turns[:-1]
+            ]
         assert (again.score, again.success) == (t.score, t.success)
     assert len(seen) == 3
     replaced = build({"name": "reward_model", "path": folder, "replace": True}).score(groups)
@@ -118,7 +152,10 @@ def test_a_policy_cannot_write_the_reward_models_special_tokens(tmp_path):
 
 def test_scorers_follow_one_another_in_the_order_of_the_file(tmp_path):
     folder = classifier(tmp_path)
-    chain = {"penalty": {"name": "penalty", "turn": 0.25}, "model": {"name": "reward_model", "path": folder, "replace": True}}
+    chain = {
+        "penalty": {"name": "penalty", "turn": 0.25},
+        "model": {"name": "reward_model", "path": folder, "replace": True},
+    }
 
     def scored(*names):
         env = TrainingEnv.__new__(TrainingEnv)
@@ -134,14 +171,20 @@ def test_a_score_that_is_not_finite_stops_the_run_and_names_the_episode(tmp_path
     scorer = build({"name": "reward_model", "path": classifier(tmp_path)})
     with torch.no_grad():
         scorer._model.score.weight.fill_(float("nan"))
-    with pytest.raises(TrainingError, match=r"scores the episode of task 'a', seed 1, with nan, which is no reward"):
+    with pytest.raises(
+        TrainingError, match=r"scores the episode of task 'a', seed 1, with nan, which is no reward"
+    ):
         scorer.score(played())
 
 
 def test_an_episode_that_the_model_cannot_read_stops_the_run(tmp_path):
     scorer = build({"name": "reward_model", "path": classifier(tmp_path, reach=60)})
     with pytest.raises(
-        TrainingError, match=r"reads 60 tokens, and the episode of task 'a', seed 1, has \d+: lower model\.max_context"
+        TrainingError,
+        match=(
+            r"reads 60 tokens, and the episode of task 'a', seed 1, has \d+: lower"
+            r" model\.max_context"
+        ),
     ):
         scorer.score(played())
 
@@ -161,10 +204,19 @@ def refusal(tmp_path, table):
     [
         ("name = 'penalti'", "unknown scorer 'penalti'. Did you mean 'penalty'?"),
         ("name = 'penalty'", "'scorer': set invalid or turn: both are 0, which changes nothing"),
-        ("name = 'penalty'\ninvalid = -1.0", "'scorer.invalid': input should be greater than or equal to 0, not -1.0"),
-        ("name = 'penalty'\nturns = 1.0", "unknown configuration key 'scorer.turns'. Did you mean 'scorer.turn'?"),
+        (
+            "name = 'penalty'\ninvalid = -1.0",
+            "'scorer.invalid': input should be greater than or equal to 0, not -1.0",
+        ),
+        (
+            "name = 'penalty'\nturns = 1.0",
+            "unknown configuration key 'scorer.turns'. Did you mean 'scorer.turn'?",
+        ),
         ("turn = 1.0", "configuration key 'scorer.name' must be one of"),
-        ("name = 'reward_model'\npath = 'nowhere/at-all'", "scorer.path='nowhere/at-all' is no model that can be loaded: "),
+        (
+            "name = 'reward_model'\npath = 'nowhere/at-all'",
+            "scorer.path='nowhere/at-all' is no model that can be loaded: ",
+        ),
     ],
 )
 def test_bad_options_are_one_line_before_any_work(tmp_path, monkeypatch, table, message):
@@ -173,13 +225,19 @@ def test_bad_options_are_one_line_before_any_work(tmp_path, monkeypatch, table, 
 
 
 def check(folder):
-    plugins.make(plugins.SCORER, {"name": "reward_model", "path": folder}).check(context().config, context().training)
+    plugins.make(plugins.SCORER, {"name": "reward_model", "path": folder}).check(
+        context().config, context().training
+    )
 
 
 @pytest.mark.parametrize(
     ("made", "error", "message"),
     [
-        ({"labels": 2}, ModelError, "no sequence classifier with one label: it is Qwen2ForSequenceClassification, 2 labels"),
+        (
+            {"labels": 2},
+            ModelError,
+            "no sequence classifier with one label: it is Qwen2ForSequenceClassification, 2 labels",
+        ),
         ({"template": None}, TemplateError, "has no chat template"),
         ({"reach": 100}, ModelError, "reads 100 tokens, fewer than model.max_context=256"),
     ],
@@ -194,8 +252,16 @@ def test_scores_are_clipped_before_they_are_weighed(tmp_path):
     folder = classifier(tmp_path)
     raw = [by_transformers(folder, t.turns) for g in played() for t in g.trajectories if t.turns]
     limit = sorted(map(abs, raw))[1]
-    options = {"name": "reward_model", "path": folder, "replace": True, "weight": 2.0, "limit": limit}
-    scored = [t.total_reward for g in build(options).score(played()) for t in g.trajectories if t.turns]
+    options = {
+        "name": "reward_model",
+        "path": folder,
+        "replace": True,
+        "weight": 2.0,
+        "limit": limit,
+    }
+    scored = [
+        t.total_reward for g in build(options).score(played()) for t in g.trajectories if t.turns
+    ]
     assert scored == pytest.approx([2 * max(-limit, min(score, limit)) for score in raw], abs=1e-5)
     assert [abs(score) > limit for score in raw].count(True) == 1
 
@@ -210,7 +276,9 @@ def test_scores_are_clipped_before_they_are_weighed(tmp_path):
         ({"name": "dpo"}, True),
     ],
 )
-def test_a_policy_follows_a_learned_score_alone_only_where_it_is_held_or_said_to_be_free(tmp_path, algorithm, fine):
+def test_a_policy_follows_a_learned_score_alone_only_where_it_is_held_or_said_to_be_free(
+    tmp_path, algorithm, fine
+):
     options = {"name": "reward_model", "path": classifier(tmp_path)}
     config = replace(context().config, algorithm=algorithm)
     plugins.make(plugins.SCORER, options).check(config, context().training)
@@ -218,7 +286,9 @@ def test_a_policy_follows_a_learned_score_alone_only_where_it_is_held_or_said_to
     if fine:
         alone.check(config, context().training)
     else:
-        with pytest.raises(ConfigError, match=r"set algorithm\.kl_coef above 0, .* or to 0\.0 if it is to be free"):
+        with pytest.raises(
+            ConfigError, match=r"set algorithm\.kl_coef above 0, .* or to 0\.0 if it is to be free"
+        ):
             alone.check(config, context().training)
 
 
@@ -233,7 +303,9 @@ def test_a_policy_is_no_reward_model(tmp_path):
 def test_options_are_written_out(tmp_path):
     path = small_run.write(tmp_path)
     path.write_text(path.read_text() + "\n[[scorer]]\nname = 'penalty'\nturn = 1\n")
-    assert plugins.resolved(configuration.load(path)).scorer == [{"name": "penalty", "invalid": 0.0, "turn": 1.0}]
+    assert plugins.resolved(configuration.load(path)).scorer == [
+        {"name": "penalty", "invalid": 0.0, "turn": 1.0}
+    ]
 
 
 def run(home, monkeypatch, steps, scorer):
@@ -257,12 +329,19 @@ def run(home, monkeypatch, steps, scorer):
     trainer.engine.close()
     monkeypatch.undo()
     rows = metrics.read(home / "run" / "metrics.jsonl")
-    return [{name: value for name, value in row.items() if name not in metrics.MEASURED} for row in rows], *seen[0]
+    return [
+        {name: value for name, value in row.items() if name not in metrics.MEASURED} for row in rows
+    ], *seen[0]
 
 
 @pytest.mark.slow
-def test_a_run_with_scorers_learns_from_them_and_goes_on_as_if_nothing_had_happened(tmp_path, monkeypatch):
-    scorer = [{"name": "penalty", "turn": 0.5}, {"name": "reward_model", "path": classifier(tmp_path / "judge")}]
+def test_a_run_with_scorers_learns_from_them_and_goes_on_as_if_nothing_had_happened(
+    tmp_path, monkeypatch
+):
+    scorer = [
+        {"name": "penalty", "turn": 0.5},
+        {"name": "reward_model", "path": classifier(tmp_path / "judge")},
+    ]
     whole, groups, advantage_BT = run(tmp_path / "whole", monkeypatch, 2, scorer)
     credited = advantage_BT.abs().max(1).values.reshape(2, 3)
 
@@ -271,18 +350,32 @@ def test_a_run_with_scorers_learns_from_them_and_goes_on_as_if_nothing_had_happe
         return torch.stack([((v - v.mean()) / (v.std() + 1e-6)).abs() for v in of_group])
 
     torch.testing.assert_close(credited, by_hand(lambda t: t.total_reward), atol=1e-4, rtol=0)
-    assert not torch.allclose(credited, by_hand(lambda t: t.score), atol=0.01), "without them it would be this"
-    assert whole[0]["score"] == pytest.approx(sum(t.score for g in groups for t in g.trajectories) / 6)
-    assert whole[0]["return"] == pytest.approx(sum(t.total_reward for g in groups for t in g.trajectories) / 6)
-    assert whole[0]["env_return"] == pytest.approx(whole[0]["score"]) != whole[0]["return"], "Hash-v0's rewards add up to its score"
-    assert abs(whole[0]["kl"]) < 1e-6 < whole[1]["kl"], "it is watched, though nothing asks for a divergence"
+    assert not torch.allclose(credited, by_hand(lambda t: t.score), atol=0.01), (
+        "without them it would be this"
+    )
+    assert whole[0]["score"] == pytest.approx(
+        sum(t.score for g in groups for t in g.trajectories) / 6
+    )
+    assert whole[0]["return"] == pytest.approx(
+        sum(t.total_reward for g in groups for t in g.trajectories) / 6
+    )
+    assert whole[0]["env_return"] == pytest.approx(whole[0]["score"]) != whole[0]["return"], (
+        "Hash-v0's rewards add up to its score"
+    )
+    assert abs(whole[0]["kl"]) < 1e-6 < whole[1]["kl"], (
+        "it is watched, though nothing asks for a divergence"
+    )
     shutil.rmtree(checkpoint.latest(tmp_path / "whole" / "run"))
     assert run(tmp_path / "whole", monkeypatch, 2, scorer)[0] == whole, "from the first step on"
 
 
 def test_another_scorer_is_another_run(tmp_path):
     for turn in (0.5, 0.25):
-        config = plugins.resolved(configuration.load(small_run.write(tmp_path, scorer=[{"name": "penalty", "turn": turn}])))
+        config = plugins.resolved(
+            configuration.load(
+                small_run.write(tmp_path, scorer=[{"name": "penalty", "turn": turn}])
+            )
+        )
         if turn == 0.5:
             claim_folder(config)
     with pytest.raises(RunFolderError, match=r"scorer\.0\.turn was 0\.5 and is now 0\.25"):
@@ -290,9 +383,16 @@ def test_another_scorer_is_another_run(tmp_path):
 
 
 def test_a_scorer_that_builds_none_is_named(monkeypatch):
-    sections = {"envs": (EnvConfig(id="agentgym/Maze-v1"),), "curriculum": {"name": "fixed", "turns": 1}}
+    sections = {
+        "envs": (EnvConfig(id="agentgym/Maze-v1"),),
+        "curriculum": {"name": "fixed", "turns": 1},
+    }
     config = replace(context().config, scorer=[{"name": "penalty", "turn": 1.0}], **sections)
-    monkeypatch.setattr("agentgym_train.scorers.penalty.Penalty.build", lambda self, context: object())
+    monkeypatch.setattr(
+        "agentgym_train.scorers.penalty.Penalty.build", lambda self, context: object()
+    )
     env = TrainingEnv(config, context().training, tiny.tokenizer(tiny.CHATML), range(8))
-    with pytest.raises(BrokenPlugin, match=r"penalty of agentgym-train: object lacks .*score of Scorer"):
+    with pytest.raises(
+        BrokenPlugin, match=r"penalty of agentgym-train: object lacks .*score of Scorer"
+    ):
         env.open(Distributed(), None)

@@ -56,7 +56,11 @@ def test_each_agent_has_a_trajectory_of_what_it_saw_and_said():
     assert "player_1 takes 3. There are 5 stones." in first.turns[1].observation
     assert "There are 2 stones" in second.turns[1].observation
     assert (first.success, first.score, [t.reward for t in first.turns]) == (False, 0.0, [0.0, 0.0])
-    assert (second.success, second.score, [t.reward for t in second.turns]) == (True, 1.0, [0.0, 1.0])
+    assert (second.success, second.score, [t.reward for t in second.turns]) == (
+        True,
+        1.0,
+        [0.0, 1.0],
+    )
     assert {t.status for t in (first, second)} == {Status.COMPLETED}
     assert {t.task_id for t in (first, second)} == {"pile-9"}
 
@@ -71,18 +75,33 @@ def test_what_another_does_in_the_end_reaches_the_loser():
 def test_what_a_turn_has_earned_stays_when_others_go_on():
     """A reward and a misunderstanding are the latest turn's of their agent, whatever the steps of others bring after it."""
     turns = {agent: [Turn("", []), Turn("", [])] for agent in SEATS}
-    seats = {agent: _Seat(n, Trajectory("t", 0, turns=turns[agent], agent=agent)) for n, agent in enumerate(SEATS)}
+    seats = {
+        agent: _Seat(n, Trajectory("t", 0, turns=turns[agent], agent=agent))
+        for n, agent in enumerate(SEATS)
+    }
     episode = _Episode(0, NINE, seats)
     collector = Collector(None, None, None, max_context=9, agents=SEATS)
-    for rewards, invalids in (((0.25, 0.0), (True, False)), ((0.0, 0.5), (False, False)), ((0.5, 0.0), (False, True))):
-        brought = {"rewards": rewards, "invalids": invalids, "scores": (0.75, 0.5), "successes": (False, True)}
+    for rewards, invalids in (
+        ((0.25, 0.0), (True, False)),
+        ((0.0, 0.5), (False, False)),
+        ((0.5, 0.0), (False, True)),
+    ):
+        brought = {
+            "rewards": rewards,
+            "invalids": invalids,
+            "scores": (0.75, 0.5),
+            "successes": (False, True),
+        }
         info = {key: dict(zip(SEATS, values, strict=True)) for key, values in brought.items()}
         collector._credit(episode, Result(0, info=info), begun=True)
     assert [[(t.reward, t.invalid) for t in turns[agent]] for agent in SEATS] == [
         [(0.0, False), (0.75, True)],
         [(0.0, False), (0.5, True)],
     ]
-    assert [(seat.trajectory.score, seat.trajectory.success) for seat in seats.values()] == [(0.75, False), (0.5, True)]
+    assert [(seat.trajectory.score, seat.trajectory.success) for seat in seats.values()] == [
+        (0.75, False),
+        (0.5, True),
+    ]
 
 
 def test_only_the_speaker_is_misunderstood():
@@ -121,7 +140,9 @@ def test_a_frozen_player_speaks_for_its_agent_alone():
 def test_a_failure_is_nobodys_loss():
     """The environment fails at the second player's turn: both begin again, and with their retries spent neither has an episode."""
     moves = said([["1"] * 9, ["raise", *["1"] * 8]])
-    groups, collector, *_ = collect("faulty_game:support/FaultyNim-v0", [NINE], moves, agents=SEATS, retries=1)
+    groups, collector, *_ = collect(
+        "faulty_game:support/FaultyNim-v0", [NINE], moves, agents=SEATS, retries=1
+    )
     assert [g.trajectories for g in groups] == [[], []]
     assert [(f.turn, f.given_up) for f in collector.failures] == [(2, False), (2, True)]
 
@@ -129,7 +150,11 @@ def test_a_failure_is_nobodys_loss():
 def config(tmp_path, **sections):
     """Returns the configuration of a run of Nim."""
     env = {"id": NIM, "kwargs": {"seats": "all"}, "groups": 4, "group_size": 2, "workers": 1}
-    given = {"env": env, "source": {"name": "self_play"}, "eval": {"kwargs": {"seats": "player_0"}, "episodes": 2, "horizon": 4}}
+    given = {
+        "env": env,
+        "source": {"name": "self_play"},
+        "eval": {"kwargs": {"seats": "player_0"}, "episodes": 2, "horizon": 4},
+    }
     return configuration.load(small_run.write(tmp_path, **(given | sections)))
 
 
@@ -140,15 +165,42 @@ def config(tmp_path, **sections):
         ({"source": {"name": "rejection_sampling"}}, "source.name=self_play"),
         ({"source": {"name": "dataset", "folders": ["x"]}}, "source 'dataset' plays one agent"),
         (
-            {"source": {"name": "mixture", "weights": [1.0, 1.0], "parts": [{"name": "self_play"}, {"name": "rollout"}]}},
+            {
+                "source": {
+                    "name": "mixture",
+                    "weights": [1.0, 1.0],
+                    "parts": [{"name": "self_play"}, {"name": "rollout"}],
+                }
+            },
             "source 'rollout' plays one agent",
         ),
-        ({"source": {"name": "mixture", "weights": [1.0, 3.0], "parts": [{"name": "self_play"}] * 2}}, "env.groups=1"),
+        (
+            {
+                "source": {
+                    "name": "mixture",
+                    "weights": [1.0, 3.0],
+                    "parts": [{"name": "self_play"}] * 2,
+                }
+            },
+            "env.groups=1",
+        ),
         ({"source": {"name": "self_play", "frozen": {"player_9": "x"}}}, "player_9"),
-        ({"source": {"name": "self_play", "frozen": {"player_0": "x", "player_1": "x"}}}, "at least one agent must be trained"),
-        ({"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 3, "group_size": 2}}, "env.groups=3"),
+        (
+            {"source": {"name": "self_play", "frozen": {"player_0": "x", "player_1": "x"}}},
+            "at least one agent must be trained",
+        ),
+        (
+            {"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 3, "group_size": 2}},
+            "env.groups=3",
+        ),
         ({"env": {"id": NIM, "groups": 4, "group_size": 2}}, "env.kwargs.seats"),
-        ({"env": {"id": "agentgym/Maze-v1", "groups": 4, "group_size": 2}, "eval": {"episodes": 1}}, "several agents"),
+        (
+            {
+                "env": {"id": "agentgym/Maze-v1", "groups": 4, "group_size": 2},
+                "eval": {"episodes": 1},
+            },
+            "several agents",
+        ),
     ],
 )
 def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, message):
@@ -157,11 +209,18 @@ def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, me
 
 
 def test_processes_share_the_tasks_whatever_their_number(tmp_path):
-    made = config(tmp_path, env={"id": NIM, "kwargs": {"seats": "all"}, "groups": 6, "group_size": 2, "workers": 1})
+    made = config(
+        tmp_path,
+        env={"id": NIM, "kwargs": {"seats": "all"}, "groups": 6, "group_size": 2, "workers": 1},
+    )
     plugin, training = plugins.make(plugins.SOURCE, made.source), describe(NIM, seats="all")
     script = ScriptedGenerator(lambda row, turn: "1")
-    context = RunContext(made, Distributed(), script, tiny.chat(), training, range(6), difficulties=lambda step: None)
-    assert check_source(lambda distributed: plugin.build(replace(context, distributed=distributed)), groups=6)
+    context = RunContext(
+        made, Distributed(), script, tiny.chat(), training, range(6), difficulties=lambda step: None
+    )
+    assert check_source(
+        lambda distributed: plugin.build(replace(context, distributed=distributed)), groups=6
+    )
 
 
 def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_path):
@@ -171,7 +230,9 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
     trainer.train(lambda row, groups: seen.extend(groups), lambda step: None)
     trainer.close()
     assert sorted(g.number for g in seen) == [0, 1, 2, 3]
-    assert [[t.agent for t in g.trajectories] for g in sorted(seen, key=lambda g: g.number)] == [[agent] * 2 for agent in SEATS * 2]
+    assert [[t.agent for t in g.trajectories] for g in sorted(seen, key=lambda g: g.number)] == [
+        [agent] * 2 for agent in SEATS * 2
+    ]
     tasks = {g.number: {t.task_id for t in g.trajectories} for g in seen}
     assert tasks[0] == tasks[1]
     assert tasks[2] == tasks[3]
@@ -179,8 +240,20 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
 
 def test_beside_a_frozen_model_one_agent_learns(tmp_path):
     model = tiny.save(tmp_path / "other", template=tiny.CHATML)
-    trainer = make(tmp_path, {"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 2, "group_size": 2, "workers": 1},
-                              "source": {"name": "self_play", "frozen": {"player_0": model}}, "run": {"steps": 2}})  # fmt: skip
+    trainer = make(
+        tmp_path,
+        {
+            "env": {
+                "id": NIM,
+                "kwargs": {"seats": "all"},
+                "groups": 2,
+                "group_size": 2,
+                "workers": 1,
+            },
+            "source": {"name": "self_play", "frozen": {"player_0": model}},
+            "run": {"steps": 2},
+        },
+    )
     seen = []
     trainer.train(lambda row, groups: seen.extend(groups), lambda step: None)
     trainer.close()
@@ -194,7 +267,9 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     made, held_out = config(tmp_path, eval=eval_), describe(NIM, seats="all", split="test")
     held_out = held_out._replace(difficulties=[*range(1, 1 + len(held_out.task_ids))])
     envs = make_training_envs(made, [held_out], tiny.tokenizer())
-    played = evaluate.evaluate(made, ScriptedGenerator(lambda row, turn: "2"), envs[0].chat.tokenizer, held_out).trajectories
+    played = evaluate.evaluate(
+        made, ScriptedGenerator(lambda row, turn: "2"), envs[0].chat.tokenizer, held_out
+    ).trajectories
     assert [t.agent for t in played] == SEATS * 4
     assert all("You are player_1" not in turn.observation for t in played[::2] for turn in t.turns)
     told = evaluate.summary(played)
@@ -203,7 +278,9 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     rows = episodes.rows(made, played, held_out, step=3)
     record.write(tmp_path / "after", {"agent": "policy"}, rows)
     kept = record.episodes(record.read(tmp_path / "after")[0])
-    assert [row["success"] for row in kept] == [t.success for t in played], "none stands in for another"
+    assert [row["success"] for row in kept] == [t.success for t in played], (
+        "none stands in for another"
+    )
     assert {turn["seat"] for row in kept for turn in row["turns"]} == set(SEATS)
     assert {row["family"] for row in kept} == {f"{NIM}/{agent}" for agent in SEATS}
     task_difficulty = dict(zip(held_out.task_ids, held_out.difficulties, strict=True))
@@ -215,7 +292,9 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
 def test_games_and_episodes_of_one_agent_are_counted_together():
     games = [Trajectory("t", 0, [], agent=agent) for agent in SEATS * 10]
     others = [Trajectory("t", 0, [], agent=agent) for agent in ("buyer", "seller") * 7]
-    told = evaluate.overall({"Nim": games, "Maze": [Trajectory("t", 0, [])] * 11, "Negotiation": others})
+    told = evaluate.overall(
+        {"Nim": games, "Maze": [Trajectory("t", 0, [])] * 11, "Negotiation": others}
+    )
     assert told["episodes"] == 28
     assert [row["episodes"] for row in told["env"].values()] == [10, 11, 7]
 
@@ -225,20 +304,33 @@ def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
     model = tiny.save(tmp_path / "run" / "model", template=tiny.CHATML)
     config(tmp_path, eval=eval_, model={"path": model, "max_context": 512})
     seen, overall = [], evaluate.overall
-    monkeypatch.setattr(evaluate, "overall", lambda played: seen.extend(*played.values()) or overall(played))
+    monkeypatch.setattr(
+        evaluate, "overall", lambda played: seen.extend(*played.values()) or overall(played)
+    )
     evaluate_checkpoint(tmp_path / "run", tmp_path / "run.toml", [], Console(quiet=True))
     assert [t.agent for t in seen] == SEATS * 4
 
 
 def test_a_frozen_model_that_is_none_is_refused_before_any_work(tmp_path):
-    with pytest.raises(ModelError, match=r"source\.frozen\.player_1='runs/not-there/model' is no model that can be loaded"):
-        check(config(tmp_path, source={"name": "self_play", "frozen": {"player_1": "runs/not-there/model"}}, env=TWO))
+    with pytest.raises(
+        ModelError,
+        match=r"source\.frozen\.player_1='runs/not-there/model' is no model that can be loaded",
+    ):
+        check(
+            config(
+                tmp_path,
+                source={"name": "self_play", "frozen": {"player_1": "runs/not-there/model"}},
+                env=TWO,
+            )
+        )
 
 
 def test_a_frozen_model_with_other_tokens_is_refused(tmp_path):
     other = tiny.save(tmp_path / "other", template=tiny.CHATML)
     told = json.loads((Path(other) / "tokenizer.json").read_text())
-    told["added_tokens"].append({**told["added_tokens"][-1], "id": len(told["model"]["vocab"]) + 900, "content": "<|new|>"})
+    told["added_tokens"].append(
+        {**told["added_tokens"][-1], "id": len(told["model"]["vocab"]) + 900, "content": "<|new|>"}
+    )
     (Path(other) / "tokenizer.json").write_text(json.dumps(told))
     source = {"name": "self_play", "frozen": {"player_0": other}}
     with pytest.raises(ConfigError, match=r"source\.frozen\.player_0=.* has another vocabulary"):
@@ -249,5 +341,7 @@ def test_random_play_for_a_small_model_is_one_agents_at_a_time():
     env = EnvConfig(id=NIM, kwargs={"seats": "all"}, workers=1)
     each = scratch._seated(env)
     assert [e.kwargs["seats"] for e in each] == SEATS
-    (episode,) = scratch.random_play(each[1], ScratchConfig(episodes=1), seed=0, progress=lambda *args: None)
+    (episode,) = scratch.random_play(
+        each[1], ScratchConfig(episodes=1), seed=0, progress=lambda *args: None
+    )
     assert "You are player_1" in episode[0]["content"]

@@ -40,20 +40,45 @@ def folders(tmp_path_factory):
     home = tmp_path_factory.mktemp("results")
     (home / "still.py").write_text("def stand(observation, info):\n    return 'look'\n")
     for name, agent in (("oracle", "oracle"), ("still", "still:stand")):
-        command = [sys.executable, "-m", "agentgym_envs.cli", "eval", MAZE, "--set", "rooms=[4]", "--split", "train"]
-        command += ["--agent", agent, "--episodes", "6", "--horizon", "12", "--out", str(home / name)]
+        command = [
+            sys.executable,
+            "-m",
+            "agentgym_envs.cli",
+            "eval",
+            MAZE,
+            "--set",
+            "rooms=[4]",
+            "--split",
+            "train",
+        ]
+        command += [
+            "--agent",
+            agent,
+            "--episodes",
+            "6",
+            "--horizon",
+            "12",
+            "--out",
+            str(home / name),
+        ]
         subprocess.run(command, check=True, cwd=home, capture_output=True)
     return home
 
 
 def context(home, context=2048, rank=0, size=1, **env):
     raw = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": 1} | env
-    config = configuration.load(small_run.write(home, env=raw, model={"max_context": context}, rollout={"max_new_tokens": 5}))
+    config = configuration.load(
+        small_run.write(
+            home, env=raw, model={"max_context": context}, rollout={"max_new_tokens": 5}
+        )
+    )
     distributed = Distributed()
     distributed.rank, distributed.size = rank, size
     chat = tiny.chat(instructions="Find it.")
     training, groups = describe(MAZE, rooms=[4]), range(config.groups)
-    return RunContext(config, distributed, None, chat, training, groups, difficulties=lambda step: None)
+    return RunContext(
+        config, distributed, None, chat, training, groups, difficulties=lambda step: None
+    )
 
 
 def build(home, options, **more):
@@ -72,29 +97,46 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
         assert group.from_dataset
         row = by_task[t.task_id]
         assert (t.score, t.success, t.total_reward) == (1.0, True, 1.0)
-        assert [turn.observation for turn in t.turns] == [turn["observation"] for turn in row["turns"]]
-        assert [chat.text(turn.action_ids) for turn in t.turns] == [turn["response"] for turn in row["turns"]]
-        whole = chat.render(chat.messages([turn.observation for turn in t.turns], [turn.action for turn in t.turns]))
+        assert [turn.observation for turn in t.turns] == [
+            turn["observation"] for turn in row["turns"]
+        ]
+        assert [chat.text(turn.action_ids) for turn in t.turns] == [
+            turn["response"] for turn in row["turns"]
+        ]
+        whole = chat.render(
+            chat.messages([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
+        )
         ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
-        assert whole.removesuffix("\n") == chat.tokenizer.decode(ids), "the template as a whole, up to what follows the last action"
+        assert whole.removesuffix("\n") == chat.tokenizer.decode(ids), (
+            "the template as a whole, up to what follows the last action"
+        )
         assert all(turn.action_ids[-1] in chat.stop_ids for turn in t.turns)
 
 
 def dealt(units, groups, *, seed, steps, processes=1):
     """Returns the numbers of the units in the order in which a dataset deals them."""
     config = SimpleNamespace(run=SimpleNamespace(seed=seed))
-    made, numbers = [[Trajectory(str(n), 0)] for n in range(units)], [3 * place + 1 for place in range(groups)]
+    made, numbers = (
+        [[Trajectory(str(n), 0)] for n in range(units)],
+        [3 * place + 1 for place in range(groups)],
+    )
     found = {}
     for rank in range(processes):
         distributed = SimpleNamespace(rank=rank, size=processes)
-        source = DatasetSource(RunContext(config, distributed, None, None, None, numbers, None), made)
+        source = DatasetSource(
+            RunContext(config, distributed, None, None, None, numbers, None), made
+        )
         for step in range(steps):
-            found |= {(step, g.number): int(g.trajectories[0].task_id) for g in source.next(step, 1)}
+            found |= {
+                (step, g.number): int(g.trajectories[0].task_id) for g in source.next(step, 1)
+            }
     return [found[place] for place in sorted(found)]
 
 
 @given(st.integers(1, 7), st.integers(1, 5), st.integers(1, 3), st.integers(0, 3))
-def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, groups, processes, seed):
+def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(
+    units, groups, processes, seed
+):
     alone = dealt(units, groups, seed=seed, steps=units)
     assert alone == dealt(units, groups, seed=seed, steps=units, processes=processes)
     for start in range(0, len(alone) - units + 1, units):
@@ -102,14 +144,20 @@ def test_each_unit_is_dealt_once_a_pass_whatever_the_number_of_processes(units, 
 
 
 def test_each_pass_and_each_seed_has_an_order_of_its_own():
-    orders = {tuple(dealt(7, 7, seed=seed, steps=3)[start : start + 7]) for seed in (0, 1) for start in (0, 7, 14)}
+    orders = {
+        tuple(dealt(7, 7, seed=seed, steps=3)[start : start + 7])
+        for seed in (0, 1)
+        for start in (0, 7, 14)
+    }
     assert len(orders) == 6
 
 
 def test_processes_share_the_files(folders, tmp_path):
     made = context(tmp_path)
     plugin = plugins.make(plugins.SOURCE, {"name": "dataset", "folders": [str(folders / "oracle")]})
-    assert check_source(lambda distributed: plugin.build(replace(made, distributed=distributed)), groups=4)
+    assert check_source(
+        lambda distributed: plugin.build(replace(made, distributed=distributed)), groups=4
+    )
 
 
 def mixed(home, folders, weights, **more):
@@ -133,13 +181,21 @@ def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
         assert [turn.action for turn in fresh.trajectories[0].turns] == ["look", "look"]
     assert first != second
     with closing(plugin.build(replace(made, groups=[1, 3, 4, 6]))) as source:
-        assert sorted(group.number for group in source.next(0, 1)) == [1, 3, 4, 6], "where others have the rest of a step"
-    assert check_source(lambda distributed: plugin.build(replace(made, distributed=distributed)), groups=4, horizon=2)
+        assert sorted(group.number for group in source.next(0, 1)) == [1, 3, 4, 6], (
+            "where others have the rest of a step"
+        )
+    assert check_source(
+        lambda distributed: plugin.build(replace(made, distributed=distributed)),
+        groups=4,
+        horizon=2,
+    )
 
 
 def test_defaults_of_a_mixtures_parts_are_written_out(tmp_path):
     parts = [{"name": "rejection_sampling"}, {"name": "dataset", "folders": ["oracle"]}]
-    config = configuration.load(small_run.write(tmp_path, source={"name": "mixture", "parts": parts, "weights": [1.0, 2.0]}))
+    config = configuration.load(
+        small_run.write(tmp_path, source={"name": "mixture", "parts": parts, "weights": [1.0, 2.0]})
+    )
     kept, dataset = plugins.resolved(config).source["parts"]
     assert kept == {"name": "rejection_sampling", "score": 1.0}
     assert dataset == {"name": "dataset", "folders": ["oracle"], "score": 1.0, "pairs": False}
@@ -164,7 +220,10 @@ def test_the_groups_of_parts_are_interleaved(counts):
 def test_shares_are_those_of_the_weights_to_less_than_one_group(weights, count):
     divided = shares(weights, count)
     assert sum(divided) == count
-    assert all(abs(share - count * weight / sum(weights)) < 1 for share, weight in zip(divided, weights, strict=True))
+    assert all(
+        abs(share - count * weight / sum(weights)) < 1
+        for share, weight in zip(divided, weights, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -173,23 +232,40 @@ def test_shares_are_those_of_the_weights_to_less_than_one_group(weights, count):
         ({"weights": [1.0]}, r"source.weights=\[1.0\]: there are 2 parts"),
         ({"weights": [1.0, 0.01]}, r"divide env.groups=4 into \[4, 0\]: each part needs a group"),
         ({"weights": [1.0, 0.0]}, r"source.weights.1"),
-        ({"parts": [{"name": "rolout"}, {"name": "rejection_sampling"}], "weights": [1.0, 1.0]}, "Did you mean 'rollout'"),
-        ({"parts": [{"name": "rejection_sampling", "scor": 1.0}], "weights": [1.0]}, r"source.parts.0.scor"),
         (
-            {"parts": [{"name": "mixture", "parts": [{"name": "rejection_sampling"}], "weights": [1.0]}], "weights": [1.0]},
+            {"parts": [{"name": "rolout"}, {"name": "rejection_sampling"}], "weights": [1.0, 1.0]},
+            "Did you mean 'rollout'",
+        ),
+        (
+            {"parts": [{"name": "rejection_sampling", "scor": 1.0}], "weights": [1.0]},
+            r"source.parts.0.scor",
+        ),
+        (
+            {
+                "parts": [
+                    {"name": "mixture", "parts": [{"name": "rejection_sampling"}], "weights": [1.0]}
+                ],
+                "weights": [1.0],
+            },
             "is a mixture itself",
         ),
     ],
 )
 def test_a_mixture_that_cannot_be_is_refused(tmp_path, options, message):
     made = context(tmp_path)
-    whole = {"name": "mixture", "parts": [{"name": "rollout"}, {"name": "rejection_sampling"}], **options}
+    whole = {
+        "name": "mixture",
+        "parts": [{"name": "rollout"}, {"name": "rejection_sampling"}],
+        **options,
+    }
     with pytest.raises(AgentGymError, match=message):
         plugins.make(plugins.SOURCE, whole).check(made.config, made.training)
 
 
 def test_pairs_have_the_better_one_first(folders, tmp_path):
-    source = build(tmp_path, {"folders": [str(folders / "still"), str(folders / "oracle")], "pairs": True})
+    source = build(
+        tmp_path, {"folders": [str(folders / "still"), str(folders / "oracle")], "pairs": True}
+    )
     for group in source.next(0, 1):
         better, worse = group.trajectories
         assert better.task_id == worse.task_id
@@ -200,7 +276,11 @@ def test_pairs_have_the_better_one_first(folders, tmp_path):
 def seats(folders):
     """The oracle's and the still agent's episodes, as if two agents had played each task, in lines of their own and in one."""
     both = [record.episodes(record.read(folders / name)[0]) for name in ("oracle", "still")]
-    apart = [row | {"family": f"{MAZE}/{name}"} for rows, name in zip(both, ("player_0", "player_1"), strict=True) for row in rows]
+    apart = [
+        row | {"family": f"{MAZE}/{name}"}
+        for rows, name in zip(both, ("player_0", "player_1"), strict=True)
+        for row in rows
+    ]
     record.write(folders / "apart", {"agent": "policy"}, apart)
     talk = [{**turn, "seat": f"player_{n % 2}"} for n, turn in enumerate(both[1][0]["turns"])]
     record.write(folders / "together", {"agent": "oracle"}, [both[1][0] | {"turns": talk}])
@@ -208,16 +288,25 @@ def seats(folders):
 
 
 def test_two_agents_of_a_game_are_no_pair(seats, tmp_path):
-    with pytest.raises(ConfigError, match="not one pair of a better and a worse episode of one task"):
+    with pytest.raises(
+        ConfigError, match="not one pair of a better and a worse episode of one task"
+    ):
         build(tmp_path, {"folders": [str(seats / "apart")], "pairs": True})
     assert build(tmp_path, {"folders": [str(seats / "apart"), str(seats / "oracle")]}).next(0, 1)
 
 
 def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
-    with pytest.raises(ConfigError, match="several agents speak in each episode; this learns from what one of them did"):
+    with pytest.raises(
+        ConfigError,
+        match="several agents speak in each episode; this learns from what one of them did",
+    ):
         build(tmp_path, {"folders": [str(seats / "together")], "score": 0.0})
-    mixed = build(tmp_path, {"folders": [str(seats / "together"), str(seats / "still")], "score": 0.0})
-    dealt = {t.task_id for step in range(6) for group in mixed.next(step, 1) for t in group.trajectories}
+    mixed = build(
+        tmp_path, {"folders": [str(seats / "together"), str(seats / "still")], "score": 0.0}
+    )
+    dealt = {
+        t.task_id for step in range(6) for group in mixed.next(step, 1) for t in group.trajectories
+    }
     assert len(dealt) == 6
     assert len(mixed._units) == 6
 
@@ -234,18 +323,35 @@ def test_actions_are_written_in_the_runs_format(folders, tmp_path):
     [
         ({"folders": ["nowhere"]}, {}, ArgumentError, "nowhere holds no results"),
         ({"folders": ["still"]}, {}, ConfigError, "not one episode with a score of 1 or more"),
-        ({"folders": ["oracle"], "pairs": True}, {}, ConfigError, "not one pair of a better and a worse episode of one task"),
+        (
+            {"folders": ["oracle"], "pairs": True},
+            {},
+            ConfigError,
+            "not one pair of a better and a worse episode of one task",
+        ),
         (
             {"folders": ["oracle"]},
             {"id": "agentgym/LockedMaze-v1"},
             ConfigError,
             "is of agentgym/LockedMaze-v1; they are of agentgym/Maze-v1",
         ),
-        ({"folders": ["still"], "score": 0.0}, {"action_format": "function"}, ConfigError, "'look' is no response in"),
-        ({"folders": ["oracle"]}, {"context": 32}, ConfigError, "not one episode fits into model.max_context=32"),
+        (
+            {"folders": ["still"], "score": 0.0},
+            {"action_format": "function"},
+            ConfigError,
+            "'look' is no response in",
+        ),
+        (
+            {"folders": ["oracle"]},
+            {"context": 32},
+            ConfigError,
+            "not one episode fits into model.max_context=32",
+        ),
     ],
 )
-def test_what_gives_nothing_is_refused_before_any_work(folders, tmp_path, monkeypatch, options, env, error, message):
+def test_what_gives_nothing_is_refused_before_any_work(
+    folders, tmp_path, monkeypatch, options, env, error, message
+):
     monkeypatch.chdir(folders)
     with pytest.raises(error, match=message):
         build(tmp_path, options, **env)
@@ -261,7 +367,9 @@ def mixture(*parts):
 def sized(home, algorithm, source, size):
     """Returns a configuration with groups of that many episodes."""
     env = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": size}
-    return configuration.load(small_run.write(home, env=env, source=source, algorithm={"name": algorithm}))
+    return configuration.load(
+        small_run.write(home, env=env, source=source, algorithm={"name": algorithm})
+    )
 
 
 @pytest.mark.parametrize(
@@ -271,16 +379,27 @@ def sized(home, algorithm, source, size):
         ({"name": "rollout"}, 8, "source 'rollout' gives groups of 8"),
         ({"name": "rejection_sampling"}, 1, "source 'rejection_sampling' gives groups of 1"),
         (RECORDED, 2, "source 'dataset' gives groups of 1"),
-        (mixture({"name": "rollout"}, {"name": "rejection_sampling"}), 8, "source 'mixture' gives groups of 8"),
+        (
+            mixture({"name": "rollout"}, {"name": "rejection_sampling"}),
+            8,
+            "source 'mixture' gives groups of 8",
+        ),
         (mixture({"name": "rollout"}, RECORDED), 2, "source 'mixture' gives groups of 1 and 2"),
-        (mixture(RECORDED | {"pairs": True}, {"name": "rejection_sampling"}), 3, "source 'mixture' gives groups of 2 and 3"),
+        (
+            mixture(RECORDED | {"pairs": True}, {"name": "rejection_sampling"}),
+            3,
+            "source 'mixture' gives groups of 2 and 3",
+        ),
     ],
 )
 def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, given):
     sized(tmp_path, "dpo", source, size)
     result = CliRunner().invoke(cli.app, ["run", str(tmp_path / "run.toml")])
     assert (result.exit_code, result.output.strip().count("\n")) == (2, 0), result.output
-    assert f"algorithm 'dpo' learns from groups of 2 episodes, and {given}: set env.group_size=2, or" in result.output
+    assert (
+        f"algorithm 'dpo' learns from groups of 2 episodes, and {given}: set env.group_size=2, or"
+        in result.output
+    )
     assert not (tmp_path / "run").exists(), "before any work"
 
 
@@ -302,17 +421,28 @@ def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monk
     monkeypatch.setattr(RejectionSampling, "group_sizes", SourcePlugin.group_sizes)
     check_group_size(sized(tmp_path, "dpo", {"name": "rejection_sampling"}, 8))
     with pytest.raises(ConfigError, match="source 'mixture' gives groups of 1:"):
-        check_group_size(sized(tmp_path, "dpo", mixture({"name": "rejection_sampling"}, RECORDED), 8))
+        check_group_size(
+            sized(tmp_path, "dpo", mixture({"name": "rejection_sampling"}, RECORDED), 8)
+        )
 
 
 def test_only_what_scored_is_kept(monkeypatch):
-    played = [Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5)]), Group(4, [Trajectory("b", 0)])]
+    played = [
+        Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5)]),
+        Group(4, [Trajectory("b", 0)]),
+    ]
     monkeypatch.setattr(RolloutSource, "__init__", lambda self, context: None)
     monkeypatch.setattr(RolloutSource, "next", lambda self, step, horizon: played)
     kept = RejectionSamplingSource(None, 0.5).next(0, 1)
-    assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [(3, [1.0, 0.5]), (4, [])]
+    assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [
+        (3, [1.0, 0.5]),
+        (4, []),
+    ]
     assert [[t.score for t in g.filtered] for g in kept] == [[0.2], [0.0]]
-    assert [g.trajectories for g in played] == [[*kept[0].filtered, *kept[0].trajectories], kept[1].filtered], "the given ones stay"
+    assert [g.trajectories for g in played] == [
+        [*kept[0].filtered, *kept[0].trajectories],
+        kept[1].filtered,
+    ], "the given ones stay"
 
 
 def test_a_source_is_closed(folders, tmp_path):

@@ -21,7 +21,17 @@ SHIPPED = [
     ({"name": "reinforce_pp", "gamma": 0.9}, 3),
     ({"name": "gigpo"}, 3),
     ({"name": "ppo", "gamma": 0.9, "lam": 0.9}, 3),
-    ({"name": "ppo", "per": "turn", "loss_reduction": "sequence", "kl_coef": 0.1, "kl_in": "reward", "value_clip": 0.0}, 3),
+    (
+        {
+            "name": "ppo",
+            "per": "turn",
+            "loss_reduction": "sequence",
+            "kl_coef": 0.1,
+            "kl_in": "reward",
+            "value_clip": 0.0,
+        },
+        3,
+    ),
     ({"name": "sft"}, 1),
     ({"name": "dpo"}, 2),
 ]
@@ -33,7 +43,11 @@ def test_ours_pass(options, size):
 
 
 def test_all_that_are_shipped_are_checked():
-    shipped = {n for n, p in plugins.discover(plugins.ALGORITHM.group).items() if plugins.distribution(p) == plugins.OURS}
+    shipped = {
+        n
+        for n, p in plugins.discover(plugins.ALGORITHM.group).items()
+        if plugins.distribution(p) == plugins.OURS
+    }
     assert {options["name"] for options, _ in SHIPPED} == shipped
 
 
@@ -141,7 +155,10 @@ class Surprised(PPO):
     ("cls", "message"),
     [
         (Mean, "its loss of the whole is .* and those of its parts add up to"),
-        (Leaking, r"its loss pushes the log-probabilities of \d+ tokens that the policy did not sample"),
+        (
+            Leaking,
+            r"its loss pushes the log-probabilities of \d+ tokens that the policy did not sample",
+        ),
         (Idle, "its loss does not depend on the log-probabilities, on an idle micro-batch perhaps"),
         (Heavy, "its weight of the whole is .* and those of its parts"),
         (Shuffling, "credit changed group_B"),
@@ -165,6 +182,10 @@ def test_a_planted_fault_is_named(cls, message, monkeypatch):
 def test_a_stream_that_nobody_fills(monkeypatch):
     monkeypatch.setattr(GRPO, "required_streams", frozenset({"dreams"}))
     with pytest.raises(
-        BrokenPlugin, match="grpo of agentgym-train requires the stream 'dreams', which no component produces; there are: ref"
+        BrokenPlugin,
+        match=(
+            "grpo of agentgym-train requires the stream 'dreams', which no component produces;"
+            " there are: ref"
+        ),
     ):
         check_algorithm("grpo")

@@ -13,7 +13,10 @@ from agentgym_train.testing import check_curriculum
 
 
 class Sound(Curriculum):
-    """A turn more for every step with more success than not; tasks up to as many. Correct until a subclass breaks it."""
+    """A turn more for every step with more success than not; tasks up to as many.
+
+    Correct until a subclass breaks it.
+    """
 
     def __init__(self):
         self.earned = 0
@@ -193,7 +196,10 @@ FAULTS = {
     HalfForgetful: r"difficulties 0 to \d+ and .* once its state was restored",
     Adding: "at step 1 it answers a horizon of 1 and a horizon of 2 once its state was restored",
     Unrestorable: r"load_state_dict raised KeyError\('gone'\) at step 1",
-    Shared: "at step 1 it answers a horizon of 1 and a horizon of 101 for a second instance that sees the same metrics",
+    Shared: (
+        "at step 1 it answers a horizon of 1 and a horizon of 101 for a second instance that sees"
+        " the same metrics"
+    ),
     Misspelt: r"observe raised KeyError\('succes'\) at step 1",
     Exponential: r"observe raised OverflowError\(.*\) at step \d+",
     Pessimistic: r"its horizon at step \d+ is -\d+",
@@ -216,7 +222,9 @@ def test_a_planted_fault_is_named(fault, monkeypatch):
 
 
 def test_every_planted_fault_is_tried():
-    assert set(FAULTS) == {cls for cls in globals().values() if isinstance(cls, type) and issubclass(cls, Sound)} - {Sound}
+    assert set(FAULTS) == {
+        cls for cls in globals().values() if isinstance(cls, type) and issubclass(cls, Sound)
+    } - {Sound}
 
 
 def test_without_a_fault_every_property_holds(monkeypatch):

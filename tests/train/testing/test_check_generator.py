@@ -95,7 +95,10 @@ class NoiseByPlace(HFSession):
 class LogpsByPlace(HFSession):
     def poll(self):
         place = {row: number for number, row in enumerate(self._submitted)}
-        return {row: replace(s, logps=[logp - place[row] / 100 for logp in s.logps]) for row, s in super().poll().items()}
+        return {
+            row: replace(s, logps=[logp - place[row] / 100 for logp in s.logps])
+            for row, s in super().poll().items()
+        }
 
 
 class NoiseByCompany(HFSession):
@@ -245,8 +248,16 @@ class WakesOnce(HFGenerator):
 
 
 SESSIONS = [
-    ("actions", start(lambda seeds, sampling: (seeds, replace(sampling, stop_ids=frozenset()))), "goes on behind a stop token"),
-    ("actions", start(lambda seeds, sampling: (seeds, replace(sampling, max_new_tokens=9))), "1 to 6 tokens and a log-probability"),
+    (
+        "actions",
+        start(lambda seeds, sampling: (seeds, replace(sampling, stop_ids=frozenset()))),
+        "goes on behind a stop token",
+    ),
+    (
+        "actions",
+        start(lambda seeds, sampling: (seeds, replace(sampling, max_new_tokens=9))),
+        "1 to 6 tokens and a log-probability",
+    ),
     (
         "actions",
         poll(lambda s: replace(s, ids=s.ids[:-1] or s.ids, logps=s.logps[:-1] or s.logps)),
@@ -255,8 +266,16 @@ SESSIONS = [
     ("actions", poll(lambda s: replace(s, ids=tuple(s.ids))), "not a list of token ids"),
     ("actions", poll(lambda s: replace(s, logps=s.logps[1:])), "a log-probability each"),
     ("actions", poll(lambda s: replace(s, ids=torch.tensor(s.ids))), "not a list of token ids"),
-    ("actions", poll(lambda s: replace(s, ids=[i + 100 for i in s.ids])), "not a list of token ids"),
-    ("actions", poll(lambda s: replace(s, logps=[float("nan")] * len(s.ids))), "no finite float up to 0"),
+    (
+        "actions",
+        poll(lambda s: replace(s, ids=[i + 100 for i in s.ids])),
+        "not a list of token ids",
+    ),
+    (
+        "actions",
+        poll(lambda s: replace(s, logps=[float("nan")] * len(s.ids))),
+        "no finite float up to 0",
+    ),
     ("actions", poll(lambda s: replace(s, version=1)), "version is not 0"),
     ("actions", Another, "poll gave the rows"),
     ("actions", Twice, r"poll gave \{.*\} where nothing was submitted"),
@@ -267,19 +286,35 @@ SESSIONS = [
         "differ from those of the weights of ver",
     ),
     ("logps", GoesOnWithHistory, "its log-probabilities differ"),
-    ("frequencies", start(lambda seeds, sampling: ([seed % 20 for seed in seeds], sampling)), r"episodes begin \d+ times"),
+    (
+        "frequencies",
+        start(lambda seeds, sampling: ([seed % 20 for seed in seeds], sampling)),
+        r"episodes begin \d+ times",
+    ),
     ("reproducible", NoiseByPlace, "where rows are submitted backwards"),
     ("reproducible", LogpsByPlace, "where rows are submitted backwards"),
     ("reproducible", NoiseByCompany, "where rows are played one after another"),
     ("reproducible", NoiseByArrival, "where rows are played one after another"),
     ("reproducible", NoiseByRow, "where the row is alone"),
     ("reproducible", OneAtATime, "and poll gave the rows"),
-    ("reproducible", LosesWhatComesLate, "None where rows are submitted again as soon as they are polled"),
+    (
+        "reproducible",
+        LosesWhatComesLate,
+        "None where rows are submitted again as soon as they are polled",
+    ),
     ("restarts", RestartsAll, "where other rows were restarted"),
     ("restarts", GoesOnWithNoise, "where the row was restarted"),
     ("restarts", GoesOnWithHistory, "where the row was restarted"),
-    ("restarts", RestartsNothingNew, "restart of a row that was not yet submitted raised AssertionError"),
-    ("finishes", FinishesNothingNew, "finish of a row that was not yet submitted raised AssertionError"),
+    (
+        "restarts",
+        RestartsNothingNew,
+        "restart of a row that was not yet submitted raised AssertionError",
+    ),
+    (
+        "finishes",
+        FinishesNothingNew,
+        "finish of a row that was not yet submitted raised AssertionError",
+    ),
     ("finishes", MovesUp, "where other rows were finished"),
     ("finishes", BeginsAllAgain, "where other rows were finished"),
 ]
@@ -287,10 +322,18 @@ GENERATORS = [
     ("loads", Versionless, "version is not 7"),
     ("loads", Deaf, "differ from those of the weights of version 7"),
     ("loads", Alias, "differ from those of the weights of version 7"),
-    ("refuses", tolerant(lambda own, given: given and own | given), "load took weights of which one is missing"),
     (
         "refuses",
-        tolerant(lambda own, given: {n: own[n] if n in own and own[n].shape != w.shape else w for n, w in given.items()}),
+        tolerant(lambda own, given: given and own | given),
+        "load took weights of which one is missing",
+    ),
+    (
+        "refuses",
+        tolerant(
+            lambda own, given: {
+                n: own[n] if n in own and own[n].shape != w.shape else w for n, w in given.items()
+            }
+        ),
         "load took weights of which one is of another shape",
     ),
     (
@@ -332,15 +375,26 @@ def test_errors_of_another_kind_are_no_refusal(monkeypatch):
                 raise KeyError("nonsense") from error
 
     with pytest.raises(
-        ConformanceError, match=r"load raised KeyError\('nonsense'\), and no ModelError, for weights of which one is m"
+        ConformanceError,
+        match=(
+            r"load raised KeyError\('nonsense'\), and no ModelError, for weights of which one is m"
+        ),
     ):
         check(monkeypatch, "refuses", Planted(kind=Raising))
 
 
 def test_methods_that_are_missing_are_named(monkeypatch):
     hollow = SimpleNamespace(build=lambda *_: SimpleNamespace(load=print))
-    with pytest.raises(BrokenPlugin, match="generator 'planted': SimpleNamespace lacks session, sleep, wake of Generator"):
+    with pytest.raises(
+        BrokenPlugin,
+        match="generator 'planted': SimpleNamespace lacks session, sleep, wake of Generator",
+    ):
         check(monkeypatch, "actions", hollow)
     monkeypatch.setattr(HFGenerator, "session", lambda *_: object())
-    with pytest.raises(BrokenPlugin, match="session of generator 'planted': object lacks submit, poll, restart, finish of Session"):
+    with pytest.raises(
+        BrokenPlugin,
+        match=(
+            "session of generator 'planted': object lacks submit, poll, restart, finish of Session"
+        ),
+    ):
         check(monkeypatch, "actions", Planted())

@@ -25,7 +25,13 @@ def play(tmp_path, options, steps, *, part=1, dies=False, folder="mine", warm=No
     told = json.dumps([options, str(tmp_path / folder), steps, part, dies])
     if warm is None:
         env = {**os.environ, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", **env}
-        done = subprocess.run([sys.executable, tracked.__file__, told], env=env, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, tracked.__file__, told],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         status, output = done.returncode, done.stderr
     else:
         warm.start(tmp_path / "output", told, script=tracked.__file__)
@@ -39,15 +45,28 @@ def tensorboard_shows(folder):
     from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator
     from tensorboard.util.tensor_util import make_ndarray
 
-    reader = EventAccumulator(str(folder / "tensorboard"), tensor_size_guidance={"scalars": 0, "text": 0}).Reload()
-    return {tag: [(e.step, make_ndarray(e.tensor_proto).item()) for e in reader.Tensors(tag)] for tag in reader.Tags()["tensors"]}
+    reader = EventAccumulator(
+        str(folder / "tensorboard"), tensor_size_guidance={"scalars": 0, "text": 0}
+    ).Reload()
+    return {
+        tag: [(e.step, make_ndarray(e.tensor_proto).item()) for e in reader.Tensors(tag)]
+        for tag in reader.Tags()["tensors"]
+    }
 
 
 @pytest.mark.slow
 def test_tensorboard_goes_on_after_a_crash(warm, tmp_path):
-    pytest.importorskip("tensorboard", reason="the tox environments install it; a run without it tests the rest")
+    pytest.importorskip(
+        "tensorboard", reason="the tox environments install it; a run without it tests the rest"
+    )
     folder = play(tmp_path, {"name": "tensorboard"}, [1, 2, 3, 4, 5], dies=True, warm=warm)
-    assert [step for step, _ in tensorboard_shows(folder)["success"]] == [1, 2, 3, 4, 5]  # all on the disk
+    assert [step for step, _ in tensorboard_shows(folder)["success"]] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]  # all on the disk
     play(tmp_path, {"name": "tensorboard"}, [4, 5, 6, 7], part=2, warm=warm)
     shown = tensorboard_shows(folder)
     configs, texts = shown.pop("config/text_summary"), shown.pop("samples/text_summary")
@@ -57,7 +76,9 @@ def test_tensorboard_goes_on_after_a_crash(warm, tmp_path):
         **{key: [(step, value) for step in range(1, 8)] for key, value in NUMBERS.items()},
     }
     text = "\n".join(report.as_text(t) for t in tracked.EPISODES)
-    assert [(step, value.decode()) for step, value in texts] == [(step, text) for step in (1, 3, 5, 7)]
+    assert [(step, value.decode()) for step, value in texts] == [
+        (step, text) for step in (1, 3, 5, 7)
+    ]
     assert [step for step, _ in configs] == [1, 4]
     assert json.loads(configs[0][1])["run"]["steps"] == 9
 
@@ -96,18 +117,38 @@ def test_wandb_offline_has_it_all_in_one_run(tmp_path):
     folder = play(tmp_path, options, [1, 2, 3], **offline)
     play(tmp_path, options, [3, 4], part=2, **offline)
     ids, logged = set(), []
-    for path in sorted(folder.glob("wandb/offline-run-*/*.wandb"), key=lambda path: path.stat().st_mtime):
+    for path in sorted(
+        folder.glob("wandb/offline-run-*/*.wandb"), key=lambda path: path.stat().st_mtime
+    ):
         for record in wandb_records(path):
             if record.HasField("run"):
-                config = {item.key: json.loads(item.value_json) for item in record.run.config.update}
-                ids.add((record.run.run_id, record.run.project, record.run.display_name, config["run"]["steps"]))
+                config = {
+                    item.key: json.loads(item.value_json) for item in record.run.config.update
+                }
+                ids.add(
+                    (
+                        record.run.run_id,
+                        record.run.project,
+                        record.run.display_name,
+                        config["run"]["steps"],
+                    )
+                )
             if record.HasField("history"):
-                logged.append({i.key or "/".join(i.nested_key): json.loads(i.value_json) for i in record.history.item})
+                logged.append(
+                    {
+                        i.key or "/".join(i.nested_key): json.loads(i.value_json)
+                        for i in record.history.item
+                    }
+                )
     assert ids == {((folder / "wandb-id").read_text(), "doors", "mine", 9)}
-    assert [(row["_step"], row["success"]) for row in logged] == [(s, s / 8) for s in (1, 2, 3, 3, 4)]
+    assert [(row["_step"], row["success"]) for row in logged] == [
+        (s, s / 8) for s in (1, 2, 3, 3, 4)
+    ]
     assert all({key: row[key] for key in NUMBERS} == NUMBERS for row in logged)
     assert ["samples/path" in row for row in logged] == [True, False, True, True, False]
-    table = json.loads(next(folder.glob(f"wandb/offline-run-*/files/{logged[0]['samples/path']}")).read_text())
+    table = json.loads(
+        next(folder.glob(f"wandb/offline-run-*/files/{logged[0]['samples/path']}")).read_text()
+    )
     assert table["columns"] == ["step", "task", "return", "text"]
     texts = [report.as_text(t) for t in tracked.EPISODES]
     assert table["data"] == [[1, "maze 7", 0.25, texts[0]], [1, "seed 4", 0.5, texts[1]]]
@@ -118,46 +159,72 @@ def test_wandb_without_an_account_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("WANDB_MODE", "WANDB_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match=r"^tracker wandb: [^\n]*API key[^\n]*WANDB_MODE=offline[^\n]*$"):
+    with pytest.raises(
+        ConfigError, match=r"^tracker wandb: [^\n]*API key[^\n]*WANDB_MODE=offline[^\n]*$"
+    ):
         plugins.make_object(plugins.TRACKER, {"name": "wandb"}, {}, tmp_path)
 
 
 @pytest.mark.slow
 def test_trackio_goes_on_with_the_run_of_its_folder(tmp_path):
     pytest.importorskip("trackio", reason=ELSEWHERE)
-    options, store = {"name": "trackio", "project": "doors"}, {"TRACKIO_DIR": str(tmp_path / "store")}
+    options, store = (
+        {"name": "trackio", "project": "doors"},
+        {"TRACKIO_DIR": str(tmp_path / "store")},
+    )
     folder = play(tmp_path, options, [1, 2, 3], **store)
     play(tmp_path, options, [1], folder="other/mine", **store)
     play(tmp_path, options, [2, 3, 4], part=2, **store)
     name = json.loads((folder / "trackio.json").read_text())["name"]
     play(tmp_path, {**options, "run": name}, [1, 5], part=3, folder="third", **store)
     with sqlite3.connect(tmp_path / "store" / "doors.db") as store:
-        rows = store.execute("SELECT run_id, run_name, step, metrics FROM metrics ORDER BY id").fetchall()
+        rows = store.execute(
+            "SELECT run_id, run_name, step, metrics FROM metrics ORDER BY id"
+        ).fetchall()
         configs = store.execute("SELECT run_name, config FROM configs").fetchall()
     store.close()
     names = {run_id: run for run_id, run, *_ in rows}
     first = next(iter(names))
     assert [run == name for run in names.values()] == [True, False, True]
     mine = [(step, json.loads(metrics)) for run_id, _, step, metrics in rows if run_id == first]
-    assert [(step, row["success"] * 8, row["part"]) for step, row in mine] == [(1, 1, 1), (2, 2, 1), (3, 3, 1), (4, 4, 2)]
+    assert [(step, row["success"] * 8, row["part"]) for step, row in mine] == [
+        (1, 1, 1),
+        (2, 2, 1),
+        (3, 3, 1),
+        (4, 4, 2),
+    ]
     assert all({key: row[key] for key in NUMBERS} == NUMBERS for _, row in mine)
     assert json.loads(dict(configs)[name])["run"]["steps"] == 9
     assert ["samples" in row for _, row in mine] == [True, False, True, False]
     text = report.as_text(tracked.EPISODES[1])
-    assert mine[0][1]["samples"]["_value"][1] == {"step": 1, "task": "seed 4", "return": 0.5, "text": text}
+    assert mine[0][1]["samples"]["_value"][1] == {
+        "step": 1,
+        "task": "seed 4",
+        "return": 0.5,
+        "text": text,
+    }
 
 
 def test_trackio_refuses_in_one_line(tmp_path, monkeypatch):
     pytest.importorskip("trackio", reason=ELSEWHERE)
-    with pytest.raises(ConfigError, match=r"^tracker trackio: [^\n]*'registry-mine' is not allowed[^\n]*$"):
-        plugins.make_object(plugins.TRACKER, {"name": "trackio", "project": "registry-mine"}, {}, tmp_path)
+    with pytest.raises(
+        ConfigError, match=r"^tracker trackio: [^\n]*'registry-mine' is not allowed[^\n]*$"
+    ):
+        plugins.make_object(
+            plugins.TRACKER, {"name": "trackio", "project": "registry-mine"}, {}, tmp_path
+        )
 
 
-@pytest.mark.parametrize("found", [None, ModuleSpec("wandb", None)], ids=["nothing", "a mere folder"])
+@pytest.mark.parametrize(
+    "found", [None, ModuleSpec("wandb", None)], ids=["nothing", "a mere folder"]
+)
 @pytest.mark.parametrize("name", ["tensorboard", "wandb", "trackio"])
 def test_a_missing_library_is_the_pip_command(name, found, monkeypatch):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: found)
-    with pytest.raises(MissingExtra, match=rf'^the tracker {name} needs .* python -m pip install "agentgym-train\[{name}\]"$'):
+    with pytest.raises(
+        MissingExtra,
+        match=rf'^the tracker {name} needs .* python -m pip install "agentgym-train\[{name}\]"$',
+    ):
         plugins.make(plugins.TRACKER, {"name": name})
 
 
@@ -170,9 +237,15 @@ def test_a_missing_library_is_the_pip_command(name, found, monkeypatch):
     ],
 )
 def test_options_are_written_out(options, full, monkeypatch):
-    monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: ModuleSpec(library, None, origin="there"))
+    monkeypatch.setattr(
+        "agentgym_train.trackers.data.find_spec",
+        lambda library: ModuleSpec(library, None, origin="there"),
+    )
     config = Config(
-        run=RunConfig(folder="x", steps=1), envs=(EnvConfig(id="m:e"),), curriculum={"name": "fixed", "turns": 1}, tracker=[options]
+        run=RunConfig(folder="x", steps=1),
+        envs=(EnvConfig(id="m:e"),),
+        curriculum={"name": "fixed", "turns": 1},
+        tracker=[options],
     )
     assert plugins.resolved(config).tracker == [full]
     with pytest.raises(ConfigError, match=r"tracker\.state"):

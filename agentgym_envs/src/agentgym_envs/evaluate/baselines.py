@@ -1,7 +1,7 @@
 """Baselines for an agent's success: uniformly random admissible actions, and the oracle.
 
-Everything is played in an :class:`~agentgym_envs.pool.EnvPool`: an environment that hangs, exits or raises is an error with its
-name.
+Everything is played in an :class:`~agentgym_envs.pool.EnvPool`: an environment that hangs, exits or
+raises is an error with its name.
 """
 
 import asyncio
@@ -66,7 +66,8 @@ def play(
 
     Raises:
         UnknownName: no such agent.
-        ArgumentError: a count below one, or random play of an environment that does not list its actions.
+        ArgumentError: a count below one, or random play of an environment that does not list its
+            actions.
         TaskError: an unknown task id.
         EnvFailure: an environment raised, hung or died.
     """
@@ -130,7 +131,8 @@ def random_episodes(
         kwargs: for the environment, JSON-able.
 
     Returns:
-        Episodes as texts: an observation, the action that was written, an observation, and so on to the last action.
+        Episodes as texts: an observation, the action that was written, an observation, and so on to
+        the last action.
 
     Raises:
         ArgumentError: a count below one, or the environment does not list its admissible actions.
@@ -138,12 +140,27 @@ def random_episodes(
     """
     _check_counts(count=count, turns=turns, workers=workers)
     slots = _slots(workers, count)
-    options = {"workers": slots, "action_format": action_format, "timeout": timeout, "max_episode_steps": -1}
-    return _finish(_random_episodes(env_id, count, seed, turns, slots, on_episode, {**options, **_listing(env_id, kwargs)}))
+    options = {
+        "workers": slots,
+        "action_format": action_format,
+        "timeout": timeout,
+        "max_episode_steps": -1,
+    }
+    return _finish(
+        _random_episodes(
+            env_id, count, seed, turns, slots, on_episode, {**options, **_listing(env_id, kwargs)}
+        )
+    )
 
 
 async def _random_episodes(
-    env_id: str, count: int, seed: int, turns: int, slots: int, on_episode: Callable[[], None] | None, options: dict[str, Any]
+    env_id: str,
+    count: int,
+    seed: int,
+    turns: int,
+    slots: int,
+    on_episode: Callable[[], None] | None,
+    options: dict[str, Any],
 ) -> list[list[str]]:
     """Plays one episode in each slot at a time; the first failure is raised."""
     episodes: list[list[str]] = [[]] * count
@@ -151,7 +168,9 @@ async def _random_episodes(
 
     async def play_on(pool: AsyncEnvPool, slot: int) -> None:
         for number in waiting:
-            episodes[number] = await _random_episode(pool, slot, random.Random(f"{seed}:{number}"), turns, env_id)
+            episodes[number] = await _random_episode(
+                pool, slot, random.Random(f"{seed}:{number}"), turns, env_id
+            )
             if on_episode:
                 on_episode()
 
@@ -160,7 +179,9 @@ async def _random_episodes(
     return episodes
 
 
-async def _random_episode(pool: AsyncEnvPool, slot: int, rng: random.Random, turns: int, env_id: str) -> list[str]:
+async def _random_episode(
+    pool: AsyncEnvPool, slot: int, rng: random.Random, turns: int, env_id: str
+) -> list[str]:
     """Returns observations and the actions as the pool's format writes them, in turns."""
     texts: list[str] = []
     result = await pool.reset(slot, seed=rng.randrange(2**31))
@@ -187,12 +208,17 @@ def _slots(workers: int | None, episodes: int) -> int:
 def _listing(env_id: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the keywords that make an environment list its admissible actions."""
     if not registry.takes(env_id, "admissible"):
-        raise ArgumentError(f"{registry.named(env_id)} has no keyword 'admissible', and random play needs its admissible actions")
+        raise ArgumentError(
+            f"{registry.named(env_id)} has no keyword 'admissible', and random play needs its"
+            " admissible actions"
+        )
     return {**kwargs, "admissible": True}
 
 
 def _listed(env_id: str, info: dict[str, Any]) -> list[str]:
     actions: list[str] = info.get("admissible_actions") or []
     if not actions:
-        raise ArgumentError(f"{registry.spec(env_id).id} lists no admissible actions, which random play needs")
+        raise ArgumentError(
+            f"{registry.spec(env_id).id} lists no admissible actions, which random play needs"
+        )
     return actions

@@ -34,8 +34,8 @@ class Usage:
 class Budget:
     """Limits, and the usage of all episodes of a folder, including earlier runs.
 
-    Running episodes finish after a limit is reached, because they are paid for. The usage can therefore
-    exceed the limit a little.
+    Running episodes finish after a limit is reached, because they are paid for. The usage can
+    therefore exceed the limit a little.
     """
 
     tokens: int | None = None
@@ -46,9 +46,15 @@ class Budget:
     def spent(self) -> str:
         """The limit that is reached, as a message; empty if no limit is reached."""
         if self.tokens is not None and self.used.tokens >= self.tokens:
-            return f"the budget of {self.tokens:,} tokens is spent ({self.used.tokens:,} were used): raise --budget-tokens to go on"
+            return (
+                f"the budget of {self.tokens:,} tokens is spent ({self.used.tokens:,} were used):"
+                " raise --budget-tokens to go on"
+            )
         if self.cost is not None and self.used.cost >= self.cost:
-            return f"the budget of {self.cost:g} is spent ({self.used.cost:.4f} was used): raise --budget-cost to go on"
+            return (
+                f"the budget of {self.cost:g} is spent ({self.used.cost:.4f} was used): raise"
+                " --budget-cost to go on"
+            )
         return ""
 
 
@@ -64,7 +70,9 @@ class Meter:
         self._client, self._budget = client, budget
         self.usage = Usage()
 
-    async def complete(self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] | None = None) -> Reply:
+    async def complete(
+        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] | None = None
+    ) -> Reply:
         """Asks the model.
 
         Raises:
@@ -74,8 +82,16 @@ class Meter:
         reply = await self._client.complete(messages, tools=tools)
         usage = reply.usage
         if usage is None and (self._budget.tokens is not None or self._budget.cost is not None):
-            raise ArgumentError("the model's server does not say how many tokens it used, so that no budget can be kept")
-        used = Usage(1, usage.prompt_tokens if usage else 0, usage.completion_tokens if usage else 0, reply.cost or 0.0)
+            raise ArgumentError(
+                "the model's server does not say how many tokens it used, so that no budget can be"
+                " kept"
+            )
+        used = Usage(
+            1,
+            usage.prompt_tokens if usage else 0,
+            usage.completion_tokens if usage else 0,
+            reply.cost or 0.0,
+        )
         self.usage.add(used)
         self._budget.used.add(used)
         return reply

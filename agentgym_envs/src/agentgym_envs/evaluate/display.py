@@ -9,7 +9,14 @@ from typing import Self
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -54,7 +61,9 @@ class Display:
         budget: what is used.
     """
 
-    def __init__(self, console: Console, title: str, done: Sequence[Row], total: int, budget: Budget):
+    def __init__(
+        self, console: Console, title: str, done: Sequence[Row], total: int, budget: Budget
+    ):
         self._budget, self._done, self._solved, self._faults = budget, 0, 0, 0
         self._progress = Progress(*COLUMNS, console=console, transient=True)
         self._bar = self._progress.add_task(title, total=total, news="")
@@ -66,7 +75,12 @@ class Display:
         self._show()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._progress.stop()
 
     def row(self, row: Row) -> None:
@@ -119,16 +133,25 @@ def show_results(console: Console, rows: Sequence[Row], title: str) -> None:
 def _show_lines(console: Console, table: Table, title: str) -> None:
     for number in range(len(table.columns), 0, -1):
         drawn = _drawn(table, table.columns[:number], title)
-        if console.measure(drawn, options=console.options.update(max_width=10_000)).maximum <= console.width:
+        if (
+            console.measure(drawn, options=console.options.update(max_width=10_000)).maximum
+            <= console.width
+        ):
             break
     console.print(drawn)
     if number < len(table.columns):
         left_out = ", ".join(head for _, head in table.columns[number:])
-        console.print(Text(f"{left_out}: in a wider terminal, and in the page of agentgym report", style="dim"))
+        console.print(
+            Text(
+                f"{left_out}: in a wider terminal, and in the page of agentgym report", style="dim"
+            )
+        )
 
 
 def _drawn(table: Table, columns: Sequence[tuple[str, str]], title: str) -> RichTable:
-    drawn = RichTable(title=Text(title, style="italic"), box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    drawn = RichTable(
+        title=Text(title, style="italic"), box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
     for number, (_, head) in enumerate(columns):
         drawn.add_column(Text(head), justify="right" if number else "left", no_wrap=True)
     for line in table.lines:

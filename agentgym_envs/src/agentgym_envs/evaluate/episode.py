@@ -17,7 +17,16 @@ from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format, FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
 
-MARKS = ("<think>", "</think>", "<thinking>", "</thinking>", "<action>", "</action>", "Thought:", "Action:")  # around thoughts
+MARKS = (
+    "<think>",
+    "</think>",
+    "<thinking>",
+    "</thinking>",
+    "<action>",
+    "</action>",
+    "Thought:",
+    "Action:",
+)  # around thoughts
 log = logging.getLogger(__name__)
 
 
@@ -29,7 +38,13 @@ class EnvSlot(NamedTuple):
 
 
 async def play(
-    item: Item, make: Callable[[], Agent], env_slot: EnvSlot, *, form: str | None, memory: Sequence[Any], turns: list[Row]
+    item: Item,
+    make: Callable[[], Agent],
+    env_slot: EnvSlot,
+    *,
+    form: str | None,
+    memory: Sequence[Any],
+    turns: list[Row],
 ) -> Row:
     """Plays an episode.
 
@@ -88,7 +103,13 @@ async def play(
         own = bool(_own(info, "successes", seat, success)), float(_own(info, "scores", seat, score))
         lessons[seat] = await _lesson(agent, Ending(seen[seat], *own, end != "terminated"))
     seconds = round(time.monotonic() - began, 3)
-    ended = {"goal": goal, "success": success, "score": score, "end": end, "last": result.observation}
+    ended = {
+        "goal": goal,
+        "success": success,
+        "score": score,
+        "end": end,
+        "last": result.observation,
+    }
     return {**ended, "turns": turns, "seconds": seconds, "memory": _left(lessons)}
 
 
@@ -107,13 +128,15 @@ def _own(info: Mapping[str, Any], key: str, seat: str, whole: Any) -> Any:
 def _judge(turns: Sequence[Row], info: Mapping[str, Any]) -> None:
     """Marks invalid turns.
 
-    If several seats speak at once, the game judges them after the last one, so an earlier turn can be
-    marked.
+    If several seats speak at once, the game judges them after the last one, so an earlier turn can
+    be marked.
     """
     latest = {played.get("seat", ""): played for played in turns}
     last = turns[-1].get("seat", "")
     for seat, played in latest.items():
-        played["invalid"] |= bool(_own(info, "invalids", seat, info.get("invalid", False) and seat == last))
+        played["invalid"] |= bool(
+            _own(info, "invalids", seat, info.get("invalid", False) and seat == last)
+        )
 
 
 def _left(lessons: Mapping[str, Any]) -> Any:
@@ -123,9 +146,15 @@ def _left(lessons: Mapping[str, Any]) -> Any:
     return None if all(lesson is None for lesson in lessons.values()) else lessons
 
 
-def _opening(item: Item, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]) -> Opening:
+def _opening(
+    item: Item, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]
+) -> Opening:
     seat, goal = _seat(info), str(info.get("goal", ""))
-    own = [left.get(seat) if isinstance(left, Mapping) else None for left in memory] if seat else memory
+    own = (
+        [left.get(seat) if isinstance(left, Mapping) else None for left in memory]
+        if seat
+        else memory
+    )
     rules = FORMATS[form](item.env.tools).describe() if form else ""
     tools = FunctionCall(item.env.tools).schema()
     return Opening(item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat)
@@ -136,7 +165,11 @@ async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
     function = getattr(agent, method, None)
     if function is None:
         return None
-    answer = function(*arguments) if inspect.iscoroutinefunction(function) else await asyncio.to_thread(function, *arguments)
+    answer = (
+        function(*arguments)
+        if inspect.iscoroutinefunction(function)
+        else await asyncio.to_thread(function, *arguments)
+    )
     return await answer if inspect.isawaitable(answer) else answer
 
 
@@ -153,15 +186,21 @@ async def _lesson(agent: Agent, ending: Ending) -> Any:
     try:
         json.dumps(lesson, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise BrokenPlugin(f"the 'end' of the agent {type(agent).__name__} returned what is no JSON: {error}") from error
+        raise BrokenPlugin(
+            f"the 'end' of the agent {type(agent).__name__} returned what is no JSON: {error}"
+        ) from error
     return lesson
 
 
 async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> Result:
     if not isinstance(response, str):
-        raise BrokenPlugin(f"the agent {type(agent).__name__} responded with {response!r}: a response is a str")
+        raise BrokenPlugin(
+            f"the agent {type(agent).__name__} responded with {response!r}: a response is a str"
+        )
     pool, number = env_slot
-    return _checked(await (pool.ask_oracle(number) if response is ASK_ORACLE else pool.send(number, response)))
+    return _checked(
+        await (pool.ask_oracle(number) if response is ASK_ORACLE else pool.send(number, response))
+    )
 
 
 def _checked(result: Result) -> Result:
@@ -169,7 +208,14 @@ def _checked(result: Result) -> Result:
     return result
 
 
-def turn(observation: str, response: str, reader: Format | None, reward: float, invalid: bool, seat: str = "") -> Row:
+def turn(
+    observation: str,
+    response: str,
+    reader: Format | None,
+    reward: float,
+    invalid: bool,
+    seat: str = "",
+) -> Row:
     """Returns a turn as it is written down.
 
     Args:
@@ -185,7 +231,13 @@ def turn(observation: str, response: str, reader: Format | None, reward: float, 
     except FormatError:
         action, invalid = "", True
     who = {"seat": seat} if seat else {}
-    row = {**who, "observation": observation, "response": response, "thought": thought(response, action), "action": action}
+    row = {
+        **who,
+        "observation": observation,
+        "response": response,
+        "thought": thought(response, action),
+        "action": action,
+    }
     return {**row, "reward": reward, "invalid": invalid}
 
 
@@ -193,7 +245,13 @@ def thought(response: str, action: str) -> str:
     """Returns what a response says before its action, without the marks around both."""
     before, call, _ = response.partition("<tool_call>")
     if not call:
-        before = response.rpartition(action)[0] if action and action in response else "" if action else response
+        before = (
+            response.rpartition(action)[0]
+            if action and action in response
+            else ""
+            if action
+            else response
+        )
     for mark in MARKS:
         before = before.replace(mark, "")
     return before.strip()

@@ -24,15 +24,24 @@ def named(folders: Sequence[Path]) -> list[str]:
     """Returns distinct names for folders: their last parts, else the given paths, else absolute paths."""
     whole = [folder.resolve() for folder in folders]
     last = [folder.name or str(folder) for folder in whole]
-    given = [str(folder) if folder.name not in ("", "..") else str(path) for folder, path in zip(folders, whole, strict=True)]
-    return next(names for names in (last, given, [str(path) for path in whole]) if len(set(names)) == len(names))
+    given = [
+        str(folder) if folder.name not in ("", "..") else str(path)
+        for folder, path in zip(folders, whole, strict=True)
+    ]
+    return next(
+        names
+        for names in (last, given, [str(path) for path in whole])
+        if len(set(names)) == len(names)
+    )
 
 
 def _evaluations(folder: Path) -> list[Path]:
     inside = folder / "episodes"
     if os.path.exists(folder / EPISODES) or not os.path.isdir(inside):
         return [folder]
-    found = [inside / name for name in os.listdir(inside) if os.path.exists(inside / name / EPISODES)]
+    found = [
+        inside / name for name in os.listdir(inside) if os.path.exists(inside / name / EPISODES)
+    ]
     if not found:
         raise ArgumentError(f"{folder} holds no results: no evaluation is in {inside} yet")
     return sorted(found, key=_when)

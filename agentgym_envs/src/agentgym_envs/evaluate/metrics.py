@@ -1,8 +1,8 @@
 """Metrics: pure functions over the lines of a record.
 
-A task's success and score are means over its attempts. Their means and intervals are over tasks, the
-sampling unit. Turns, truncations and tokens are means over episodes. Invalid actions are a share of all
-turns.
+A task's success and score are means over its attempts. Their means and intervals are over tasks,
+the sampling unit. Turns, truncations and tokens are means over episodes. Invalid actions are a
+share of all turns.
 """
 
 import math
@@ -100,9 +100,9 @@ def bootstrap(values: Sequence[float], *, seed: int = 0) -> Interval:
 def success_interval(means: Sequence[float], attempts: int) -> Interval:
     """Returns the interval of a mean success over tasks.
 
-    With one attempt per task this is Wilson's interval, otherwise the bootstrap's over tasks. If all
-    tasks have the same mean (all failed, all solved), the bootstrap's interval has no width. Then this
-    is Wilson's interval too, with a task as one trial.
+    With one attempt per task this is Wilson's interval, otherwise the bootstrap's over tasks. If
+    all tasks have the same mean (all failed, all solved), the bootstrap's interval has no width.
+    Then this is Wilson's interval too, with a task as one trial.
 
     Args:
         means: mean success of each task.
@@ -149,7 +149,9 @@ def summarise(rows: Sequence[Row]) -> Summary:
         interval=success_interval(successes, most),
         score=fmean(fmean(map(score_of, attempts)) for attempts in tasks),
         pass_at={
-            k: fmean(pass_at_k(most, sum(row["success"] for row in attempts), k) for attempts in complete)
+            k: fmean(
+                pass_at_k(most, sum(row["success"] for row in attempts), k) for attempts in complete
+            )
             for k in range(1, most + 1)
         },
         any_score=fmean(any(score_of(row) > 0 for row in attempts) for attempts in complete),
@@ -163,14 +165,19 @@ def summarise(rows: Sequence[Row]) -> Summary:
 
 def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
     """Compares two runs on the tasks that both played; returns None without a common task."""
-    mine, theirs = ({task: fmean(r["success"] for r in rows) for task, rows in by_task(run).items()} for run in (first, second))
+    mine, theirs = (
+        {task: fmean(r["success"] for r in rows) for task, rows in by_task(run).items()}
+        for run in (first, second)
+    )
     shared = sorted(mine.keys() & theirs.keys())
     if not shared:
         return None
     differences = [theirs[task] - mine[task] for task in shared]
     better, worse = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
     interval = bootstrap(differences) if min(differences) < max(differences) else None
-    return Pairing(len(shared), fmean(differences), interval, better, worse, sign_test(better, worse))
+    return Pairing(
+        len(shared), fmean(differences), interval, better, worse, sign_test(better, worse)
+    )
 
 
 def sign_test(better: int, worse: int) -> float:

@@ -87,8 +87,12 @@ def plan(
     patterns = None if tasks is None else strings(tasks, "tasks")
     if target in suites:
         if patterns is not None:
-            raise ArgumentError(f"{target} is a suite, which has tasks of its own: 'only' narrows it to families")
-        if unknown := next((name for name in data or {} if name not in {f.name for f in suites[target]}), None):
+            raise ArgumentError(
+                f"{target} is a suite, which has tasks of its own: 'only' narrows it to families"
+            )
+        if unknown := next(
+            (name for name in data or {} if name not in {f.name for f in suites[target]}), None
+        ):
             raise UnknownName("family", unknown, [f.name for f in suites[target]])
         families, skipped = _available(_chosen(target, only), kwargs or {}, data or {})
     else:
@@ -97,9 +101,14 @@ def plan(
         if data:
             raise ArgumentError("keywords by family belong to a suite")
         _known(target)
-        families, skipped = [_single(target, split, patterns, dict(kwargs or {}), episodes or SEEDS)], []
+        families, skipped = (
+            [_single(target, split, patterns, dict(kwargs or {}), episodes or SEEDS)],
+            [],
+        )
     made = [
-        Item(target if target in suites else "", scenario, family, task_id, difficulty, attempt, env)
+        Item(
+            target if target in suites else "", scenario, family, task_id, difficulty, attempt, env
+        )
         for scenario, family, env, listed in families
         for task_id, difficulty in spread_pairs(listed, episodes)
         for attempt in range(attempts)
@@ -153,11 +162,19 @@ def _available(
         if not ids:
             skipped.append(Skipped(family.name, "none of its tasks is there"))
             continue
-        prepared.append((family.scenario, family.name, *_eval_env(family.env_id, {"split": "test", **keywords}, ids)))
+        prepared.append(
+            (
+                family.scenario,
+                family.name,
+                *_eval_env(family.env_id, {"split": "test", **keywords}, ids),
+            )
+        )
     return prepared, skipped
 
 
-def _single(env_id: str, split: str, tasks: list[str] | None, kwargs: dict[str, Any], seeds: int) -> Prepared:
+def _single(
+    env_id: str, split: str, tasks: list[str] | None, kwargs: dict[str, Any], seeds: int
+) -> Prepared:
     """Prepares a single environment as one family."""
     name = env_id.rpartition(":")[2]
     chosen = {"split": split, **({} if tasks is None else {"tasks": tasks}), **kwargs}
@@ -171,14 +188,23 @@ def _single(env_id: str, split: str, tasks: list[str] | None, kwargs: dict[str, 
         kwargs = chosen
         listed = list(zip(description.task_ids or [], description.difficulties or [], strict=True))
     elif tasks is not None:
-        raise ArgumentError(f"{registry.named(env_id)} lists no tasks, so that no pattern can choose among them")
+        raise ArgumentError(
+            f"{registry.named(env_id)} lists no tasks, so that no pattern can choose among them"
+        )
     else:
         listed = [(f"{SEED}{n}", 0) for n in range(seeds)]
-    return "", name, EvalEnv(env_id, kwargs, description.instructions, description.tools, description.text_env), listed
+    return (
+        "",
+        name,
+        EvalEnv(env_id, kwargs, description.instructions, description.tools, description.text_env),
+        listed,
+    )
 
 
 def _eval_env(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[EvalEnv, Listed]:
     """Constructs an environment of a suite, which are our own and quick to construct; returns it and its tasks' difficulties."""
     inner: Any = registry.make(env_id, **kwargs).unwrapped
     inner.close()
-    return EvalEnv(env_id, kwargs, inner.instructions, dict(inner.tools)), [(i, inner.task_set.difficulty(i)) for i in ids]
+    return EvalEnv(env_id, kwargs, inner.instructions, dict(inner.tools)), [
+        (i, inner.task_set.difficulty(i)) for i in ids
+    ]

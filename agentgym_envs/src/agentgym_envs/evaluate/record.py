@@ -4,18 +4,22 @@
 
 A line of an episode::
 
-    {"row": "episode", "suite": "agentgym-rl", "scenario": "babyai", "family": "GoTo", "env_id": "agentgym/BabyAI-v2",
-     "task_id": "GoToObj-3", "difficulty": 1, "attempt": 0, "settings": "5f…", "goal": "go to the red ball",
+    {"row": "episode", "suite": "agentgym-rl", "scenario": "babyai", "family": "GoTo", "env_id":
+    "agentgym/BabyAI-v2",
+     "task_id": "GoToObj-3", "difficulty": 1, "attempt": 0, "settings": "5f…", "goal": "go to the
+     red ball",
      "success": true, "score": 1.0, "end": "terminated", "last": "the last observation",
-     "turns": [{"observation": …, "response": …, "thought": …, "action": …, "reward": 1.0, "invalid": false}, …],
-     "usage": {"calls": 4, "prompt_tokens": 812, "completion_tokens": 90, "cost": 0.0}, "seconds": 3.1, "memory": null}
+     "turns": [{"observation": …, "response": …, "thought": …, "action": …, "reward": 1.0,
+     "invalid": false}, …],
+     "usage": {"calls": 4, "prompt_tokens": 812, "completion_tokens": 90, "cost": 0.0}, "seconds":
+     3.1, "memory": null}
 
 If ``info["seat"]`` names the acting seat, a turn also has ``"seat"``, and ``memory`` is by seat.
 
-``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached) or "context"
-(the model's context was used up). A fault has the same first nine keys, and ``"row": "fault"``,
-``"fault": "environment"`` or ``"provider"``, ``"try"``, ``"error"`` and ``"turns"`` (the number played).
-Faults are never scored.
+``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached) or
+"context" (the model's context was used up). A fault has the same first nine keys, and ``"row":
+"fault"``, ``"fault": "environment"`` or ``"provider"``, ``"try"``, ``"error"`` and ``"turns"`` (the
+number played). Faults are never scored.
 """
 
 import json
@@ -113,7 +117,9 @@ def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> Non
     """Writes a whole folder and replaces its content: for episodes that were played elsewhere."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-    (folder / EPISODES).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / EPISODES).write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
 
 
 def read(folder: Path) -> tuple[list[Row], int]:
@@ -125,7 +131,9 @@ def read(folder: Path) -> tuple[list[Row], int]:
     try:
         return lines.read(folder / EPISODES, fits=_fits, what="episode")
     except OSError as error:
-        raise ArgumentError(f"{folder} holds no results: {EPISODES} cannot be read ({error.strerror})") from error
+        raise ArgumentError(
+            f"{folder} holds no results: {EPISODES} cannot be read ({error.strerror})"
+        ) from error
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -137,9 +145,13 @@ def read_settings(folder: Path) -> dict[str, Any]:
     try:
         found = json.loads((folder / SETTINGS).read_bytes())
     except OSError as error:
-        raise ArgumentError(f"{folder} holds no results: {SETTINGS} cannot be read ({error.strerror})") from error
+        raise ArgumentError(
+            f"{folder} holds no results: {SETTINGS} cannot be read ({error.strerror})"
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise ArgumentError(f"{folder} holds no results: {SETTINGS} cannot be read ({error})") from error
+        raise ArgumentError(
+            f"{folder} holds no results: {SETTINGS} cannot be read ({error})"
+        ) from error
     if not isinstance(found, dict):
         raise ArgumentError(f"{folder} holds no results: {SETTINGS} is no JSON object")
     return found
@@ -156,9 +168,13 @@ def _claim(folder: Path, settings: Settings) -> None:
     begun = played.exists() and played.stat().st_size > 0
     if path.exists() and begun:
         if different := settings.difference(read_settings(folder)):
-            raise ArgumentError(f"{folder} holds results of other settings: {different}. Give another --out")
+            raise ArgumentError(
+                f"{folder} holds results of other settings: {different}. Give another --out"
+            )
     elif begun or {item.name for item in folder.iterdir()} - {SETTINGS, EPISODES}:
-        raise ArgumentError(f"{folder} is not empty and holds no results of an evaluation. Give another --out")
+        raise ArgumentError(
+            f"{folder} is not empty and holds no results of an evaluation. Give another --out"
+        )
     else:
         draft = folder / f".{SETTINGS}"
         draft.write_text(json.dumps(asdict(settings), indent=1) + "\n", encoding="utf-8")
@@ -166,4 +182,6 @@ def _claim(folder: Path, settings: Settings) -> None:
 
 
 def _fits(row: Row) -> bool:
-    return has(row, KINDS[row["row"]]) and (row["row"] == "fault" or all(has(turn, TURN) for turn in row["turns"]))
+    return has(row, KINDS[row["row"]]) and (
+        row["row"] == "fault" or all(has(turn, TURN) for turn in row["turns"])
+    )

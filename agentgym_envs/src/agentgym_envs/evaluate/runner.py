@@ -1,7 +1,8 @@
 """The evaluation loop: plays several episodes at a time, records failures and retries them.
 
-Each player is an asyncio task that takes the next chain of episodes. A chain is one episode or, for an
-agent that learns, all attempts at a task. Each ``EvalEnv`` has one pool, open while it has episodes left.
+Each player is an asyncio task that takes the next chain of episodes. A chain is one episode or, for
+an agent that learns, all attempts at a task. Each ``EvalEnv`` has one pool, open while it has
+episodes left.
 """
 
 import asyncio
@@ -16,7 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import registry
-from agentgym_envs.errors import ArgumentError, EnvFailure, NeighbourFailed, ProviderError, ProviderRefused
+from agentgym_envs.errors import (
+    ArgumentError,
+    EnvFailure,
+    NeighbourFailed,
+    ProviderError,
+    ProviderRefused,
+)
 from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.agents.baselines import Oracle
 from agentgym_envs.evaluate.budget import Budget, Meter
@@ -120,10 +127,14 @@ class Runner:
             Exception: an agent raised, or an environment rejected its arguments.
         """
         # Picture files have the task's name, so only one attempt at a task can run at a time.
-        chains = _chains(self.missing(items), by_task=self.factory.learns or self.limits.screenshots)
+        chains = _chains(
+            self.missing(items), by_task=self.factory.learns or self.limits.screenshots
+        )
         waiting = deque(chains)
         self._chains_left = Counter(id(chain[0].env) for chain in chains)
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(self.limits.concurrency + 1))  # agents that wait
+        asyncio.get_running_loop().set_default_executor(
+            ThreadPoolExecutor(self.limits.concurrency + 1)
+        )  # agents that wait
         try:
             async with asyncio.TaskGroup() as players:
                 for _ in range(min(self.limits.concurrency, len(chains))):
@@ -156,10 +167,22 @@ class Runner:
             count = min(self.limits.concurrency, left)
             workers = min(self.limits.workers or max(WORKERS, 2 * (os.cpu_count() or 1)), count)
             listing = self._listing(env)
-            options: dict[str, Any] = {"workers": workers, "timeout": self.limits.timeout, "action_format": self.settings.format}
+            options: dict[str, Any] = {
+                "workers": workers,
+                "timeout": self.limits.timeout,
+                "action_format": self.settings.format,
+            }
             pictures = {"screenshots": str(self._pictures(env))} if self._pictured(env) else {}
-            keywords = {**options, "max_episode_steps": self.settings.horizon, **env.kwargs, **listing, **pictures}
-            self._slot_pools[id(env)] = _SlotPool(AsyncEnvPool(env.env_id, count, **keywords), list(range(count)), left)
+            keywords = {
+                **options,
+                "max_episode_steps": self.settings.horizon,
+                **env.kwargs,
+                **listing,
+                **pictures,
+            }
+            self._slot_pools[id(env)] = _SlotPool(
+                AsyncEnvPool(env.env_id, count, **keywords), list(range(count)), left
+            )
         return self._slot_pools[id(env)]
 
     def _listing(self, env: EvalEnv) -> dict[str, Any]:
@@ -170,11 +193,16 @@ class Runner:
         if not self.factory.lists_actions:
             return {}
         if not registry.takes(env.env_id, "admissible"):
-            raise ArgumentError(f"{name} has no keyword 'admissible', and random play needs its admissible actions")
+            raise ArgumentError(
+                f"{name} has no keyword 'admissible', and random play needs its admissible actions"
+            )
         return {"admissible": True}
 
     async def _try(self, item: Item, env_slot: EnvSlot) -> None:
-        """Plays an episode until it completes or its retries are used up. A failure is not a result."""
+        """Plays an episode until it completes or its retries are used up.
+
+        A failure is not a result.
+        """
         tries = disturbed = 0
         meter = Meter(self.client, self.budget) if self.client else None
         while tries <= self.limits.retries and not self.stopped:
@@ -184,7 +212,14 @@ class Runner:
             turns: list[Row] = []
             try:
                 make = partial(self.factory.make, meter)
-                played = await play(item, make, env_slot, form=self.settings.format, memory=self._memory(item), turns=turns)
+                played = await play(
+                    item,
+                    make,
+                    env_slot,
+                    form=self.settings.format,
+                    memory=self._memory(item),
+                    turns=turns,
+                )
             except (EnvFailure, ProviderError) as error:
                 if self.strict or (isinstance(error, ProviderRefused) and error.status in HOPELESS):
                     raise
@@ -198,7 +233,13 @@ class Runner:
             else:
                 self._outage = 0
                 self._keep_pictures(item, turns)
-                self._add({**self._head("episode", item), **played, "usage": vars(meter.usage) if meter else {}})
+                self._add(
+                    {
+                        **self._head("episode", item),
+                        **played,
+                        "usage": vars(meter.usage) if meter else {},
+                    }
+                )
                 return
 
     def _pictured(self, env: EvalEnv) -> bool:
@@ -217,8 +258,12 @@ class Runner:
             return
         assert self.record.folder is not None
         for number, turn in enumerate(turns):
-            name = f"{item.env.env_id.rpartition('/')[2]}-{item.task_id}-{item.attempt}-{number}.png"
-            (self._pictures(item.env) / f"{item.task_id}-{number}.png").replace(self.record.folder / PICTURES / name)
+            name = (
+                f"{item.env.env_id.rpartition('/')[2]}-{item.task_id}-{item.attempt}-{number}.png"
+            )
+            (self._pictures(item.env) / f"{item.task_id}-{number}.png").replace(
+                self.record.folder / PICTURES / name
+            )
             turn["screenshot"] = f"{PICTURES}/{name}"
 
     def _memory(self, item: Item) -> list[Any]:
@@ -229,18 +274,39 @@ class Runner:
         left = {Key.of(row): row["memory"] for row in episodes(self.record.rows)}
         return [left[key] for key in earlier if key in left]
 
-    def _fault(self, item: Item, error: EnvFailure | ProviderError, tries: int, turns: list[Row], meter: Meter | None) -> None:
+    def _fault(
+        self,
+        item: Item,
+        error: EnvFailure | ProviderError,
+        tries: int,
+        turns: list[Row],
+        meter: Meter | None,
+    ) -> None:
         provider = isinstance(error, ProviderError)
-        said = {"fault": "provider" if provider else "environment", "try": tries, "error": str(error), "turns": len(turns)}
-        self._add({**self._head("fault", item), **said, "usage": vars(meter.usage) if meter else {}})
+        said = {
+            "fault": "provider" if provider else "environment",
+            "try": tries,
+            "error": str(error),
+            "turns": len(turns),
+        }
+        self._add(
+            {**self._head("fault", item), **said, "usage": vars(meter.usage) if meter else {}}
+        )
         self.last_error = str(error)
         self._outage = self._outage + 1 if provider else 0
         if self._outage >= OUTAGE:
-            self.stopped = f"the model's server failed {OUTAGE} times in a row, the last time with: {error}"
+            self.stopped = (
+                f"the model's server failed {OUTAGE} times in a row, the last time with: {error}"
+            )
             raise _Outage
 
     def _head(self, row: str, item: Item) -> Row:
-        named = {"suite": item.suite, "scenario": item.scenario, "family": item.family, "env_id": item.env.env_id}
+        named = {
+            "suite": item.suite,
+            "scenario": item.scenario,
+            "family": item.family,
+            "env_id": item.env.env_id,
+        }
         which = {"task_id": item.task_id, "difficulty": item.difficulty, "attempt": item.attempt}
         return {"row": row, **named, **which, "settings": self.settings.key}
 

@@ -1,7 +1,8 @@
 """Named task lists, evaluated family by family: ``agentgym_envs.suites["agentgym-rl"]``.
 
-The list "agentgym-rl" has the scenarios, families and counts of the paper's tables (Xi et al., 2025). Which tasks the paper took is
-not known to us: these are as many from our test split (then from dev, where test has too few), spread evenly.
+The list "agentgym-rl" has the scenarios, families and counts of the paper's tables (Xi et al.,
+2025). Which tasks the paper took is not known to us: these are as many from our test split (then
+from dev, where test has too few), spread evenly.
 """
 
 import os
@@ -50,7 +51,8 @@ class Family:
     def _make(self, kwargs: dict[str, Any]) -> Any:
         if "split" in kwargs:
             raise ArgumentError(
-                f"split={kwargs['split']!r} cannot be set for {self.name}: a suite has its own splits. Leave it out"
+                f"split={kwargs['split']!r} cannot be set for {self.name}: a suite has its own"
+                " splits. Leave it out"
             )
         return registry.make(self.env_id, split="test", **kwargs).unwrapped
 
@@ -58,7 +60,10 @@ class Family:
 def whole_file(keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Makes every question of a user's file one of the tests; an environment alone would split the file."""
     path = keywords.get("questions")
-    return {**keywords, **({"questions": {"test": path}} if isinstance(path, str | os.PathLike) else {})}
+    return {
+        **keywords,
+        **({"questions": {"test": path}} if isinstance(path, str | os.PathLike) else {}),
+    }
 
 
 def _families() -> tuple[Family, ...]:
@@ -85,22 +90,39 @@ def _families() -> tuple[Family, ...]:
     science = {"Measure": 53, "Test-Conductivity": 83, "Find": 44, "Chem-Mix": 5, "Lifespan": 15}
     return (
         *[
-            Family("web", name, count, "agentgym/WebArena-v1", theirs)
-            if hosted
-            else Family("web", name, count, "agentgym/WebSites-v1", ours, note=OUR_SITES)
+            (
+                Family("web", name, count, "agentgym/WebArena-v1", theirs)
+                if hosted
+                else Family("web", name, count, "agentgym/WebSites-v1", ours, note=OUR_SITES)
+            )
             for name, count, theirs, ours in web
         ],
-        *[Family("search", name, n, "agentgym/Search-v1", patterns, note=STAND_IN) for name, n, patterns in search],
+        *[
+            Family("search", name, n, "agentgym/Search-v1", patterns, note=STAND_IN)
+            for name, n, patterns in search
+        ],
         *[
             Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v2", (f"depth{d}-*",))
             for d, n in enumerate((31, 41, 25, 3), 1)
         ],
         *[
-            Family("babyai", name, 5 * len(levels), "agentgym/BabyAI-v2", tuple(f"{level}-[0-4]" for level in levels))
+            Family(
+                "babyai",
+                name,
+                5 * len(levels),
+                "agentgym/BabyAI-v2",
+                tuple(f"{level}-[0-4]" for level in levels),
+            )
             for name, levels in BABYAI.items()
         ],
         *[
-            Family("scienceworld", name, n, "agentgym/ScienceWorld-v2", tuple(f"{task}-[0-9]*" for task in SCIENCE[name]))
+            Family(
+                "scienceworld",
+                name,
+                n,
+                "agentgym/ScienceWorld-v2",
+                tuple(f"{task}-[0-9]*" for task in SCIENCE[name]),
+            )
             for name, n in science.items()
         ],
     )

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from agentgym_envs.evaluate.metrics import Pairing, Summary, by_task, compare, grouped, summarise, unscored
+from agentgym_envs.evaluate.metrics import (
+    Pairing,
+    Summary,
+    by_task,
+    compare,
+    grouped,
+    summarise,
+    unscored,
+)
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
 from agentgym_envs.evaluate.record import Row, episodes
 from agentgym_envs.evaluate.suites import suites
@@ -29,11 +37,12 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
 IN_PAGE = {"name": [("scenario", "scenario"), ("family", "family")], "low": [("interval", "95 %")]}
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
 LEGEND = (
-    "success and score: means over tasks, of a task over its attempts. 95 %: over tasks; Wilson's interval with one attempt at "
-    "each or where all tasks have the same mean, else the bootstrap's. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the "
-    "paper's Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes. invalid: share of all turns whose "
-    "action was not understood. cut: share of episodes that ran out of turns or context. A mean of families or scenarios counts "
-    "each the same. Faults are never scored."
+    "success and score: means over tasks, of a task over its attempts. 95 %: over tasks; Wilson's"
+    " interval with one attempt at each or where all tasks have the same mean, else the"
+    " bootstrap's. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the paper's Pass@k, tasks"
+    " with an attempt that scored. turns, tokens: means over episodes. invalid: share of all turns"
+    " whose action was not understood. cut: share of episodes that ran out of turns or context. A"
+    " mean of families or scenarios counts each the same. Faults are never scored."
 )
 COMMONEST = 3  # errors that are told
 LONG = 140  # characters of an error
@@ -54,29 +63,48 @@ class Table:
 def results(rows: Sequence[Row]) -> Table:
     """Returns a line a family (a difficulty, where there is one family), a line a scenario, and the averages over both.
 
-    A family that has only faults has a line too. ``kind`` says what a line is of. ``name`` names it in the terminal, ``scenario``
-    and ``family`` in the page, where lines of several runs stand together that agree in kind, scenario and family (or ``group``).
+    A family that has only faults has a line too. ``kind`` says what a line is of. ``name`` names it
+    in the terminal, ``scenario`` and ``family`` in the page, where lines of several runs stand
+    together that agree in kind, scenario and family (or ``group``).
     """
     ordered = sorted([*episodes(rows), *(row for row in rows if row["row"] == "fault")], key=_place)
-    families = {key: _group(group) for key, group in grouped(ordered, lambda r: (r["scenario"], r["family"])).items()}
-    scenarios = {name: _group(group) for name, group in grouped(ordered, lambda r: r["scenario"]).items()}
+    families = {
+        key: _group(group)
+        for key, group in grouped(ordered, lambda r: (r["scenario"], r["family"])).items()
+    }
+    scenarios = {
+        name: _group(group) for name, group in grouped(ordered, lambda r: r["scenario"]).items()
+    }
     lines = [] if len(families) > 1 else _by_difficulty(episodes(rows))
-    lines += [_line("family", name, scenario, name, *found) for (scenario, name), found in families.items()]
+    lines += [
+        _line("family", name, scenario, name, *found)
+        for (scenario, name), found in families.items()
+    ]
     if len(scenarios) > 1:
-        lines += [_line("scenario", f"all of {name}", name, "all", *found) for name, found in scenarios.items()]
+        lines += [
+            _line("scenario", f"all of {name}", name, "all", *found)
+            for name, found in scenarios.items()
+        ]
     if len(families) > 1:
         lines += _average("families", [s for s, _ in families.values()])
     if len(scenarios) > 1:
         lines += _average("scenarios", [s for s, _ in scenarios.values()])
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
-    return Table(columns, lines, [*_fewer(episodes(rows)), *_unscored(episodes(rows)), *errors(rows)])
+    return Table(
+        columns, lines, [*_fewer(episodes(rows)), *_unscored(episodes(rows)), *errors(rows)]
+    )
 
 
 def errors(rows: Sequence[Row]) -> list[str]:
     """Returns the commonest errors of a run's faults, and how often each was met."""
     faults = [row for row in rows if row["row"] == "fault"]
-    met = Counter(f"{row['fault']}: {' '.join(str(row.get('error', '')).split())}" for row in faults)
-    most = [f"{_counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}" for text, n in met.most_common(COMMONEST)]
+    met = Counter(
+        f"{row['fault']}: {' '.join(str(row.get('error', '')).split())}" for row in faults
+    )
+    most = [
+        f"{_counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}"
+        for text, n in met.most_common(COMMONEST)
+    ]
     rest = len(faults) - sum(n for _, n in met.most_common(COMMONEST))
     return [*most, *([f"{_counted(rest, 'fault')} with other errors"] if rest else [])]
 
@@ -84,21 +112,43 @@ def errors(rows: Sequence[Row]) -> list[str]:
 def notes(rows: Sequence[Row]) -> list[str]:
     """Returns what a reader of the table must know of its families."""
     played = {(row["suite"], row["family"]) for row in rows}
-    noted = [(f.note, f.name) for suite in suites for f in suites[suite] if f.note and (suite, f.name) in played]
-    return [f"{', '.join(name for n, name in noted if n == note)}: {note}" for note in dict.fromkeys(note for note, _ in noted)]
+    noted = [
+        (f.note, f.name)
+        for suite in suites
+        for f in suites[suite]
+        if f.note and (suite, f.name) in played
+    ]
+    return [
+        f"{', '.join(name for n, name in noted if n == note)}: {note}"
+        for note in dict.fromkeys(note for note, _ in noted)
+    ]
 
 
 def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
     """Returns the success of runs by scenario beside the paper's figures, in percent; None where no scenario is the paper's."""
     found = {run: grouped(episodes(rows), lambda r: r["scenario"]) for run, rows in runs}
-    names = [name for name in next(iter(PUBLISHED.values())) if any(name in scenarios for scenarios in found.values())]
+    names = [
+        name
+        for name in next(iter(PUBLISHED.values()))
+        if any(name in scenarios for scenarios in found.values())
+    ]
     if not names:
         return None
     here = [
-        {"who": run, **{name: f"{100 * summarise(scenarios[name]).success:.1f}" for name in names if name in scenarios}}
+        {
+            "who": run,
+            **{
+                name: f"{100 * summarise(scenarios[name]).success:.1f}"
+                for name in names
+                if name in scenarios
+            },
+        }
         for run, scenarios in found.items()
     ]
-    there = [{"who": who, **{name: f"{figures[name]:.1f}" for name in names}} for who, figures in PUBLISHED.items()]
+    there = [
+        {"who": who, **{name: f"{figures[name]:.1f}" for name in names}}
+        for who, figures in PUBLISHED.items()
+    ]
     return Table([("who", ""), *[(name, name) for name in names]], [*here, *there], [NOTE])
 
 
@@ -120,9 +170,19 @@ def _group(rows: Sequence[Row]) -> tuple[Summary | None, int]:
 def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, faults: int) -> Line:
     line: Line = {"kind": kind, "name": name, "scenario": scenario, "family": family, "tasks": "0"}
     if s:
-        line |= {"tasks": _tasks(s), "success": s.success, "low": s.interval.low, "high": s.interval.high, "score": s.score}
+        line |= {
+            "tasks": _tasks(s),
+            "success": s.success,
+            "low": s.interval.low,
+            "high": s.interval.high,
+            "score": s.score,
+        }
         line |= {"turns": s.turns, "invalid": s.invalid, "truncated": s.truncated}
-        line |= {"pass": s.pass_at[s.attempts], "k": s.attempts, "any": s.any_score} if s.attempts > 1 else {}
+        line |= (
+            {"pass": s.pass_at[s.attempts], "k": s.attempts, "any": s.any_score}
+            if s.attempts > 1
+            else {}
+        )
         line |= {"tokens": tokens} if (tokens := s.prompt_tokens + s.completion_tokens) else {}
     return line | ({"faults": faults} if faults else {})
 
@@ -131,7 +191,11 @@ def _tasks(s: Summary) -> str:
     """Returns a number of tasks, and of attempts at each where there are several: 10, 10×2, 10×1–2."""
     if s.attempts == 1:
         return str(s.tasks)
-    return f"{s.tasks}×{s.attempts}" if s.fewest == s.attempts else f"{s.tasks}×{s.fewest}–{s.attempts}"
+    return (
+        f"{s.tasks}×{s.attempts}"
+        if s.fewest == s.attempts
+        else f"{s.tasks}×{s.fewest}–{s.attempts}"
+    )
 
 
 def _fewer(played: Sequence[Row]) -> list[str]:
@@ -139,7 +203,8 @@ def _fewer(played: Sequence[Row]) -> list[str]:
     attempts = [len(rows) for rows in by_task(played).values()]
     fewer = sum(n < max(attempts) for n in attempts)
     warning = (
-        f"{fewer} of {len(attempts)} tasks have fewer attempts; Pass@k and score > 0 are of those that have the most of their line"
+        f"{fewer} of {len(attempts)} tasks have fewer attempts; Pass@k and score > 0 are of those"
+        " that have the most of their line"
     )
     return [warning] if fewer else []
 
@@ -157,14 +222,24 @@ def _counted(n: int, what: str) -> str:
 
 def _place(row: Row) -> int:
     """Returns where the suite lists an episode's family."""
-    return next((n for n, f in enumerate(suites.get(row["suite"], ())) if f.name == row["family"]), 0)
+    return next(
+        (n for n, f in enumerate(suites.get(row["suite"], ())) if f.name == row["family"]), 0
+    )
 
 
 def _by_difficulty(played: Sequence[Row]) -> list[Line]:
     """Returns a line a difficulty of a single family, if it has several."""
-    levels = sorted(grouped(played, lambda r: (r["difficulty"], r["scenario"], r["family"])).items())
+    levels = sorted(
+        grouped(played, lambda r: (r["difficulty"], r["scenario"], r["family"])).items()
+    )
     lines = [
-        _line("difficulty", f"difficulty {level}", scenario, f"{family}, difficulty {level}", *_group(group))
+        _line(
+            "difficulty",
+            f"difficulty {level}",
+            scenario,
+            f"{family}, difficulty {level}",
+            *_group(group),
+        )
         for (level, scenario, family), group in levels
     ]
     return lines if len(lines) > 1 else []
@@ -173,14 +248,31 @@ def _by_difficulty(played: Sequence[Row]) -> list[Line]:
 def _average(what: str, summaries: Sequence[Summary | None]) -> list[Line]:
     """Returns a line with the means of what has results, if anything has."""
     there = [s for s in summaries if s]
-    number = str(len(there)) if len(there) == len(summaries) else f"{len(there)} of {len(summaries)}"
+    number = (
+        str(len(there)) if len(there) == len(summaries) else f"{len(there)} of {len(summaries)}"
+    )
     name = f"mean of {number} {what}"
     named = {"kind": "mean", "name": name, "scenario": "", "family": name, "group": what}
-    means = {key: fmean(getattr(s, key) for s in there) for key in ("success", "score", "invalid", "truncated")} if there else {}
+    means = (
+        {
+            key: fmean(getattr(s, key) for s in there)
+            for key in ("success", "score", "invalid", "truncated")
+        }
+        if there
+        else {}
+    )
     return [{**named, **means}] if there else []
 
 
 def _paired(name: str, p: Pairing) -> Line:
     interval = f"{p.interval.low:+.2f} to {p.interval.high:+.2f}" if p.interval else ""
-    values = (name, str(p.tasks), f"{p.difference:+.3f}", interval, str(p.better), str(p.worse), f"{p.p:.2g}")
+    values = (
+        name,
+        str(p.tasks),
+        f"{p.difference:+.3f}",
+        interval,
+        str(p.better),
+        str(p.worse),
+        f"{p.p:.2g}",
+    )
     return dict(zip(PAIRED, values, strict=True))

@@ -1,7 +1,7 @@
 """How far annotators agree: pure functions over comparisons.
 
-Sources: J. Cohen, "A coefficient of agreement for nominal scales" (1960); J. L. Fleiss, "Measuring nominal scale agreement among
-many raters" (1971).
+Sources: J. Cohen, "A coefficient of agreement for nominal scales" (1960); J. L. Fleiss, "Measuring
+nominal scale agreement among many raters" (1971).
 """
 
 from collections import Counter
@@ -47,14 +47,19 @@ def agreement(comparisons: Iterable[Row]) -> Agreement:
     Args:
         comparisons: those that stand.
     """
-    by_pair = [{row["annotator"]: row["choice"] for row in rows} for rows in grouped(comparisons, Pair.of).values()]
+    by_pair = [
+        {row["annotator"]: row["choice"] for row in rows}
+        for rows in grouped(comparisons, Pair.of).values()
+    ]
     shared = [choices for choices in by_pair if len(choices) > 1]
     annotators = tuple(sorted({name for choices in shared for name in choices}))
     if not shared:
         return Agreement((), 0, None, None)
     raw = fmean(_alike(list(choices.values())) for choices in shared)
     chance = _cohens_chance(shared, annotators) if len(annotators) == 2 else _fleiss_chance(shared)
-    return Agreement(annotators, len(shared), raw, None if chance == 1 else (raw - chance) / (1 - chance))
+    return Agreement(
+        annotators, len(shared), raw, None if chance == 1 else (raw - chance) / (1 - chance)
+    )
 
 
 def _alike(choices: Sequence[str]) -> float:

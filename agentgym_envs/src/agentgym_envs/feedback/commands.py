@@ -17,17 +17,26 @@ from agentgym_envs.lines import Row
 if TYPE_CHECKING:
     from agentgym_envs.feedback.session import Session
 
-Folders = Annotated[list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train: two, or one.")]
+Folders = Annotated[
+    list[Path],
+    typer.Argument(help="Results of agentgym eval, or runs of agentgym-train: two, or one."),
+]
 out = Console(markup=False, emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def compare(
     folders: Folders,
-    file: Annotated[Path, typer.Option("--out", help="Where the comparisons are, and go.")] = Path("comparisons.jsonl"),
+    file: Annotated[Path, typer.Option("--out", help="Where the comparisons are, and go.")] = Path(
+        "comparisons.jsonl"
+    ),
     annotator: Annotated[str, typer.Option(help="Who compares; the page asks without it.")] = "",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes any that is free.")] = 0,
-    terminal: Annotated[bool, typer.Option("--terminal", help="In the terminal, without a page.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Of the page; 0 takes any that is free.")
+    ] = 0,
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="In the terminal, without a page.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Decides which episode is on the left.")] = 0,
 ) -> None:
     """Asks people which of two episodes of the same task is better: of two runs, or of one with several attempts at a task."""
@@ -38,7 +47,11 @@ def compare(
     opened = Comparisons(file)
     try:
         if opened.cut:
-            err.print(f"warning: {file} ended in half a line, which is dropped", style="yellow", soft_wrap=True)
+            err.print(
+                f"warning: {file} ended in half a line, which is dropped",
+                style="yellow",
+                soft_wrap=True,
+            )
         session = Session(pairs, opened, seed=seed)
         (_in_terminal if terminal else partial(_in_browser, port=port))(session, annotator)
         out.print(f"{file}: {session.agreement()}", soft_wrap=True)
@@ -48,7 +61,9 @@ def compare(
 
 def export(
     file: Annotated[Path, typer.Argument(help="Comparisons.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="A JSONL file; an older one is replaced.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A JSONL file; an older one is replaced.")
+    ],
     form: Annotated[str, typer.Option("--to", help="rewards, dpo or kto.")] = "rewards",
 ) -> None:
     """Writes comparisons as TRL's RewardTrainer, DPOTrainer or KTOTrainer takes them."""
@@ -56,7 +71,10 @@ def export(
     from agentgym_envs.feedback.export import FORMS, exported, written
 
     if file.exists() and target.resolve().exists() and target.resolve().samefile(file):
-        raise ArgumentError(f"{target} is the file of the comparisons itself, which would be lost: name another one to write")
+        raise ArgumentError(
+            f"{target} is the file of the comparisons itself, which would be lost: name another one"
+            " to write"
+        )
     if form not in FORMS:
         raise UnknownName("form", form, FORMS)
     rows, left_out = exported(record.standing(record.read(file)[0]), form)
@@ -74,7 +92,9 @@ def _write(target: Path, text: str) -> None:
     """
     whole = target.resolve()  # where a link leads, so that it stays one
     piped = target.exists() and not whole.is_file()
-    draft = target if piped else whole.with_name(f".{whole.name}.{secrets.token_hex(8)}")  # unique name
+    draft = (
+        target if piped else whole.with_name(f".{whole.name}.{secrets.token_hex(8)}")
+    )  # unique name
     try:
         draft.write_text(text, encoding="utf-8", newline="\n")
         if not piped:
@@ -104,12 +124,20 @@ def _pairs(folders: list[Path]) -> list[Row]:
     found = expanded(folders)
     if len(found) > 2:
         names = ", ".join(str(folder) for folder in found)
-        raise ArgumentError(f"two runs can be compared, and these are {len(found)}: {names}. Name two of them")
-    runs = [(name, record.read(folder)[0]) for name, folder in zip(named(found), found, strict=True)]
+        raise ArgumentError(
+            f"two runs can be compared, and these are {len(found)}: {names}. Name two of them"
+        )
+    runs = [
+        (name, record.read(folder)[0]) for name, folder in zip(named(found), found, strict=True)
+    ]
     kwargs = record.read_settings(found[0]).get("kwargs", {})
     made = pairs(runs, lambda env_id: instructions(env_id, kwargs))
     if not made:
-        what = "the two runs share no task and attempt" if len(runs) == 2 else f"{found[0]} has no second attempt at any task"
+        what = (
+            "the two runs share no task and attempt"
+            if len(runs) == 2
+            else f"{found[0]} has no second attempt at any task"
+        )
         raise ArgumentError(f"there is nothing to compare: {what}, or all of them went alike")
     return made
 

@@ -1,7 +1,8 @@
 """Comparisons as rows for other trainers: TRL's RewardTrainer, DPOTrainer and KTOTrainer.
 
-An episode is a conversation: the rules are the system's message, observations the user's, whole responses the assistant's, with
-whom it ends. A tie says nothing about which one is better, and neither does "neither": pairs leave them out, KTO takes them.
+An episode is a conversation: the rules are the system's message, observations the user's, whole
+responses the assistant's, with whom it ends. A tie says nothing about which one is better, and
+neither does "neither": pairs leave them out, KTO takes them.
 """
 
 import json
@@ -41,7 +42,9 @@ def dpo(comparison: Row) -> Rows:
         LeftOut: there is no better one, or both begin with different observations.
     """
     chosen, rejected = _ranked(comparison)
-    same = sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(chosen, rejected, strict=False)))
+    same = sum(
+        1 for _ in takewhile(lambda two: two[0] == two[1], zip(chosen, rejected, strict=False))
+    )
     users = [place for place in range(same) if chosen[place]["role"] == "user"]
     if not users:
         raise LeftOut("they begin with different observations")
@@ -61,7 +64,13 @@ def kto(comparison: Row) -> Rows:
     for side in ("a", "b"):
         messages = conversation(comparison["instructions"], comparison[side])
         cut = 1 + [message["role"] for message in messages].index("user")
-        made.append({"prompt": messages[:cut], "completion": messages[cut:], "label": side in GOOD[comparison["choice"]]})
+        made.append(
+            {
+                "prompt": messages[:cut],
+                "completion": messages[cut:],
+                "label": side in GOOD[comparison["choice"]],
+            }
+        )
     return made
 
 
@@ -89,7 +98,8 @@ def conversation(instructions: str, episode: Row) -> Messages:
     """Returns an episode as messages.
 
     Raises:
-        LeftOut: nothing was done in it, or by several agents, each of whom has a conversation of its own.
+        LeftOut: nothing was done in it, or by several agents, each of whom has a conversation of
+            its own.
     """
     turns = episode["turns"]
     if not turns:
@@ -107,8 +117,13 @@ def written(rows: Rows) -> str:
 def _ranked(comparison: Row) -> tuple[Messages, Messages]:
     """Returns the better conversation and the worse one."""
     if comparison["choice"] not in BETTER:
-        raise LeftOut({"tie": "both are equally good", "neither": "neither is good"}[comparison["choice"]])
-    chosen, rejected = (conversation(comparison["instructions"], comparison[side]) for side in BETTER[comparison["choice"]])
+        raise LeftOut(
+            {"tie": "both are equally good", "neither": "neither is good"}[comparison["choice"]]
+        )
+    chosen, rejected = (
+        conversation(comparison["instructions"], comparison[side])
+        for side in BETTER[comparison["choice"]]
+    )
     return chosen, rejected
 
 
@@ -122,4 +137,7 @@ def _said(instructions: str, turns: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
 def _message(role: str, text: str) -> dict[str, str]:
     """Returns a message; half a surrogate pair, which UTF-8 cannot write, becomes the replacement character."""
-    return {"role": role, "content": text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")}
+    return {
+        "role": role,
+        "content": text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
+    }

@@ -18,21 +18,27 @@ WORDS = {"tie": "equally good", "neither": "neither"}
 def judged(comparisons: Sequence[Row], runs: Sequence[Run]) -> dict[str, Any]:
     """Returns what a report says of comparisons.
 
-    An episode is found by what was played in it, so that folders may have other names than they had when it was judged.
+    An episode is found by what was played in it, so that folders may have other names than they had
+    when it was judged.
 
     Args:
         comparisons: those that stand.
         runs: the names and lines of the folders that are reported, in their order.
 
     Returns:
-        "notes", texts; and "pairs": env_id, task_id, sides a and b ("run", "attempt", and "number", the place of the episode among
+        "notes", texts; and "pairs": env_id, task_id, sides a and b ("run", "attempt", and "number",
+        the place of the episode among
         all lines, or None), and "choices" with annotator, choice and comment.
     """
     places = _places(runs)
     pairs = [_pair(rows, places) for rows in grouped(comparisons, Pair.of).values()]
     missing = sum(any(pair[side]["number"] is None for side in "ab") for pair in pairs)
     notes = [*_results(comparisons), str(agreement(comparisons))]
-    notes += [f"{missing} of {len(pairs)} pairs have an episode that is in none of these folders"] if missing else []
+    notes += (
+        [f"{missing} of {len(pairs)} pairs have an episode that is in none of these folders"]
+        if missing
+        else []
+    )
     return {"notes": notes, "pairs": pairs}
 
 
@@ -69,6 +75,10 @@ def _results(comparisons: Sequence[Row]) -> list[str]:
 
 
 def _result(a: str, b: str, counts: Counter[str]) -> str:
-    names = WORDS | ({"a": f"{a} is better", "b": f"{b} is better"} if a != b else {"a": "earlier attempt", "b": "later attempt"})
+    names = WORDS | (
+        {"a": f"{a} is better", "b": f"{b} is better"}
+        if a != b
+        else {"a": "earlier attempt", "b": "later attempt"}
+    )
     shares = ", ".join(f"{names[choice]} {counts[choice]}" for choice in CHOICES)
     return f"{a}: {shares}" if a == b else f"{a} and {b}: {shares}"

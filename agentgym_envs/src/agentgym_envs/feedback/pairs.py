@@ -20,15 +20,23 @@ def pairs(runs: Sequence[Run], rules: Callable[[str], str]) -> list[Row]:
     """Returns comparisons without a choice, in the order of the results; two episodes that went alike are no pair.
 
     Args:
-        runs: two; or one, whose attempts at a task are then compared with each other: one pair of each task first, so that whoever
+        runs: two; or one, whose attempts at a task are then compared with each other: one pair of
+            each task first, so that whoever
             stops early has seen many tasks.
         rules: returns an environment's instructions.
     """
     found = _between(*runs) if len(runs) == 2 else _within(*runs)
-    apart = [(row, a, b) for row, a, b in found if (a["turns"], a["last"]) != (b["turns"], b["last"])]
-    known = {env_id: rules(env_id) for env_id in dict.fromkeys(row["env_id"] for row, _, _ in apart)}
+    apart = [
+        (row, a, b) for row, a, b in found if (a["turns"], a["last"]) != (b["turns"], b["last"])
+    ]
+    known = {
+        env_id: rules(env_id) for env_id in dict.fromkeys(row["env_id"] for row, _, _ in apart)
+    }
     named = [{key: row[key] for key in ("env_id", "family", "task_id")} for row, _, _ in apart]
-    return [name | {"instructions": known[name["env_id"]], "a": a, "b": b} for name, (_, a, b) in zip(named, apart, strict=True)]
+    return [
+        name | {"instructions": known[name["env_id"]], "a": a, "b": b}
+        for name, (_, a, b) in zip(named, apart, strict=True)
+    ]
 
 
 def instructions(env_id: str, kwargs: dict[str, Any]) -> str:
@@ -56,8 +64,13 @@ def _between(one: Run, two: Run) -> Iterable[tuple[Row, Row, Row]]:
 def _within(one: Run) -> list[tuple[Row, Row, Row]]:
     name, rows = one
     by_task = grouped(record.episodes(rows), _task).values()
-    numbered = [(n, *two) for attempts in by_task for n, two in enumerate(combinations(attempts, 2))]
-    return [(a, episode(name, a), episode(name, b)) for _, a, b in sorted(numbered, key=lambda found: found[0])]
+    numbered = [
+        (n, *two) for attempts in by_task for n, two in enumerate(combinations(attempts, 2))
+    ]
+    return [
+        (a, episode(name, a), episode(name, b))
+        for _, a, b in sorted(numbered, key=lambda found: found[0])
+    ]
 
 
 def _task(row: Row) -> tuple[Any, ...]:

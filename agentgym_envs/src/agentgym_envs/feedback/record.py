@@ -2,18 +2,22 @@
 
 A line of a comparison::
 
-    {"row": "comparison", "env_id": "agentgym/BabyAI-v2", "family": "agentgym/BabyAI-v2", "task_id": "GoToObj-3",
+    {"row": "comparison", "env_id": "agentgym/BabyAI-v2", "family": "agentgym/BabyAI-v2", "task_id":
+    "GoToObj-3",
      "instructions": "the environment's rules",
-     "a": {"run": "react", "attempt": 0, "settings": "5f…", "success": true, "score": 1.0, "end": "terminated",
+     "a": {"run": "react", "attempt": 0, "settings": "5f…", "success": true, "score": 1.0, "end":
+     "terminated",
            "last": "the last observation",
-           "turns": [{"observation": …, "response": …, "action": …, "reward": 1.0, "invalid": false}, …]},
+           "turns": [{"observation": …, "response": …, "action": …, "reward": 1.0, "invalid":
+           false}, …]},
      "b": {…}, "choice": "a", "comment": "", "annotator": "kim"}
 
-``choice`` is "a" or "b" (which is better), "tie" (equally good) or "neither" (both are bad). ``run`` is the name of a folder of
-results; a turn of an episode with several agents also has "seat". ``family`` is that of the results, which tells apart
-what several agents did in the same game; it may be missing. Which of the two is "a" says nothing: a line with the
-sides, and the choice, the other way round means the same. A later comparison of the same two episodes by the same annotator stands
-in place of the earlier one, and a line that takes one back is::
+``choice`` is "a" or "b" (which is better), "tie" (equally good) or "neither" (both are bad).
+``run`` is the name of a folder of results; a turn of an episode with several agents also has
+"seat". ``family`` is that of the results, which tells apart what several agents did in the same
+game; it may be missing. Which of the two is "a" says nothing: a line with the sides, and the
+choice, the other way round means the same. A later comparison of the same two episodes by the same
+annotator stands in place of the earlier one, and a line that takes one back is::
 
     {"row": "undo", "env_id": …, "family": …, "task_id": …, "annotator": "kim",
      "a": {"run": …, "attempt": …, "settings": …}, "b": {…}}
@@ -73,11 +77,15 @@ class Comparisons:
         path: made if it is not there.
 
     Raises:
-        ArgumentError: the file cannot be written, has a line that is none of ours, or another process has it open.
+        ArgumentError: the file cannot be written, has a line that is none of ours, or another
+            process has it open.
     """
 
     def __init__(self, path: Path):
-        self._lines = lines.Lines(path, busy=f"somebody else compares into {path}: wait for the end, or give another --out")
+        self._lines = lines.Lines(
+            path,
+            busy=f"somebody else compares into {path}: wait for the end, or give another --out",
+        )
         self.rows, self.cut = read(path)
         """The lines so far, and how many bytes of a last line a killed process left behind; they are dropped."""
         self._lines.drop(self.cut)
@@ -101,7 +109,9 @@ def read(path: Path) -> tuple[list[Row], int]:
     try:
         return lines.read(path, fits=_fits, what="comparison")
     except OSError as error:
-        raise ArgumentError(f"{path} holds no comparisons: it cannot be read ({error.strerror})") from error
+        raise ArgumentError(
+            f"{path} holds no comparisons: it cannot be read ({error.strerror})"
+        ) from error
 
 
 def standing(rows: Iterable[Row]) -> list[Row]:
@@ -123,13 +133,19 @@ def ordered(row: Row) -> Row:
     if Side.of(row["a"]) <= Side.of(row["b"]):
         return row
     turned = {**row, "a": row["b"], "b": row["a"]}
-    return turned | {"choice": TURNED.get(row["choice"], row["choice"])} if "choice" in row else turned
+    return (
+        turned | {"choice": TURNED.get(row["choice"], row["choice"])} if "choice" in row else turned
+    )
 
 
 def undo(comparison: Row) -> Row:
     """Returns the line that takes a comparison back."""
     sides = {side: Side.of(comparison[side])._asdict() for side in ("a", "b")}
-    named: Row = {key: comparison[key] for key in ("env_id", "family", "task_id", "annotator") if key in comparison}
+    named: Row = {
+        key: comparison[key]
+        for key in ("env_id", "family", "task_id", "annotator")
+        if key in comparison
+    }
     return {"row": "undo", **named, **sides}
 
 
@@ -150,4 +166,7 @@ def _fits(row: Any) -> bool:
         return has(row, HEAD) and all(has(row[side], NAMED) for side in ("a", "b"))
     if row["row"] != "comparison" or not has(row, COMPARISON) or row["choice"] not in CHOICES:
         return False
-    return all(has(row[side], EPISODE) and all(has(turn, TURN) for turn in row[side]["turns"]) for side in ("a", "b"))
+    return all(
+        has(row[side], EPISODE) and all(has(turn, TURN) for turn in row[side]["turns"])
+        for side in ("a", "b")
+    )

@@ -1,7 +1,8 @@
 """The page on which people compare episodes, served to browsers of this machine alone.
 
-Whoever does not know the token in the address gets nothing; requests under another host name, or from another page, are refused, so
-that no web site that is open in the same browser can read or judge anything.
+Whoever does not know the token in the address gets nothing; requests under another host name, or
+from another page, are refused, so that no web site that is open in the same browser can read or
+judge anything.
 """
 
 import json
@@ -41,7 +42,10 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__((ADDRESS, port), _Handler)
         except (OSError, OverflowError) as error:
-            raise ArgumentError(f"port {port} cannot be had ({error}): give another --port, or 0 for any that is free") from error
+            raise ArgumentError(
+                f"port {port} cannot be had ({error}): give another --port, or 0 for any that is"
+                " free"
+            ) from error
         self.token = secrets.token_urlsafe(16)
         self.hosts = {f"{host}:{self.server_port}" for host in HOSTS}
         self.content = _page().encode()
@@ -105,7 +109,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _given(self) -> Any:
         """Returns the JSON of a request; None if it is none."""
         length = self.headers.get("Content-Length", "")
-        if self.headers.get_content_type() != "application/json" or not length.isdecimal() or int(length) > LARGEST:
+        if (
+            self.headers.get_content_type() != "application/json"
+            or not length.isdecimal()
+            or int(length) > LARGEST
+        ):
             return None
         try:
             return json.loads(self.rfile.read(int(length)))
@@ -125,8 +133,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
         self.send_response(status)
-        headers = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}
-        headers |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}
+        headers = {
+            "Content-Type": kind,
+            "Content-Length": str(len(content)),
+            "Cache-Control": "no-store",
+        }
+        headers |= {
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "X-Frame-Options": "DENY",
+        }
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()

@@ -1,4 +1,7 @@
-"""Annotators at work: which pair comes next, which side is whose, what is written down. The page and the terminal share it."""
+"""Annotators at work: which pair comes next, which side is whose, what is written down.
+
+The page and the terminal share it.
+"""
 
 import json
 from collections.abc import Sequence
@@ -67,11 +70,15 @@ class Session:
             ArgumentError: no name.
         """
         if not annotator.strip() or len(annotator) > LONGEST:
-            raise ArgumentError(f"annotator={annotator!r}: a name has from 1 to {LONGEST} characters")
+            raise ArgumentError(
+                f"annotator={annotator!r}: a name has from 1 to {LONGEST} characters"
+            )
         judged = {Pair.of(row) for row in self._standing() if row["annotator"] == annotator}
         left = [number for number, key in enumerate(self._keys) if key not in judged]
         question = self._question(left[0], annotator) if left else None
-        return State(annotator, len(self.pairs) - len(left), len(self.pairs), question, str(self.agreement()))
+        return State(
+            annotator, len(self.pairs) - len(left), len(self.pairs), question, str(self.agreement())
+        )
 
     def judge(self, annotator: str, number: int, choice: str, comment: str) -> State:
         """Writes down a judgement of the pair that is next; a late one, of a pair that is not, changes nothing.
@@ -89,7 +96,11 @@ class Session:
             raise ArgumentError(f"choice={choice!r}: must be one of {', '.join(SHOWN)}")
         question = self.state(annotator).question
         if question is not None and question.number == number:
-            chosen = {"choice": self._recorded(number, choice), "comment": comment, "annotator": annotator}
+            chosen = {
+                "choice": self._recorded(number, choice),
+                "comment": comment,
+                "annotator": annotator,
+            }
             self._file.add({"row": "comparison", **self.pairs[number], **chosen})
         return self.state(annotator)
 
@@ -111,7 +122,9 @@ class Session:
 
     def _recorded(self, number: int, choice: str) -> str:
         """Returns a choice between left and right as one between a and b."""
-        sides = {"left": "a", "right": "b"} if not self._turned[number] else {"left": "b", "right": "a"}
+        sides = (
+            {"left": "a", "right": "b"} if not self._turned[number] else {"left": "b", "right": "a"}
+        )
         return sides.get(choice, choice)
 
     def _question(self, number: int, annotator: str) -> Question:
@@ -119,11 +132,17 @@ class Session:
         sides = [_shown(row[side]) for side in ("a", "b")]
         left, right = reversed(sides) if self._turned[number] else sides
         before = self._undone.get((annotator, self._keys[number]), {"choice": None, "comment": ""})
-        chosen = next((shown for shown in SHOWN if self._recorded(number, shown) == before["choice"]), None)
+        chosen = next(
+            (shown for shown in SHOWN if self._recorded(number, shown) == before["choice"]), None
+        )
         named = {key: row[key] for key in ("env_id", "task_id", "instructions")}
-        return Question(number=number, **named, left=left, right=right, choice=chosen, comment=before["comment"])
+        return Question(
+            number=number, **named, left=left, right=right, choice=chosen, comment=before["comment"]
+        )
 
 
 def _shown(episode: Row) -> dict[str, Any]:
-    turns = [{key: value for key, value in turn.items() if key != "reward"} for turn in episode["turns"]]
+    turns = [
+        {key: value for key, value in turn.items() if key != "reward"} for turn in episode["turns"]
+    ]
     return {"end": episode["end"], "last": episode["last"], "turns": turns}

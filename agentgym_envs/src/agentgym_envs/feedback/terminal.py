@@ -12,10 +12,15 @@ from rich.text import Text
 from agentgym_envs.feedback.session import Choice, Question, Session, State
 
 LETTERS: dict[str, Choice] = {"a": "left", "b": "right", "t": "tie", "n": "neither"}
-KEYS = "a, b: this one is better   t: equally good   n: neither is good   u: undo   q: stop   a word after a letter is a comment"
+KEYS = (
+    "a, b: this one is better   t: equally good   n: neither is good   u: undo   q: stop   a word"
+    " after a letter is a comment"
+)
 
 
-def compare(session: Session, annotator: str, *, console: Console, ask: Callable[[str], str]) -> None:
+def compare(
+    session: Session, annotator: str, *, console: Console, ask: Callable[[str], str]
+) -> None:
     """Asks until all pairs are judged, or until the annotator stops.
 
     Args:
@@ -41,13 +46,17 @@ def compare(session: Session, annotator: str, *, console: Console, ask: Callable
         if letter == "u":
             state, shown = session.undo(annotator), None
         elif letter in LETTERS:
-            state = session.judge(annotator, question.number, LETTERS[letter], comment.strip() or question.comment)
+            state = session.judge(
+                annotator, question.number, LETTERS[letter], comment.strip() or question.comment
+            )
         else:
             console.print(Text(KEYS, style="dim"))
 
 
 def _show(console: Console, state: State, question: Question) -> None:
-    console.rule(_text(f"{state.done + 1} of {state.total} · {question.env_id} · {question.task_id}"))
+    console.rule(
+        _text(f"{state.done + 1} of {state.total} · {question.env_id} · {question.task_id}")
+    )
     if state.done == 0:
         console.print(_text(question.instructions, "dim"))
     table = Table("A", "B", box=box.SIMPLE_HEAD, show_lines=True, expand=True)
@@ -77,5 +86,7 @@ def _turn(number: int, turn: dict[str, Any]) -> Group:
 
 
 def _text(text: str, style: str = "") -> Text:
-    kept = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    kept = "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
     return Text(kept, style=style)

@@ -12,13 +12,16 @@ from agentgym_envs.errors import message_of
 
 LINE = 300  # characters of a server's message that an error repeats
 
-# How servers say that a conversation is too long for the model. OpenAI and many others name the code; the rest is prose:
-# vLLM, SGLang, llama.cpp, LM Studio, Mistral and DeepSeek speak of the context, the last line is Anthropic, Bedrock, Gemini, Groq,
+# How servers say that a conversation is too long for the model. OpenAI and many others name the
+# code; the rest is prose:
+# vLLM, SGLang, llama.cpp, LM Studio, Mistral and DeepSeek speak of the context, the last line is
+# Anthropic, Bedrock, Gemini, Groq,
 # xAI, SGLang once more, old vLLM and TGI, in this order.
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size|limit)|exceed_context"
     r"|(?:prompt|input) is too long|input token count \S+ exceeds|reduce the length of the messages"
-    r"|maximum prompt length|maximum allowed (?:input )?length|maximum model length|`inputs` tokens \+ `max_new_tokens`",
+    r"|maximum prompt length|maximum allowed (?:input )?length|maximum model length|`inputs` tokens"
+    r" \+ `max_new_tokens`",
     re.IGNORECASE,
 )
 
@@ -130,7 +133,11 @@ def read_complaint(body: str) -> Complaint:
     inner = found.get("error") or found if isinstance(found, dict) else found
     if isinstance(inner, str):
         return Complaint(one_line(inner), "error")
-    messages = [inner[key] for key in ("message", "detail", "error") if inner.get(key)] if isinstance(inner, dict) else []
+    messages = (
+        [inner[key] for key in ("message", "detail", "error") if inner.get(key)]
+        if isinstance(inner, dict)
+        else []
+    )
     if not messages:
         return Complaint(one_line(body), "")
     return Complaint(one_line(_sentence(messages[0])), f"{inner.get('code')} {inner.get('type')}")
@@ -140,7 +147,8 @@ def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
     """Returns the wait that a server asks for, in seconds, or ``None``.
 
     Args:
-        headers: headers of the answer, in lower case: ``retry-after-ms``, or ``retry-after`` in seconds
+        headers: headers of the answer, in lower case: ``retry-after-ms``, or ``retry-after`` in
+            seconds
             or as an HTTP date.
         now: the time, in seconds since the epoch.
     """
@@ -182,7 +190,10 @@ def _sentence(message: Any) -> str:
     FastAPI's list of errors loses its ``input`` fields, which repeat the conversation.
     """
     if isinstance(message, list):
-        return "; ".join(str(entry.get("msg") or entry) if isinstance(entry, dict) else str(entry) for entry in message)
+        return "; ".join(
+            str(entry.get("msg") or entry) if isinstance(entry, dict) else str(entry)
+            for entry in message
+        )
     return str(message)
 
 
@@ -205,10 +216,18 @@ def _reasoning(message: Mapping[str, Any]) -> str:
 def _call(entry: Any) -> ToolCall:
     function = entry["function"]
     arguments = function.get("arguments")
-    written = _text(arguments) if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    written = (
+        _text(arguments)
+        if isinstance(arguments, str)
+        else json.dumps(arguments or {}, ensure_ascii=False)
+    )
     return ToolCall(_text(function["name"]), written, _text(entry.get("id")))
 
 
 def _usage(found: Any) -> Usage | None:
-    counts = [found.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(found, dict) else [None]
+    counts = (
+        [found.get(name) for name in ("prompt_tokens", "completion_tokens")]
+        if isinstance(found, dict)
+        else [None]
+    )
     return Usage(*counts) if all(type(count) is int and count >= 0 for count in counts) else None

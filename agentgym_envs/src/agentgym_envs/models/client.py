@@ -16,7 +16,13 @@ from typing import Any, Self, TypeVar
 
 import httpx2
 
-from agentgym_envs.errors import ArgumentError, ContextExceeded, ProviderError, ProviderRefused, UnknownName
+from agentgym_envs.errors import (
+    ArgumentError,
+    ContextExceeded,
+    ProviderError,
+    ProviderRefused,
+    UnknownName,
+)
 from agentgym_envs.models.answers import (
     Complaint,
     Reply,
@@ -36,7 +42,10 @@ log = logging.getLogger(__name__)
 __all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
 
 CONNECT = 10.0  # time limit of a connection, in seconds
-FIRST, LONGEST = 0.5, 8.0  # seconds before the first retry (doubled for each further one), and the longest
+FIRST, LONGEST = (
+    0.5,
+    8.0,
+)  # seconds before the first retry (doubled for each further one), and the longest
 JITTER = 0.25  # largest random share taken off a pause, so that calls do not retry all at once
 LONGEST_WAIT = 120.0  # seconds; if a server asks for a longer wait, the request fails
 SLOW = 2  # retries after a timeout: more would block for hours
@@ -61,21 +70,29 @@ class _Failure:
 class Client:
     """Sends requests to one endpoint and retries failures that can pass. Use it in ``async with``.
 
-    The key is read once, from the environment. It never appears in an error, log or ``repr``. Proxies
-    from environment variables are not used for servers on this machine.
+    The key is read once, from the environment. It never appears in an error, log or ``repr``.
+    Proxies from environment variables are not used for servers on this machine.
 
     Args:
         endpoint: the model and its server.
-        connections: largest number of open connections. Further calls wait for a free one; this wait
+        connections: largest number of open connections. Further calls wait for a free one; this
+            wait
             does not count towards their time limit.
         sleep: pauses between two tries.
 
     Raises:
-        ArgumentError: the key is not set and the server is on another machine, or a header cannot hold
+        ArgumentError: the key is not set and the server is on another machine, or a header cannot
+            hold
             the key.
     """
 
-    def __init__(self, endpoint: Endpoint, *, connections: int = 16, sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep):
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        connections: int = 16,
+        sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
+    ):
         if connections < 1:
             raise ArgumentError(f"connections must be at least 1, not {connections}")
         self.endpoint = endpoint
@@ -84,9 +101,14 @@ class Client:
         self._key = endpoint.key()
         self._slots = asyncio.Semaphore(connections)
         self._http = httpx2.AsyncClient(
-            headers={"Content-Type": "application/json", **({"Authorization": f"Bearer {self._key}"} if self._key else {})},
+            headers={
+                "Content-Type": "application/json",
+                **({"Authorization": f"Bearer {self._key}"} if self._key else {}),
+            },
             timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout)),
-            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+            limits=httpx2.Limits(
+                max_connections=connections, max_keepalive_connections=connections
+            ),
             trust_env=not is_local(endpoint.host),
             verify=_certificates(),
         )
@@ -94,7 +116,12 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -102,7 +129,11 @@ class Client:
         await self._http.aclose()
 
     async def complete(
-        self, messages: Sequence[Message], *, tools: Sequence[ToolSchema] | None = None, seed: int | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSchema] | None = None,
+        seed: int | None = None,
     ) -> Reply:
         """Returns the model's next message.
 
@@ -112,11 +143,17 @@ class Client:
             ProviderError: the server failed on all tries.
         """
         body = self.endpoint.body(messages, tools, seed)
-        reply = await self._ask("POST", "/chat/completions", body, read_reply, self.endpoint.retries)
+        reply = await self._ask(
+            "POST", "/chat/completions", body, read_reply, self.endpoint.retries
+        )
         if reply.usage is None or self.endpoint.prices is None:
             return reply
         prompt, completion = self.endpoint.prices
-        return replace(reply, cost=(reply.usage.prompt_tokens * prompt + reply.usage.completion_tokens * completion) / 1e6)
+        return replace(
+            reply,
+            cost=(reply.usage.prompt_tokens * prompt + reply.usage.completion_tokens * completion)
+            / 1e6,
+        )
 
     async def check(self) -> None:
         """Checks that the server has the model: by its list of models, or else by a short request.
@@ -137,14 +174,22 @@ class Client:
         if knows(models, self.endpoint.model):
             return
         try:
-            await self._ask("POST", "/chat/completions", self.endpoint.body(GREETING, None, None), read_reply, retries)
+            await self._ask(
+                "POST",
+                "/chat/completions",
+                self.endpoint.body(GREETING, None, None),
+                read_reply,
+                retries,
+            )
         except ProviderRefused as error:
             if not models:
                 raise
             known = one_line(str(UnknownName("model", self.endpoint.model, models)))
             raise ProviderRefused(f"{error} {known}", error.status) from None
 
-    async def _ask(self, method: str, path: str, body: bytes | None, read: Callable[[Any], T], retries: int) -> T:
+    async def _ask(
+        self, method: str, path: str, body: bytes | None, read: Callable[[Any], T], retries: int
+    ) -> T:
         slow = number = 0
         while True:
             found = await self._try(method, path, body, read)
@@ -154,24 +199,36 @@ class Client:
             if not found.again or number > retries or slow > SLOW:
                 raise found.error
             wait = found.wait or self._pause(number)
-            log.info("%s Try %d of %d follows in %.1f s.", found.error, number + 1, retries + 1, wait)
+            log.info(
+                "%s Try %d of %d follows in %.1f s.", found.error, number + 1, retries + 1, wait
+            )
             await self._sleep(wait)
 
     def _pause(self, number: int) -> float:
         """Returns the pause after failure ``number`` (from 1), in seconds."""
-        return min(LONGEST, FIRST * 2.0 ** min(number - 1, 10)) * (1 - JITTER * self._random.random())
+        return min(LONGEST, FIRST * 2.0 ** min(number - 1, 10)) * (
+            1 - JITTER * self._random.random()
+        )
 
-    async def _try(self, method: str, path: str, body: bytes | None, read: Callable[[Any], T]) -> T | _Failure:
+    async def _try(
+        self, method: str, path: str, body: bytes | None, read: Callable[[Any], T]
+    ) -> T | _Failure:
         async with self._slots:
             try:
                 async with asyncio.timeout(self.endpoint.timeout):
                     answer = await self._http.request(method, self._url + path, content=body)
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                return self._failure(f"cannot reach {self._url}: {reason(error)}. Is the server running?")
+                return self._failure(
+                    f"cannot reach {self._url}: {reason(error)}. Is the server running?"
+                )
             except (TimeoutError, httpx2.TimeoutException):
-                return self._failure(f"{self._url} did not answer within {self.endpoint.timeout:g} s", slow=True)
+                return self._failure(
+                    f"{self._url} did not answer within {self.endpoint.timeout:g} s", slow=True
+                )
             except httpx2.RequestError as error:
-                return self._failure(f"{self._url}: the connection was lost: {type(error).__name__} {error}")
+                return self._failure(
+                    f"{self._url}: the connection was lost: {type(error).__name__} {error}"
+                )
         return self._judge(answer, read)
 
     def _judge(self, answer: httpx2.Response, read: Callable[[Any], T]) -> T | _Failure:
@@ -183,29 +240,53 @@ class Client:
                 pass  # parsed as an error below: some gateways answer every request with 200
         complaint = read_complaint(self._without_key(answer.text))
         text = f"{self._url} answered {status}: {complaint.message}"
-        if complaint.too_long and status not in (401, 403, 404, 429) and (status != 200 or complaint.code):
+        if (
+            complaint.too_long
+            and status not in (401, 403, 404, 429)
+            and (status != 200 or complaint.code)
+        ):
             return self._failure(text, ContextExceeded, status, again=False)
         if status == 200:
-            return self._failure(f"{self._url} answered 200, but not as the protocol says: {complaint.message}", status=status)
+            return self._failure(
+                f"{self._url} answered 200, but not as the protocol says: {complaint.message}",
+                status=status,
+            )
         if not _may_pass(answer, complaint):
-            return self._failure(self._refusal(status, complaint.message), ProviderRefused, status, again=False)
+            return self._failure(
+                self._refusal(status, complaint.message), ProviderRefused, status, again=False
+            )
         wait = seconds_to_wait(answer.headers, time.time())
         if wait is not None and wait > LONGEST_WAIT:
-            return self._failure(f"{text} It asks to wait {wait:.0f} s.", status=status, again=False)
+            return self._failure(
+                f"{text} It asks to wait {wait:.0f} s.", status=status, again=False
+            )
         return self._failure(text, status=status, wait=wait)
 
     def _refusal(self, status: int, message: str) -> str:
         variable, model = self.endpoint.api_key_env, self.endpoint.model
         said = f"{self._url} answered {status}: "
         if status == 401:  # without the message, which often repeats a part of the key
-            return said + (f"the key in ${variable} was refused" if self._key else f"it wants a key in ${variable}")
+            return said + (
+                f"the key in ${variable} was refused"
+                if self._key
+                else f"it wants a key in ${variable}"
+            )
         if status == 403:
             return f"{said}the key in ${variable} does not allow this: {message}"
         if status == 404:
-            return f"{said}no model {model!r}, or a base_url that ends in the wrong place (most end in /v1): {message}"
+            return (
+                f"{said}no model {model!r}, or a base_url that ends in the wrong place (most end in"
+                f" /v1): {message}"
+            )
         return f"{said}{'a redirection; is base_url right? ' if status < 400 else ''}{message}"
 
-    def _failure(self, text: str, kind: type[ProviderError] = ProviderError, status: int | None = None, **how: Any) -> _Failure:
+    def _failure(
+        self,
+        text: str,
+        kind: type[ProviderError] = ProviderError,
+        status: int | None = None,
+        **how: Any,
+    ) -> _Failure:
         return _Failure(kind(" ".join(self._without_key(text).split()), status), **how)
 
     def _without_key(self, text: str) -> str:

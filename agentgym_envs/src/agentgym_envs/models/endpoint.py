@@ -35,11 +35,17 @@ class Endpoint:
     timeout: float = 600.0
     """Time limit of one try in seconds, from the connection to the last byte."""
     retries: int = 12
-    """Retries after a temporary failure. Twelve take about a minute, which outlasts a limit per minute."""
+    """Retries after a temporary failure.
+
+    Twelve take about a minute, which outlasts a limit per minute.
+    """
     temperature: float | None = None
     """``None``: the server's default."""
     max_tokens: int | None = None
-    """Longest reply. Sent to OpenAI as ``max_completion_tokens``, the only name that its reasoning models take."""
+    """Longest reply.
+
+    Sent to OpenAI as ``max_completion_tokens``, the only name that its reasoning models take.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict)
     """More of the request's body, such as ``{"top_p": 0.9}``."""
     prices: tuple[float, float] | None = None
@@ -80,15 +86,26 @@ class Endpoint:
             known = f"the key of {self.host} (to any word if it wants none)"
             raise ArgumentError(f"set the environment variable {self.api_key_env} to {known}")
         if not (key.isascii() and key.isprintable()):
-            raise ArgumentError(f"the environment variable {self.api_key_env} holds characters that no key has")
+            raise ArgumentError(
+                f"the environment variable {self.api_key_env} holds characters that no key has"
+            )
         return key
 
-    def body(self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None) -> bytes:
+    def body(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+    ) -> bytes:
         """Returns the request for a completion."""
         limit = "max_completion_tokens" if self.host == "api.openai.com" else "max_tokens"
-        options = {"temperature": self.temperature, limit: self.max_tokens, "seed": seed, "tools": list(tools) if tools else None}
+        options = {
+            "temperature": self.temperature,
+            limit: self.max_tokens,
+            "seed": seed,
+            "tools": list(tools) if tools else None,
+        }
         given = {name: value for name, value in options.items() if value is not None}
-        return json.dumps({"model": self.model, "messages": list(messages), **given, **self.extra}).encode()
+        return json.dumps(
+            {"model": self.model, "messages": list(messages), **given, **self.extra}
+        ).encode()
 
 
 def _check_url(text: str) -> None:
@@ -100,5 +117,14 @@ def _check_url(text: str) -> None:
         url = httpx2.URL(text)
     except (httpx2.InvalidURL, TypeError):
         url = httpx2.URL("")
-    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
-        raise ArgumentError("base_url must be http://host/path or https://host/path, without user, password and query")
+    if (
+        url.scheme not in ("http", "https")
+        or not url.host
+        or url.userinfo
+        or url.query
+        or url.fragment
+    ):
+        raise ArgumentError(
+            "base_url must be http://host/path or https://host/path, without user, password and"
+            " query"
+        )

@@ -19,16 +19,20 @@ SEAT_KEYWORDS = ("seats", "opponents", *ENV_KEYWORDS)  # all others are the game
 class SeatsEnv(TextEnv):
     """One or more seats of a game.
 
-    ``info["seat"]`` is the seat that the observation and ``info["goal"]`` are for and that acts next; after the end it is the one
-    that acted last. ``info["rewards"]``, ``["scores"]``, ``["successes"]`` and ``["invalids"]`` say what the step brought to each
-    seat of the caller's; ``info["score"]`` is the mean of their scores, and ``info["success"]`` says that all have succeeded.
-    Seats that speak at once are asked one after the other, and see nothing of each other before all have spoken. What a seat may
-    know is its observations and ``info["goal"]``: ``info["task_id"]`` is for who evaluates, and may tell what another seat knows.
+    ``info["seat"]`` is the seat that the observation and ``info["goal"]`` are for and that acts
+    next; after the end it is the one that acted last. ``info["rewards"]``, ``["scores"]``,
+    ``["successes"]`` and ``["invalids"]`` say what the step brought to each seat of the caller's;
+    ``info["score"]`` is the mean of their scores, and ``info["success"]`` says that all have
+    succeeded. Seats that speak at once are asked one after the other, and see nothing of each other
+    before all have spoken. What a seat may know is its observations and ``info["goal"]``:
+    ``info["task_id"]`` is for who evaluates, and may tell what another seat knows.
 
     Args:
         game: its id.
-        seats: of the caller: names, "all", or None for each task's default seat, which is the first one in most games.
-        opponents: who plays the other seats: "random", "oracle", a player of the game's own, or "model:NAME" for a model at
+        seats: of the caller: names, "all", or None for each task's default seat, which is the first
+            one in most games.
+        opponents: who plays the other seats: "random", "oracle", a player of the game's own, or
+            "model:NAME" for a model at
             ``OPENAI_BASE_URL``; None for the game's ``opponents``.
         **kwargs: those of :class:`agentgym_envs.TextEnv`, and the game's.
 
@@ -37,12 +41,22 @@ class SeatsEnv(TextEnv):
         UnknownName: no such player.
     """
 
-    def __init__(self, *, game: str, seats: Sequence[str] | str | None = None, opponents: str | None = None, **kwargs: Any):
+    def __init__(
+        self,
+        *,
+        game: str,
+        seats: Sequence[str] | str | None = None,
+        opponents: str | None = None,
+        **kwargs: Any,
+    ):
         own = {key: kwargs.pop(key) for key in ENV_KEYWORDS if key in kwargs}
         self.game = make_game(game, **kwargs)
         self.seats, self._by_task = _chosen(self.game.seats, seats), seats is None
         self.instructions, self.tools = self.game.instructions, dict(self.game.tools)  # type: ignore[misc]
-        self._opponents, self.seat = self.game.opponents if opponents is None else opponents, self.seats[0]
+        self._opponents, self.seat = (
+            self.game.opponents if opponents is None else opponents,
+            self.seats[0],
+        )
         self._seat_opponents()  # rejects an unknown opponent in the constructor
         super().__init__(**own)
 
@@ -64,7 +78,9 @@ class SeatsEnv(TextEnv):
     def act(self, action: str) -> Outcome:
         """Applies the acting seat's action, then plays the opponents until a seat of the caller acts."""
         invalid = dict.fromkeys(self.seats, False)
-        if not self.match.over and self.match.say(self.seat, action):  # over already if others forfeited before anybody's turn
+        if not self.match.over and self.match.say(
+            self.seat, action
+        ):  # over already if others forfeited before anybody's turn
             invalid = self._invalid()
         for seat, later in self._go_on().items():
             invalid[seat] |= later
@@ -76,7 +92,9 @@ class SeatsEnv(TextEnv):
             self.match.refuse(self.seat)
         if not self.match.over:
             return super().refuse(text)
-        return self._outcome(f"{text}\n{self.match.see(self.seat)}", {seat: seat == self.seat for seat in self.seats})
+        return self._outcome(
+            f"{text}\n{self.match.see(self.seat)}", {seat: seat == self.seat for seat in self.seats}
+        )
 
     def _outcome(self, text: str, invalid: dict[str, bool]) -> Outcome:
         outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
@@ -102,7 +120,9 @@ class SeatsEnv(TextEnv):
             "rewards": dict.fromkeys(self.seats, 0.0),
             "scores": {seat: float(o.score) for seat, o in outcomes.items()},
             "successes": {seat: bool(o.success) for seat, o in outcomes.items()},
-            "invalids": {seat: outcome.invalid and seat == self.seat for seat in self.seats},  # of a refused response
+            "invalids": {
+                seat: outcome.invalid and seat == self.seat for seat in self.seats
+            },  # of a refused response
         }
         return {**result, **super()._info(outcome), "goal": self.game.goal(self.seat)}
 
@@ -131,7 +151,13 @@ class SeatsEnv(TextEnv):
 def _chosen(known: tuple[str, ...], seats: Sequence[str] | str | None) -> tuple[str, ...]:
     if seats is None:
         return known[:1]
-    wanted = known if seats == "all" else tuple(seats) if isinstance(seats, Iterable) and not isinstance(seats, str) else (seats,)
+    wanted = (
+        known
+        if seats == "all"
+        else tuple(seats)
+        if isinstance(seats, Iterable) and not isinstance(seats, str)
+        else (seats,)
+    )
     if not wanted or any(seat not in known for seat in wanted):
         raise ArgumentError(f"seats={seats!r}: choose at least one of {', '.join(known)}, or 'all'")
     return tuple(seat for seat in known if seat in wanted)

@@ -1,14 +1,17 @@
 """The contract of a game: ``TextGame``, several seats that read and write strings.
 
-A game says who acts now, one seat or several at once, and what each sees of what they said. It knows nothing of PettingZoo,
-Gymnasium or who plays: :class:`agentgym_envs.multi.match.Match` carries it out, ``env.py`` and ``zoo.py`` show it to others.
+A game says who acts now, one seat or several at once, and what each sees of what they said. It
+knows nothing of PettingZoo, Gymnasium or who plays: :class:`agentgym_envs.multi.match.Match`
+carries it out, ``env.py`` and ``zoo.py`` show it to others.
 
 Three words have one meaning each:
 
-- A *seat* is a position in a game, such as ``player_0``. ``info["seat"]``, turns and results name seats. PettingZoo calls a seat an
+- A *seat* is a position in a game, such as ``player_0``. ``info["seat"]``, turns and results name
+  seats. PettingZoo calls a seat an
   agent; so does ``zoo.py``, and no other file.
 - An *agent* is a program or model under evaluation or training. It plays one seat or several.
-- A *player* is a fixed opponent: "random", "oracle", a scripted player of the game, or "model:NAME".
+- A *player* is a fixed opponent: "random", "oracle", a scripted player of the game, or
+  "model:NAME".
 """
 
 import random
@@ -28,7 +31,8 @@ class TextGame(metaclass=ABCMeta):
     """Base class of games. Its constructor takes keywords only, JSON-able, and starts nothing.
 
     Attributes:
-        seats: their names, as PettingZoo writes them: ``debater_0``. Set by the constructor, the same in every task.
+        seats: their names, as PettingZoo writes them: ``debater_0``. Set by the constructor, the
+            same in every task.
     """
 
     instructions: ClassVar[str] = ""
@@ -40,7 +44,10 @@ class TextGame(metaclass=ABCMeta):
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({})
     """Scripted players of this game beside "random" and "oracle", by name."""
     opponents: ClassVar[str] = "random"
-    """The player of the other seats by default. Against it the oracle must succeed in every task, in the task's default seat."""
+    """The player of the other seats by default.
+
+    Against it the oracle must succeed in every task, in the task's default seat.
+    """
     cooperative: ClassVar[bool] = False
     """All seats always have the same score."""
     seats: tuple[str, ...]
@@ -70,8 +77,10 @@ class TextGame(metaclass=ABCMeta):
         """Applies what those who act have said, any strings.
 
         Returns:
-            An outcome for every seat: what it newly sees, which may be empty, and its score. Either all are ``done`` or none. A
-            seat of a game with turns whose words were not understood is ``invalid``, and acts again.
+            An outcome for every seat: what it newly sees, which may be empty, and its score. Either
+            all are ``done`` or none. A
+            seat of a game with turns whose words were not understood is ``invalid``, and acts
+            again.
         """
 
     @abstractmethod
@@ -92,6 +101,11 @@ class TextGame(metaclass=ABCMeta):
         No seat scores, so a forfeit gains nothing.
         """
         return {
-            s: Outcome(f"{seat} was not understood {self.max_invalid_actions} times in a row: the game is over.", 0.0, True)
+            s: Outcome(
+                f"{seat} was not understood {self.max_invalid_actions} times in a row: the game is"
+                " over.",
+                0.0,
+                True,
+            )
             for s in self.seats
         }

@@ -24,16 +24,23 @@ def make_game(game_id: str, **kwargs: Any) -> TextGame:
         EnvRaised: its constructor raised.
     """
     name = registry.spec(game_id).id
-    games = {name: plugin for name, plugin in discover(ENVIRONMENTS).items() if registry.is_game(plugin)}
+    games = {
+        name: plugin for name, plugin in discover(ENVIRONMENTS).items() if registry.is_game(plugin)
+    }
     if name not in games:
         raise UnknownName("game", name, games)
     kind = games[name].load()
     if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
-        raise BrokenPlugin(f"{registry.named(game_id)} is registered as a game and is no TextGame: {kind!r}")
+        raise BrokenPlugin(
+            f"{registry.named(game_id)} is registered as a game and is no TextGame: {kind!r}"
+        )
     require_methods(kind, "agentgym_envs.TextGame")
     known = _keywords(kind)
     if known is not None and (unknown := sorted(kwargs.keys() - known)):
-        raise ArgumentError(f"{name} does not take the keyword {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}")
+        raise ArgumentError(
+            f"{name} does not take the keyword {unknown[0]!r}; it takes:"
+            f" {', '.join(sorted(known)) or 'none'}"
+        )
     try:
         return kind(**kwargs)
     except AgentGymError:

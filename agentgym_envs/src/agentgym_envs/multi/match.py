@@ -33,7 +33,11 @@ class Match:
     @property
     def waiting(self) -> tuple[str, ...]:
         """Returns the seats that must speak before the game continues, in order."""
-        return () if self.over else tuple(seat for seat in self.game.acting() if seat not in self._said)
+        return (
+            ()
+            if self.over
+            else tuple(seat for seat in self.game.acting() if seat not in self._said)
+        )
 
     def say(self, seat: str, action: str) -> bool:
         """Takes the action of an acting seat; returns whether the game continued (False: others must act)."""
@@ -74,7 +78,9 @@ class Match:
         """
         for seat, now in invalid.items():
             self._misunderstood[seat] = self._misunderstood[seat] + 1 if now else 0
-        lost = [seat for seat in invalid if self._misunderstood[seat] == self.game.max_invalid_actions]
+        lost = [
+            seat for seat in invalid if self._misunderstood[seat] == self.game.max_invalid_actions
+        ]
         if lost and not self.over:
             ended = {seat: self.game.forfeit(seat) for seat in lost}
             first = ended[lost[0]]

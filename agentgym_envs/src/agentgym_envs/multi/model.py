@@ -24,7 +24,8 @@ class ModelPlayer:
     Raises:
         ArgumentError: no key in ``OPENAI_API_KEY``, though the server is on another machine.
         ContextExceeded: the conversation of its seat is too long for the model.
-        ProviderError: the server failed, which is a failure of the environment that it plays in, and no loss of anybody's.
+        ProviderError: the server failed, which is a failure of the environment that it plays in,
+            and no loss of anybody's.
     """
 
     def __init__(self, game: TextGame, model: str):

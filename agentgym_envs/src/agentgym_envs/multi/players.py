@@ -1,4 +1,7 @@
-"""Players of the opponents' seats. They are chosen by name, so they fit into an environment's keywords."""
+"""Players of the opponents' seats.
+
+They are chosen by name, so they fit into an environment's keywords.
+"""
 
 import random
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """Games as PettingZoo environments: parallel, where all agents act at every step, and AEC, where they act one after the other.
 
-Importing this module registers every game with PettingZoo: ``pettingzoo.make("parallel", "agentgym/Connect4-v1")``.
+Importing this module registers every game with PettingZoo: ``pettingzoo.make("parallel",
+"agentgym/Connect4-v1")``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +33,14 @@ class _Table:
         render_mode: None or "ansi": what has been seen and said, seat by seat.
     """
 
-    def __init__(self, game: TextGame, game_id: str, split: str, tasks: Iterable[str] | str | None, render_mode: str | None):
+    def __init__(
+        self,
+        game: TextGame,
+        game_id: str,
+        split: str,
+        tasks: Iterable[str] | str | None,
+        render_mode: str | None,
+    ):
         self.game, self.task_set, self.filtered = game, game.make_tasks(), tasks is not None
         self.task_ids = select(self.task_set, split, tasks)
         self.metadata = {"name": game_id, "render_modes": ["ansi"]}
@@ -58,14 +66,17 @@ class _Table:
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         drawn = (seed or 0) if named is not None else int(self._random.integers(2**63))
-        self._task, rng = self.task_set.start(drawn, self.task_ids, named=named, filtered=self.filtered)
+        self._task, rng = self.task_set.start(
+            drawn, self.task_ids, named=named, filtered=self.filtered
+        )
         self._log = []
         self.match = Match(self.game, self._task, rng)
 
     def info(self, agent: str) -> dict[str, Any]:
         """Returns an agent's info; ``acts`` says that its next action counts.
 
-        The task's id is not in it: ids are names for people, and may tell an agent what another one knows.
+        The task's id is not in it: ids are names for people, and may tell an agent what another one
+        knows.
         """
         outcome = self.match.outcomes[agent]
         return {
@@ -108,7 +119,10 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 
     def __init__(self, table: _Table):
         self._table = table
-        self.metadata, self.render_mode = table.metadata | {"is_parallelizable": True}, table.render_mode
+        self.metadata, self.render_mode = (
+            table.metadata | {"is_parallelizable": True},
+            table.render_mode,
+        )
         self.possible_agents, self.agents = table.possible_agents, list[str]()
         self._spaces = {agent: (Unicode(), Unicode()) for agent in table.possible_agents}
         self.game = table.game
@@ -126,11 +140,15 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
         """Returns the strings."""
         return self._spaces[agent][1]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, str], dict[str, Any]]:
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, str], dict[str, Any]]:
         """Starts an episode; ``options={"task_id": ...}`` names its task."""
         self._table.start(seed, options)
         self.agents = list(self.possible_agents)
-        return {a: self._table.see(a) for a in self.agents}, {a: self._table.info(a) for a in self.agents}
+        return {a: self._table.see(a) for a in self.agents}, {
+            a: self._table.info(a) for a in self.agents
+        }
 
     def step(self, actions: dict[str, Any]) -> tuple[Any, ...]:
         """Takes an action of each agent that is to speak.
@@ -138,13 +156,15 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
         Raises:
             ArgumentError: one of them is missing.
             ResetNeeded: before the first reset or after the end of an episode.
-            TypeError: one is not a string. After an error nothing has been taken: the step can be made again.
+            TypeError: one is not a string. After an error nothing has been taken: the step can be
+                made again.
         """
         _need(self.agents)
         match, agents = self._table.match, self.agents
         if missing := [agent for agent in match.waiting if agent not in actions]:
             raise ArgumentError(
-                f"step lacks the action of {missing[0]}, who is to act now: give one to each whose info['acts'] is true"
+                f"step lacks the action of {missing[0]}, who is to act now: give one to each whose"
+                " info['acts'] is true"
             )
         self._table.say({agent: actions[agent] for agent in match.waiting})
         observed = {a: self._table.see(a) for a in agents}
@@ -166,16 +186,24 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ignore[misc]
     """Agents act one after the other; those that speak at once see nothing of each other before all have spoken.
 
-    An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action is a string. PettingZoo's
-    ``aec_to_parallel`` cannot make this form parallel, as it waits for all agents at every step: :class:`ParallelText` is.
+    An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action
+    is a string. PettingZoo's
+    ``aec_to_parallel`` cannot make this form parallel, as it waits for all agents at every step:
+    :class:`ParallelText` is.
     """
 
     def __init__(self, table: _Table):
         super().__init__()
         self._table = table
-        self.metadata, self.render_mode = table.metadata | {"is_parallelizable": False}, table.render_mode
+        self.metadata, self.render_mode = (
+            table.metadata | {"is_parallelizable": False},
+            table.render_mode,
+        )
         self.possible_agents, self.agents = table.possible_agents, list[str]()
-        self._spaces = {a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode()) for a in table.possible_agents}
+        self._spaces = {
+            a: (gymnasium.spaces.Dict({"text": Unicode()}), Unicode())
+            for a in table.possible_agents
+        }
         self.game = table.game
 
     @property
@@ -197,7 +225,10 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
+        self.terminations, self.truncations = (
+            dict.fromkeys(self.agents, False),
+            dict.fromkeys(self.agents, False),
+        )
         self._seen = {a: self._table.see(a) for a in self.agents}
         self._look()
 
@@ -252,14 +283,24 @@ def _need(agents: list[str]) -> None:
 
 
 def make_parallel(
-    game_id: str, *, split: str = "train", tasks: Iterable[str] | str | None = None, render_mode: str | None = None, **kwargs: Any
+    game_id: str,
+    *,
+    split: str = "train",
+    tasks: Iterable[str] | str | None = None,
+    render_mode: str | None = None,
+    **kwargs: Any,
 ) -> ParallelText:
     """Makes a game as a PettingZoo parallel environment; ``kwargs`` are the game's own."""
     return ParallelText(_Table(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
 
 
 def make_aec(
-    game_id: str, *, split: str = "train", tasks: Iterable[str] | str | None = None, render_mode: str | None = None, **kwargs: Any
+    game_id: str,
+    *,
+    split: str = "train",
+    tasks: Iterable[str] | str | None = None,
+    render_mode: str | None = None,
+    **kwargs: Any,
 ) -> TurnsText:
     """Makes a game as a PettingZoo AEC environment; ``kwargs`` are the game's own."""
     return TurnsText(_Table(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))

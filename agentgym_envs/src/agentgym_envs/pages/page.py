@@ -22,8 +22,15 @@ def page(template: str, *, style: str, script: str, **more: str) -> str:
         script: JavaScript.
         **more: more directives of the policy, such as ``connect_src="'self'"``.
     """
-    rules = {"default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "img-src": "data:"}
-    rules |= {"base-uri": "'none'", "form-action": "'none'"} | {name.replace("_", "-"): source for name, source in more.items()}
+    rules = {
+        "default-src": "'none'",
+        "script-src": _hash(script),
+        "style-src": _hash(style),
+        "img-src": "data:",
+    }
+    rules |= {"base-uri": "'none'", "form-action": "'none'"} | {
+        name.replace("_", "-"): source for name, source in more.items()
+    }
     policy = "; ".join(f"{name} {source}" for name, source in rules.items())
     return Template(template).substitute(policy=policy, style=style, script=script)
 

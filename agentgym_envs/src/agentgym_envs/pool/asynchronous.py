@@ -36,7 +36,9 @@ class AsyncEnvPool:
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
-    async def reset(self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Result:
+    async def reset(
+        self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> Result:
         """See :meth:`EnvPool.reset`."""
         return await self._ask(index, lambda: self._pool.reset(index, seed=seed, options=options))
 
@@ -61,7 +63,12 @@ class AsyncEnvPool:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self.close()
 
     async def _ask(self, index: int, ask: Callable[[], None]) -> Result:
@@ -73,7 +80,8 @@ class AsyncEnvPool:
         return await answer
 
     def _serve(self) -> None:
-        # One queue per environment: a cancelled caller's request is still ahead of the next caller's.
+        # One queue per environment: a cancelled caller's request is still ahead of the next
+        # caller's.
         waiting: list[deque[asyncio.Future[Result]]] = [deque() for _ in range(self._pool.num_envs)]
         try:
             with self._pool:

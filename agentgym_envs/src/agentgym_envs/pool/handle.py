@@ -44,9 +44,9 @@ class _Queued(NamedTuple):
 class Handle:
     """Starts a worker and communicates with it, without blocking.
 
-    A signal handler can raise between any two instructions. Each method leaves a state from which the
-    next call can continue. The C call that sends bytes also counts them; all other state is derived or
-    set by one assignment.
+    A signal handler can raise between any two instructions. Each method leaves a state from which
+    the next call can continue. The C call that sends bytes also counts them; all other state is
+    derived or set by one assignment.
 
     Args:
         setup: the packed first message.
@@ -106,7 +106,9 @@ class Handle:
         try:
             while rest := self._unsent():
                 arriving = self._queue[0].end > self._count_sent()
-                self._sent.extend(map(self.socket.send, (rest,)))  # no bytecode between send and append
+                self._sent.extend(
+                    map(self.socket.send, (rest,))
+                )  # no bytecode between send and append
                 if arriving:  # the first request was not sent completely before
                     self.since = time.monotonic()
         except BlockingIOError:

@@ -5,9 +5,11 @@ A worker process holds several environments and answers in order. Every request 
 
 The pool kills and replaces a worker that dies or does not answer in time. The environment that the
 worker was running fails with :class:`~agentgym_envs.errors.WorkerDied` or
-:class:`~agentgym_envs.errors.EnvTimeout`. The worker's other environments lose their state, and their
+:class:`~agentgym_envs.errors.EnvTimeout`. The worker's other environments lose their state, and
+their
 steps fail with :class:`~agentgym_envs.errors.NeighbourFailed`. If the worker was idle, the cause is
-unknown, and the steps of all its environments fail with ``WorkerDied``. A reset needs no state, so the
+unknown, and the steps of all its environments fail with ``WorkerDied``. A reset needs no state, so
+the
 new worker answers the resets that were waiting. Other workers are not affected.
 
 A signal handler, such as that of Ctrl-C, can raise between any two instructions. A later
@@ -27,7 +29,15 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from agentgym_envs import registry
-from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised, EnvTimeout, NeighbourFailed, WorkerDied, shown
+from agentgym_envs.errors import (
+    ArgumentError,
+    EnvFailure,
+    EnvRaised,
+    EnvTimeout,
+    NeighbourFailed,
+    WorkerDied,
+    shown,
+)
 from agentgym_envs.pool.handle import Handle, Request, end_all
 from agentgym_envs.pool.result import REFUSALS, Result
 from agentgym_envs.pool.wire import BadMessage, pack
@@ -55,17 +65,21 @@ class EnvPool:
         num_envs: number of environments.
         workers: number of processes; by default one per CPU core, at most one per environment.
         timeout: time limit of one call of an environment, in seconds.
-        start_timeout: time limit for creating an environment or for its first reset, in seconds. This
-            includes starting the worker, imports, building an index and starting a simulator. The pool
+        start_timeout: time limit for creating an environment or for its first reset, in seconds.
+            This
+            includes starting the worker, imports, building an index and starting a simulator. The
+            pool
             raises it to ``timeout`` if it is lower.
-        action_format: the format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; with None a
+        action_format: the format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; with
+            None a
             response is the action.
         **kwargs: passed to ``gymnasium.make``, JSON-able.
 
     Raises:
         UnknownName: no such id.
         BrokenPlugin: the environment's package is broken.
-        ArgumentError: a count, time or step limit that is not positive, or a keyword that is not JSON-able.
+        ArgumentError: a count, time or step limit that is not positive, or a keyword that is not
+            JSON-able.
     """
 
     def __init__(
@@ -79,15 +93,27 @@ class EnvPool:
         action_format: str | None = None,
         **kwargs: Any,
     ):
-        if num_envs < 1 or (workers is not None and workers < 1) or not (timeout > 0 and start_timeout > 0):
-            given = f"num_envs={num_envs}, workers={workers}, timeout={timeout}, start_timeout={start_timeout}"
+        if (
+            num_envs < 1
+            or (workers is not None and workers < 1)
+            or not (timeout > 0 and start_timeout > 0)
+        ):
+            given = (
+                f"num_envs={num_envs}, workers={workers}, timeout={timeout},"
+                f" start_timeout={start_timeout}"
+            )
             raise ArgumentError(f"{given}: all must be positive")
         _check_limit(kwargs.get("max_episode_steps"))
         self.spec = registry.spec(env_id)
         self.num_envs = num_envs
         self.timeout = timeout
         self.start_timeout = max(timeout, start_timeout)
-        setup = {"id": env_id, "kwargs": kwargs, "action_format": action_format, "path": module_folders()[1]}
+        setup = {
+            "id": env_id,
+            "kwargs": kwargs,
+            "action_format": action_format,
+            "path": module_folders()[1],
+        }
         self._setup = _packed(setup, f"the keywords of {env_id}")
         self._size = min(num_envs, workers or os.cpu_count() or 1)
         self._state = _State([None] * self._size, {}, {}, {})
@@ -103,7 +129,9 @@ class EnvPool:
         """The number of results that :meth:`recv` has not returned yet."""
         return len(self._state.asked.keys() | self._state.answers.keys())
 
-    def reset(self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+    def reset(
+        self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> None:
         """Requests a new episode; :meth:`recv` returns the result.
 
         A failed environment is created again.
@@ -149,7 +177,8 @@ class EnvPool:
             timeout: longest wait in seconds; with None only the environments' limits apply.
 
         Returns:
-            All results that are ready. The list is empty if nothing is outstanding, the time is over, or
+            All results that are ready. The list is empty if nothing is outstanding, the time is
+            over, or
             :meth:`wake` was called.
         """
         self._check_owner()
@@ -162,7 +191,11 @@ class EnvPool:
                 break
         state = self._state
         results = list(state.answers.values())
-        asked = {number: request for number, request in state.asked.items() if number not in state.answers}
+        asked = {
+            number: request
+            for number, request in state.asked.items()
+            if number not in state.answers
+        }
         self._state = state._replace(asked=asked, answers={})
         return results  # CPython handles no signal between an assignment and a return
 
@@ -206,7 +239,9 @@ class EnvPool:
 
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
-            raise gymnasium.error.ClosedEnvironmentError(f"the pool belongs to process {self._owner}: make one in this process")
+            raise gymnasium.error.ClosedEnvironmentError(
+                f"the pool belongs to process {self._owner}: make one in this process"
+            )
 
     def _ask(self, index: int, kind: str, **details: Any) -> None:
         self._check_owner()
@@ -215,7 +250,9 @@ class EnvPool:
         if not 0 <= index < self.num_envs:
             raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
         number = next(self._numbers)
-        packed = _packed({"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}")
+        packed = _packed(
+            {"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}"
+        )
         state = self._state
         if index in state.lost and kind != "reset":
             state.answers[number] = Result(index, error=state.lost[index])
@@ -243,7 +280,9 @@ class EnvPool:
 
     def _is_late(self, request: Request) -> bool:
         worker = self._state.workers[request.index % self._size]
-        return request.id not in self._state.answers and (worker is None or worker.newest < request.id)
+        return request.id not in self._state.answers and (
+            worker is None or worker.newest < request.id
+        )
 
     def _resume(self) -> None:
         """Finishes the work of a call that was interrupted."""
@@ -261,7 +300,11 @@ class EnvPool:
         """
         woken = False
         busy = [(slot, w) for slot, w in enumerate(self._state.workers) if w and w.head]
-        limits = [GLANCE + time.monotonic(), *([] if end is None else [end]), *(self._deadline(w) for _, w in busy)]
+        limits = [
+            GLANCE + time.monotonic(),
+            *([] if end is None else [end]),
+            *(self._deadline(w) for _, w in busy),
+        ]
         with selectors.PollSelector() as selector:
             for slot, worker in busy:
                 writes = selectors.EVENT_WRITE if worker.has_unsent else 0
@@ -295,7 +338,8 @@ class EnvPool:
     def _digest(self, slot: int, worker: Handle) -> None:
         """Stores the answers that a worker has sent.
 
-        After an interrupt between storing an answer and removing it from the inbox, it is stored again.
+        After an interrupt between storing an answer and removing it from the inbox, it is stored
+        again.
         """
         try:
             while (answer := worker.inbox.first()) is not None:
@@ -314,7 +358,11 @@ class EnvPool:
     def _limit(self, worker: Handle) -> float:
         """Returns the time limit of the worker's current request, in seconds."""
         head = worker.head
-        starts = head is not None and head.kind in ("reset", "describe") and head.index not in worker.made
+        starts = (
+            head is not None
+            and head.kind in ("reset", "describe")
+            and head.index not in worker.made
+        )
         return self.start_timeout if starts else self.timeout
 
     def _deadline(self, worker: Handle) -> float:
@@ -335,10 +383,16 @@ class EnvPool:
         state, lost = self._state, dict(self._state.lost)
         requests = [r for r in worker.requests if r.id not in state.answers]
         failed: dict[int, EnvFailure] = {}
-        if begun == 0:  # the worker failed at start-up: no environment caused it, and a retry would fail too
+        if (
+            begun == 0
+        ):  # the worker failed at start-up: no environment caused it, and a retry would fail too
             failed = {r.id: kind(f"{self.spec.id} did not start: {why}") for r in requests}
         else:
-            culprit = requests[0] if requests and (requests[0].id <= begun or kind is EnvTimeout) else None
+            culprit = (
+                requests[0]
+                if requests and (requests[0].id <= begun or kind is EnvTimeout)
+                else None
+            )
             for index in range(slot, self.num_envs, self._size):
                 lost[index] = self._loss(index, culprit, why)
             if culprit:
@@ -347,7 +401,10 @@ class EnvPool:
         waiting = [r for r in requests if r.id not in failed]
         workers = [*state.workers]
         workers[slot] = self._successor(waiting) if waiting else None
-        answers = {**state.answers, **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed}}
+        answers = {
+            **state.answers,
+            **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed},
+        }
         self._state = _State(workers, state.asked, answers, lost)
 
     def _successor(self, requests: list[Request]) -> Handle:
@@ -364,7 +421,9 @@ class EnvPool:
             return WorkerDied(f"{name} was lost with its worker, which was at no request: {why}")
         if culprit.index == index:
             return WorkerDied(f"{name} was lost: {why}")
-        return NeighbourFailed(f"{name} was lost with environment {culprit.index}, which failed: {why}")
+        return NeighbourFailed(
+            f"{name} was lost with environment {culprit.index}, which failed: {why}"
+        )
 
 
 def _stateless(requests: list[Request], lost: dict[int, EnvFailure]) -> dict[int, EnvFailure]:
@@ -407,7 +466,9 @@ def _check_limit(limit: object) -> None:
         ArgumentError: the limit is not a whole number from 1, -1 or None.
     """
     if limit is not None and limit != -1 and not (type(limit) is int and limit >= 1):
-        raise ArgumentError(f"max_episode_steps={limit!r}: must be a whole number from 1, or -1 for no limit")
+        raise ArgumentError(
+            f"max_episode_steps={limit!r}: must be a whole number from 1, or -1 for no limit"
+        )
 
 
 def _failure(index: int, *, error: str, refusal: str | None) -> Result:
@@ -421,6 +482,10 @@ def _result(request: Request | None, answer: dict[str, Any]) -> Result:
     if request is None or number != request.id:
         raise BadMessage("an answer to nothing that was asked")
     try:
-        return _failure(request.index, **answer) if "error" in answer else Result(request.index, **answer)
+        return (
+            _failure(request.index, **answer)
+            if "error" in answer
+            else Result(request.index, **answer)
+        )
     except TypeError as error:
         raise BadMessage(f"an answer of another form: {error}") from error

@@ -20,10 +20,13 @@ class Result:
         terminated: the task is decided.
         truncated: a step limit of the environment was reached.
         info: see the contract.
-        error: the failure, or None. A training loop must check it first. If the arguments of a reset
+        error: the failure, or None. A training loop must check it first. If the arguments of a
+            reset
             were wrong (an unknown task id), the caller's error is its ``__cause__``.
-        action: the action that :meth:`EnvPool.ask_oracle`, or :meth:`EnvPool.send` with ``bare``, passed
-            to the environment. None after other requests, and if the oracle had no more actions, so that
+        action: the action that :meth:`EnvPool.ask_oracle`, or :meth:`EnvPool.send` with ``bare``,
+            passed
+            to the environment. None after other requests, and if the oracle had no more actions, so
+            that
             no step was taken.
     """
 

@@ -1,4 +1,7 @@
-"""Messages over a stream socket: a length, then JSON in ASCII. Reading a message never runs code."""
+"""Messages over a stream socket: a length, then JSON in ASCII.
+
+Reading a message never runs code.
+"""
 
 import json
 import socket
@@ -43,9 +46,9 @@ class _Stream(NamedTuple):
 class Inbox:
     """Splits a stream of bytes into messages.
 
-    A signal handler, such as that of Ctrl-C, can raise between any two instructions. No byte is lost or
-    read twice: one C call moves bytes from the socket into ``chunks``, and one assignment takes a
-    message.
+    A signal handler, such as that of Ctrl-C, can raise between any two instructions. No byte is
+    lost or read twice: one C call moves bytes from the socket into ``chunks``, and one assignment
+    takes a message.
     """
 
     def __init__(self) -> None:

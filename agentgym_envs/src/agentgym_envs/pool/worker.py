@@ -1,11 +1,11 @@
 """The process behind :class:`agentgym_envs.pool.EnvPool`: ``python -m agentgym_envs.pool.worker SOCKET BOARD``.
 
-It is a separate program, not a ``multiprocessing`` child. So no process with torch threads is forked,
-and the user's script does not run a second time. The worker ends when the socket closes, also if the
-parent was killed.
+It is a separate program, not a ``multiprocessing`` child. So no process with torch threads is
+forked, and the user's script does not run a second time. The worker ends when the socket closes,
+also if the parent was killed.
 
-The board is eight bytes of shared memory: the id of the last request that the worker began. The parent
-can still read it after the worker has died.
+The board is eight bytes of shared memory: the id of the last request that the worker began. The
+parent can still read it after the worker has died.
 """
 
 import json
@@ -48,18 +48,26 @@ class Worlds:
         """Returns the packed answer to a request, which can be a failure."""
         number, index = request["id"], request["index"]
         try:
-            answer = getattr(self, request["do"])(**{k: v for k, v in request.items() if k not in ("id", "do")})
+            answer = getattr(self, request["do"])(
+                **{k: v for k, v in request.items() if k not in ("id", "do")}
+            )
             if wrong := _not_finite(answer):
                 raise EnvRaised(f"{registry.named(self._setup['id'])}: {wrong}")
             try:
                 return pack({"id": number, **answer})
             except (TypeError, ValueError, RecursionError) as error:
-                raise EnvRaised(f"{registry.named(self._setup['id'])}: {_unsendable(answer['info'])}") from error
-        except BaseException as error:  # also sys.exit(): any exception fails this environment alone
+                raise EnvRaised(
+                    f"{registry.named(self._setup['id'])}: {_unsendable(answer['info'])}"
+                ) from error
+        except (
+            BaseException
+        ) as error:  # also sys.exit(): any exception fails this environment alone
             self._drop(index)
             return pack({"id": number, **_error_answer(self._setup["id"], request["do"], error)})
 
-    def reset(self, *, index: int, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any]:
+    def reset(
+        self, *, index: int, seed: int | None, options: dict[str, Any] | None
+    ) -> dict[str, Any]:
         """Starts an episode; creates the environment if it does not exist."""
         env = self._made(index)
         self._oracles.pop(index, None)
@@ -73,9 +81,13 @@ class Worlds:
         text_env = isinstance(inner, TextEnv)
         task_ids = getattr(inner, "task_ids", None)
         described = {
-            "instructions": getattr(env if isinstance(env, ActionFormat) else inner, "instructions", ""),
+            "instructions": getattr(
+                env if isinstance(env, ActionFormat) else inner, "instructions", ""
+            ),
             "task_ids": None if task_ids is None else list(task_ids),
-            "difficulties": [inner.task_set.difficulty(i) for i in inner.task_ids] if text_env else None,
+            "difficulties": (
+                [inner.task_set.difficulty(i) for i in inner.task_ids] if text_env else None
+            ),
             "tools": dict(getattr(inner, "tools", {})),
             "seats": list(getattr(inner, "seats", ())) if text_env else [],
             "text_env": text_env,
@@ -114,7 +126,9 @@ class Worlds:
 
     def _env(self, index: int) -> gymnasium.Env[str, str]:
         if index not in self._envs:
-            raise gymnasium.error.ResetNeeded(f"environment {index} was never reset, or failed since")
+            raise gymnasium.error.ResetNeeded(
+                f"environment {index} was never reset, or failed since"
+            )
         return self._envs[index]
 
     def _drop(self, index: int) -> None:
@@ -123,7 +137,8 @@ class Worlds:
             try:
                 env.close()
             except BaseException:
-                traceback.print_exc()  # an error while closing must not affect the other environments
+                # an error while closing must not affect the other environments
+                traceback.print_exc()
 
 
 def serve(connection: socket.socket, board: mmap.mmap) -> None:
@@ -147,9 +162,14 @@ def serve(connection: socket.socket, board: mmap.mmap) -> None:
     worlds.close()
 
 
-def _answer(observation: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> dict[str, Any]:
+def _answer(
+    observation: Any, reward: Any, terminated: Any, truncated: Any, info: Any
+) -> dict[str, Any]:
     if not isinstance(observation, str) or not isinstance(info, dict):
-        raise TypeError(f"an observation is a str and an info a dict, not {type(observation).__name__} and {type(info).__name__}")
+        raise TypeError(
+            f"an observation is a str and an info a dict, not {type(observation).__name__} and"
+            f" {type(info).__name__}"
+        )
     decided = {"terminated": bool(terminated), "truncated": bool(truncated)}
     return {"observation": observation, "reward": float(reward), **decided, "info": info}
 
@@ -160,9 +180,19 @@ def _not_finite(answer: dict[str, Any]) -> str | None:
     numbers = {"reward": answer.get("reward"), "info['score']": info.get("score")}
     for key in ("rewards", "scores"):  # of several seats
         each = info.get(key)
-        numbers |= {f"info[{key!r}][{seat!r}]": one for seat, one in each.items()} if isinstance(each, dict) else {}
-    wrong = {name: number for name, number in numbers.items() if isinstance(number, float) and not math.isfinite(number)}
-    return next((f"{name} must be a finite number, not {number}" for name, number in wrong.items()), None)
+        numbers |= (
+            {f"info[{key!r}][{seat!r}]": one for seat, one in each.items()}
+            if isinstance(each, dict)
+            else {}
+        )
+    wrong = {
+        name: number
+        for name, number in numbers.items()
+        if isinstance(number, float) and not math.isfinite(number)
+    }
+    return next(
+        (f"{name} must be a finite number, not {number}" for name, number in wrong.items()), None
+    )
 
 
 def _unsendable(info: dict[str, Any]) -> str:
@@ -179,10 +209,16 @@ def _error_answer(env_id: str, request: str, error: BaseException) -> dict[str, 
     """Returns the answer for an error: its message and, if the caller's arguments are wrong, its class."""
     message = message_of(error)
     beginning = request in ("reset", "describe")
-    refusal = next((name for name, kind in REFUSALS.items() if beginning and isinstance(error, kind)), None)
+    refusal = next(
+        (name for name, kind in REFUSALS.items() if beginning and isinstance(error, kind)), None
+    )
     if not (isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])):
         subject = registry.named(env_id)
-        message = f"{subject}: {message}" if beginning and isinstance(error, AgentGymError) else str(EnvRaised.of(subject, error))
+        message = (
+            f"{subject}: {message}"
+            if beginning and isinstance(error, AgentGymError)
+            else str(EnvRaised.of(subject, error))
+        )
     return {"error": message, "refusal": refusal}
 
 
@@ -202,7 +238,9 @@ def _read(connection: socket.socket, requests: Requests) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this process
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the parent, which then ends this process
     os.dup2(2, 1)  # prints of environments must not reach the parent's standard output
     parent = socket.socket(fileno=int(sys.argv[1]))
     parent.set_inheritable(False)

@@ -22,9 +22,15 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")],
-    page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path("report.html"),
-    comparisons: Annotated[Path | None, typer.Option(help="What people think of these episodes, of agentgym compare.")] = None,
+    folders: Annotated[
+        list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")
+    ],
+    page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path(
+        "report.html"
+    ),
+    comparisons: Annotated[
+        Path | None, typer.Option(help="What people think of these episodes, of agentgym compare.")
+    ] = None,
 ) -> None:
     """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
     found = expanded(folders)
@@ -33,7 +39,13 @@ def report(
     compared = tables.pairings(named_rows)
     sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
     judgements = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
-    write_report(page, [_run(*run) for run in runs], sections=_sections(sections), comparisons=judgements, legend=tables.LEGEND)
+    write_report(
+        page,
+        [_run(*run) for run in runs],
+        sections=_sections(sections),
+        comparisons=judgements,
+        legend=tables.LEGEND,
+    )
     for name, rows in named_rows:
         show_results(out, rows, name)
     if compared:
@@ -48,7 +60,11 @@ def _read(folder: Path) -> list[records.Row]:
     """Reads a run that is to be reported."""
     rows, cut = records.read(folder)
     if cut:
-        err.print(f"warning: {folder / records.EPISODES} ends in half a line", style="yellow", soft_wrap=True)
+        err.print(
+            f"warning: {folder / records.EPISODES} ends in half a line",
+            style="yellow",
+            soft_wrap=True,
+        )
     if not rows:
         raise ArgumentError(f"{folder} holds no episode yet")
     return rows
@@ -57,11 +73,25 @@ def _read(folder: Path) -> list[records.Row]:
 def _run(name: str, folder: Path, rows: list[records.Row]) -> Run:
     """Returns what the page shows of a run: its table in numbers."""
     table = tables.results(rows)
-    columns = [column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])]
+    columns = [
+        column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])
+    ]
     notes = [*table.notes, *tables.notes(rows)]
     settings = records.read_settings(folder)
-    return Run(name=name, settings=settings, rows=rows, table=table.lines, columns=columns, notes=notes, folder=folder)
+    return Run(
+        name=name,
+        settings=settings,
+        rows=rows,
+        table=table.lines,
+        columns=columns,
+        notes=notes,
+        folder=folder,
+    )
 
 
 def _sections(found: dict[str, tables.Table | None]) -> list[Section]:
-    return [Section(title.capitalize(), table.columns, table.lines, table.notes) for title, table in found.items() if table]
+    return [
+        Section(title.capitalize(), table.columns, table.lines, table.notes)
+        for title, table in found.items()
+        if table
+    ]

@@ -1,10 +1,12 @@
 """What a report shows, and how it travels in the page: an index of all episodes, parts with their turns, pictures.
 
-The index holds what the table, the charts, the filters and the list need. The texts of the episodes are packed in parts of about a
-million characters each; the page unpacks a part when one of its episodes is opened. Both are JSON, compressed with gzip: a page of
-thousands of episodes is there in a third of the time, and takes a tenth of the memory, that their plain JSON would.
+The index holds what the table, the charts, the filters and the list need. The texts of the episodes
+are packed in parts of about a million characters each; the page unpacks a part when one of its
+episodes is opened. Both are JSON, compressed with gzip: a page of thousands of episodes is there in
+a third of the time, and takes a tenth of the memory, that their plain JSON would.
 
-What crosses into HTML is base64 alone, so no text of an environment or a model can end the element that holds it.
+What crosses into HTML is base64 alone, so no text of an environment or a model can end the element
+that holds it.
 """
 
 import gzip
@@ -35,10 +37,13 @@ class Run:
         name: what readers know it by.
         settings: what it was started with; shown.
         rows: the lines of its ``episodes.jsonl``.
-        table: a row a family, computed from ``rows``; success, low, high, pass (at ``k`` attempts), any, invalid, truncated and
-            paper are shares in [0, 1]. ``kind`` is "family", or says what else the row is of; rows of several runs that agree in
+        table: a row a family, computed from ``rows``; success, low, high, pass (at ``k`` attempts),
+            any, invalid, truncated and
+            paper are shares in [0, 1]. ``kind`` is "family", or says what else the row is of; rows
+            of several runs that agree in
             it, in scenario and in family (or in ``group``) stand together.
-        columns: the keys of ``table`` that are shown, and their labels; "interval" shows low and high.
+        columns: the keys of ``table`` that are shown, and their labels; "interval" shows low and
+            high.
         notes: what a reader must know of the table.
         folder: where the screenshots are that ``rows`` name; None leaves them out.
     """
@@ -69,12 +74,31 @@ class Section:
     notes: Sequence[str] = ()
 
 
-def write_blocks(runs: Sequence[Run], write: Callable[[str, str], None], *, sections: Sequence[Section] = (), **more: Any) -> None:
+def write_blocks(
+    runs: Sequence[Run],
+    write: Callable[[str, str], None],
+    *,
+    sections: Sequence[Section] = (),
+    **more: Any,
+) -> None:
     """Writes the data of a report, one block at a time: ``write(id, base64)``; the index comes last, with ``more`` in it."""
     parts = _Parts(write)
-    entries = [_entry(number, row) | parts.add(row, run.folder) for number, run in enumerate(runs) for row in run.rows]
+    entries = [
+        _entry(number, row) | parts.add(row, run.folder)
+        for number, run in enumerate(runs)
+        for row in run.rows
+    ]
     parts.flush()
-    shown = [{"name": r.name, "settings": r.settings, "table": r.table, "columns": r.columns, "notes": list(r.notes)} for r in runs]
+    shown = [
+        {
+            "name": r.name,
+            "settings": r.settings,
+            "table": r.table,
+            "columns": r.columns,
+            "notes": list(r.notes),
+        }
+        for r in runs
+    ]
     more["sections"] = [vars(section) for section in sections]
     write("index", _packed(_dumped({"runs": shown, **more, "entries": entries})))
 
@@ -91,7 +115,9 @@ class _Parts:
         """Takes the texts of an episode or a fault; returns where they will be."""
         texts = {key: row[key] for key in TEXTS if key in row}
         if row["row"] == "episode":
-            texts["turns"] = [dict(turn) | self._picture(turn.get("screenshot"), folder) for turn in row["turns"]]
+            texts["turns"] = [
+                dict(turn) | self._picture(turn.get("screenshot"), folder) for turn in row["turns"]
+            ]
         self._waiting.append(_dumped(texts))
         self._size += len(self._waiting[-1])
         place = {"part": self._number, "at": len(self._waiting) - 1}
@@ -124,7 +150,9 @@ def _entry(run: int, row: Row) -> dict[str, Any]:
         return entry | {"fault": row["fault"], "try": row["try"], "turns": row["turns"]}
     turns = row["turns"]
     end = {"success": row["success"], "score": row["score"], "end": row["end"]}
-    return entry | end | {"turns": len(turns), "invalid": sum(bool(turn["invalid"]) for turn in turns)}
+    return (
+        entry | end | {"turns": len(turns), "invalid": sum(bool(turn["invalid"]) for turn in turns)}
+    )
 
 
 def _png(folder: Path, name: str) -> bytes | None:

@@ -12,7 +12,15 @@ from agentgym_envs.report.data import Run, Section, write_blocks
 
 PLACE = "<!-- data -->\n"
 OWN = "agentgym_envs.report"
-SCRIPTS = ("data.js", "overview.js", "charts.js", "list.js", "comparisons.js", "episode.js", "page.js")
+SCRIPTS = (
+    "data.js",
+    "overview.js",
+    "charts.js",
+    "list.js",
+    "comparisons.js",
+    "episode.js",
+    "page.js",
+)
 NONE: Mapping[str, Any] = {"notes": [], "pairs": []}
 
 
@@ -26,8 +34,10 @@ def write_report(
 ) -> None:
     """Writes a report of one run, or of several side by side, into one HTML file that needs nothing else.
 
-    A browser runs the page's own script and nothing more: the policy in the page names the script and the style by their hashes and
-    allows no address but ``data:`` pictures. The data is base64 (see :mod:`agentgym_envs.report.data`) and is shown as
+    A browser runs the page's own script and nothing more: the policy in the page names the script
+    and the style by their hashes and
+    allows no address but ``data:`` pictures. The data is base64 (see
+    :mod:`agentgym_envs.report.data`) and is shown as
     text only.
 
     Args:
@@ -41,18 +51,27 @@ def write_report(
         ArgumentError: the file cannot be written; an older one is left as it is.
     """
     if os.path.isdir(path):
-        raise ArgumentError(f"cannot write {path}: it is a folder. Name a file in it, such as {path / 'report.html'}")
+        raise ArgumentError(
+            f"cannot write {path}: it is a folder. Name a file in it, such as"
+            f" {path / 'report.html'}"
+        )
     before, after = _page().split(PLACE)
     draft = path.with_name(path.name + ".new")
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             file.write(before)
-            more: dict[str, Any] = {"sections": sections, "comparisons": comparisons or NONE, "legend": legend}
+            more: dict[str, Any] = {
+                "sections": sections,
+                "comparisons": comparisons or NONE,
+                "legend": legend,
+            }
             write_blocks(runs, lambda name, text: _block(file.write, name, text), **more)
             file.write(after)
         os.replace(draft, path)
     except OSError as error:
-        raise ArgumentError(f"cannot write {path}: {error.strerror}. Name a file in a folder that is there") from error
+        raise ArgumentError(
+            f"cannot write {path}: {error.strerror}. Name a file in a folder that is there"
+        ) from error
     finally:
         _remove(draft)
 
@@ -68,5 +87,9 @@ def _block(write: Callable[[str], object], name: str, text: str) -> None:
 
 
 def _page() -> str:
-    script = "\n".join([*map(pages.resource, pages.SCRIPTS), *(pages.resource(name, OWN) for name in SCRIPTS)])
-    return pages.page(pages.resource("page.html", OWN), style=pages.resource(pages.STYLE), script=script)
+    script = "\n".join(
+        [*map(pages.resource, pages.SCRIPTS), *(pages.resource(name, OWN) for name in SCRIPTS)]
+    )
+    return pages.page(
+        pages.resource("page.html", OWN), style=pages.resource(pages.STYLE), script=script
+    )

@@ -1,4 +1,7 @@
-"""Another process of the kit: writes the transcript of an environment. Its argument is JSON, from ``subprocesses.play``."""
+"""Another process of the kit: writes the transcript of an environment.
+
+Its argument is JSON, from ``subprocesses.play``.
+"""
 
 import json
 import logging
@@ -13,7 +16,9 @@ from agentgym_envs.testing.transcripts import game_transcript, transcript
 
 def main(setup: dict[str, Any]) -> None:
     """Plays and writes the result."""
-    sys.path += setup["path"]  # the working directory, where this process's maker had it: last, so that it hides nothing
+    sys.path += setup[
+        "path"
+    ]  # the working directory, where this process's maker had it: last, so that it hides nothing
     logging.lastResort = None  # a log is not a print
     logging.raiseExceptions = False
     warnings.showwarning = lambda *args: None  # nor is a warning

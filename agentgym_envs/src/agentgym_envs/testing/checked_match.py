@@ -74,31 +74,51 @@ class CheckedMatch:
         if alone and self.match.outcomes[seat].invalid and not self.match.over:
             acting = tuple(self.game.acting())
             expect(
-                acting == (seat,), f"turn {self.turns}: {seat} was not understood and is to act again, but acting() gives {acting}"
+                acting == (seat,),
+                f"turn {self.turns}: {seat} was not understood and is to act again, but acting()"
+                f" gives {acting}",
             )
         return self.match.outcomes[seat]
 
     def _check_outcomes(self) -> None:
         outcomes, seats = self.match.outcomes, self.game.seats
-        expect(set(outcomes) == set(seats), f"turn {self.turns}: there is an outcome for {sorted(outcomes)}, the seats are {seats}")
+        expect(
+            set(outcomes) == set(seats),
+            f"turn {self.turns}: there is an outcome for {sorted(outcomes)}, the seats are {seats}",
+        )
         done = {seat: bool(outcome.done) for seat, outcome in outcomes.items()}
-        expect(len(set(done.values())) == 1, f"turn {self.turns}: either all are done or none, not {done}")
+        expect(
+            len(set(done.values())) == 1,
+            f"turn {self.turns}: either all are done or none, not {done}",
+        )
         for seat, outcome in outcomes.items():
             score = outcome.score
-            expect(0.0 <= score <= 1.0, f"turn {self.turns}: the score {score} of {seat} is not in [0, 1]")
+            expect(
+                0.0 <= score <= 1.0,
+                f"turn {self.turns}: the score {score} of {seat} is not in [0, 1]",
+            )
         scores = {seat: outcome.score for seat, outcome in outcomes.items()}
         same = len(set(scores.values())) == 1
-        expect(same or not self.game.cooperative, f"turn {self.turns}: cooperative is True, and the scores are {scores}")
+        expect(
+            same or not self.game.cooperative,
+            f"turn {self.turns}: cooperative is True, and the scores are {scores}",
+        )
 
     def _look(self) -> None:
         """Checks who is waited for and what all have been shown."""
         acting = () if self.match.over else tuple(self.game.acting())
-        fine = self.match.over or (acting and set(acting) <= set(self.game.seats) and len(set(acting)) == len(acting))
-        expect(bool(fine), f"turn {self.turns}: acting() gives {acting}, the seats are {self.game.seats}")
+        fine = self.match.over or (
+            acting and set(acting) <= set(self.game.seats) and len(set(acting)) == len(acting)
+        )
+        expect(
+            bool(fine),
+            f"turn {self.turns}: acting() gives {acting}, the seats are {self.game.seats}",
+        )
         for seat in self.game.seats:
             text = self.match.see(seat)
             expect(
-                isinstance(text, str) and len(text) < LONGEST_OBSERVATION, f"turn {self.turns}: {seat} sees {len(text)} characters"
+                isinstance(text, str) and len(text) < LONGEST_OBSERVATION,
+                f"turn {self.turns}: {seat} sees {len(text)} characters",
             )
             text.encode("utf-8")
             if not self.match.over:
@@ -110,5 +130,6 @@ class CheckedMatch:
             for secret in set(secrets) - set(self._secrets[seat]):
                 expect(
                     secret not in text,
-                    f"turn {self.turns}: {seat} {how} {text[:200]!r}, which tells {secret!r}, a secret of {owner}",
+                    f"turn {self.turns}: {seat} {how} {text[:200]!r}, which tells {secret!r}, a"
+                    f" secret of {owner}",
                 )

@@ -28,10 +28,15 @@ def contents(subject: Subject) -> str:
                 break
             walked = tuple(_walks(subject, task_id))
             if walked in seen:
-                raise ConformanceError(f"the tasks {seen[walked]!r} and {task_id!r} have the same content")
+                raise ConformanceError(
+                    f"the tasks {seen[walked]!r} and {task_id!r} have the same content"
+                )
             seen[walked] = task_id
             compared += 1
-    return f"{len(subject.solutions)} solutions; walks through {compared} tasks whose solutions are alike"
+    return (
+        f"{len(subject.solutions)} solutions; walks through {compared} tasks whose solutions are"
+        " alike"
+    )
 
 
 def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
@@ -43,14 +48,19 @@ def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
     for number, (first, second, *_) in enumerate(pairs):
         if number and time.monotonic() > end:
             return
-        yield from _solved_alike(subject, {i: subject.solutions.get(i) or solve(subject, i, 0)[1] for i in (first, second)})
+        yield from _solved_alike(
+            subject,
+            {i: subject.solutions.get(i) or solve(subject, i, 0)[1] for i in (first, second)},
+        )
 
 
 def _solved_alike(subject: Subject, solutions: dict[str, Solution]) -> list[list[str]]:
     return _groups(solutions, lambda task_id: _nameless(task_id, solutions[task_id]))
 
 
-def _groups(ids: Iterable[str], key: Callable[[str], Hashable], *, empty: Hashable = None) -> list[list[str]]:
+def _groups(
+    ids: Iterable[str], key: Callable[[str], Hashable], *, empty: Hashable = None
+) -> list[list[str]]:
     """Returns the ids that share a key, where at least two do."""
     groups: dict[Hashable, list[str]] = {}
     for task_id in ids:
@@ -61,7 +71,12 @@ def _groups(ids: Iterable[str], key: Callable[[str], Hashable], *, empty: Hashab
 def _nameless(task_id: str, solution: Solution) -> tuple[object, ...]:
     """Returns a solution without the task's name, which tells two apart and means nothing."""
     opening, goal, actions, texts = solution
-    return opening.replace(task_id, ""), goal.replace(task_id, ""), actions, tuple(text.replace(task_id, "") for text in texts)
+    return (
+        opening.replace(task_id, ""),
+        goal.replace(task_id, ""),
+        actions,
+        tuple(text.replace(task_id, "") for text in texts),
+    )
 
 
 def _walks(subject: Subject, task_id: str) -> Iterator[str]:

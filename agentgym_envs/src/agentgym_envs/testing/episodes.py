@@ -59,22 +59,36 @@ def _walk(subject: Subject, task_id: str) -> int:
         try:
             info = observed.step(action)
         except Exception as error:
-            raise ConformanceError(f"{task_id!r}, turn {turn + 1}, {action!r}: {type(error).__name__}: {error}") from error
-        expect(not info["invalid"], f"{task_id!r}, turn {turn + 1}: {action!r} was listed, but info['invalid'] is true")
+            raise ConformanceError(
+                f"{task_id!r}, turn {turn + 1}, {action!r}: {type(error).__name__}: {error}"
+            ) from error
+        expect(
+            not info["invalid"],
+            f"{task_id!r}, turn {turn + 1}: {action!r} was listed, but info['invalid'] is true",
+        )
         listed, turn = info["admissible_actions"], turn + 1
     return turn
 
 
 def render(subject: Subject) -> None:
     """In mode "ansi" render gives the last observation, without a mode nothing; there is no other mode."""
-    for env, observed in ((subject.shown, _observed(subject)), (subject.plain, CheckedEnv(subject.plain))):
+    for env, observed in (
+        (subject.shown, _observed(subject)),
+        (subject.plain, CheckedEnv(subject.plain)),
+    ):
         for begin in (True, False):
             _ = observed.reset(seed=2) if begin else observed.step("look")
             wanted = observed.observation if env is subject.shown else None
-            expect(env.render() == wanted, f"render() gives {env.render()!r} after {observed.observation!r}")
+            expect(
+                env.render() == wanted,
+                f"render() gives {env.render()!r} after {observed.observation!r}",
+            )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # gymnasium's own, of the same
-        expect(refused(lambda: subject.make(render_mode="no such mode")), "an unknown render_mode must raise a ValueError")
+        expect(
+            refused(lambda: subject.make(render_mode="no such mode")),
+            "an unknown render_mode must raise a ValueError",
+        )
 
 
 def named_tasks(subject: Subject) -> None:
@@ -84,10 +98,18 @@ def named_tasks(subject: Subject) -> None:
         listed, made = tasks.difficulty(task_id), tasks.get(task_id).difficulty
         expect(listed == made, f"difficulty({task_id!r}) says {listed}, and the task {made}")
         first = env.reset(options={"task_id": task_id})
-        expect(first[1]["task_id"] == task_id, f"asked for {task_id!r}, got {first[1]['task_id']!r}")
-        expect(env.reset(options={"task_id": task_id}) == first, f"{task_id!r} began differently the second time")
+        expect(
+            first[1]["task_id"] == task_id, f"asked for {task_id!r}, got {first[1]['task_id']!r}"
+        )
+        expect(
+            env.reset(options={"task_id": task_id}) == first,
+            f"{task_id!r} began differently the second time",
+        )
     for bad in ({"task_id": "no such task"}, {"no_such_option": 1}):
-        expect(refused(partial(env.reset, options=bad)), f"reset(options={bad}) must raise a ValueError")
+        expect(
+            refused(partial(env.reset, options=bad)),
+            f"reset(options={bad}) must raise a ValueError",
+        )
 
 
 def seeds(subject: Subject) -> str:
@@ -105,7 +127,11 @@ def seeds(subject: Subject) -> str:
         env.reset(seed=5)
         following.append(env.reset())
     once, twice = following
-    expect(once == twice, f"reset() after reset(seed=5) began differently the second time: {once[0][:99]!r}, {twice[0][:99]!r}")
+    expect(
+        once == twice,
+        f"reset() after reset(seed=5) began differently the second time: {once[0][:99]!r},"
+        f" {twice[0][:99]!r}",
+    )
     return ", ".join(f"seed {seed} draws {task_id!r}" for task_id, seed in drawn.items())
 
 
@@ -121,7 +147,9 @@ def chosen_tasks(subject: Subject) -> None:
     only.close()
     if open_files() - before:
         gc.collect()
-    subject.left_open = open_files() - before  # files of a second environment: the first one may open files that all share
+    subject.left_open = (
+        open_files() - before
+    )  # files of a second environment: the first one may open files that all share
     expect(drawn == ids[-1], f"split={split!r}, tasks={list(ids[-1:])}: reset draws {drawn!r}")
 
 

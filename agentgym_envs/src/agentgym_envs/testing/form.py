@@ -22,9 +22,15 @@ def spec_and_spaces(subject: Subject) -> None:
     assert env.spec is not None
     expect(env.spec.max_episode_steps is not None, "no default max_episode_steps is registered")
     again = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
-    expect(again.id == env.spec.id and again.kwargs == env.spec.kwargs, "spec.to_json() does not round-trip")
+    expect(
+        again.id == env.spec.id and again.kwargs == env.spec.kwargs,
+        "spec.to_json() does not round-trip",
+    )
     expect(pickle.loads(pickle.dumps(env.spec)).id == env.spec.id, "the spec does not pickle")
-    expect(isinstance(env.observation_space, Unicode) and isinstance(env.action_space, Unicode), "spaces must be Unicode")
+    expect(
+        isinstance(env.observation_space, Unicode) and isinstance(env.action_space, Unicode),
+        "spaces must be Unicode",
+    )
     rules = unwrapped(env).instructions
     expect(isinstance(rules, str) and bool(rules.strip()), "unwrapped.instructions is empty")
 
@@ -41,7 +47,10 @@ def construction(subject: Subject) -> None:
     """The constructor starts no process and no thread."""
     processes, running = set(children()), threads()
     subject.make()
-    expect(not (more := set(children()) - processes), f"the constructor started the processes {sorted(more)}")
+    expect(
+        not (more := set(children()) - processes),
+        f"the constructor started the processes {sorted(more)}",
+    )
     begun = sorted(thread.name for thread in threads() - running)
     expect(not begun, f"the constructor started the threads {begun}")
 
@@ -51,14 +60,32 @@ def splits(subject: Subject) -> str:
     seen: dict[str, str] = {}
     for split in SPLITS:
         ids = unwrapped(subject.make(split=split)).task_ids
-        expect(isinstance(ids, tuple) and len(ids) > 0, f"split {split!r}: task_ids must be a tuple that is not empty")
-        expect(ids == unwrapped(subject.make(split=split)).task_ids, f"split {split!r}: task_ids changed between two environments")
+        expect(
+            isinstance(ids, tuple) and len(ids) > 0,
+            f"split {split!r}: task_ids must be a tuple that is not empty",
+        )
+        expect(
+            ids == unwrapped(subject.make(split=split)).task_ids,
+            f"split {split!r}: task_ids changed between two environments",
+        )
         for task_id in ids:
-            expect(type(task_id) is str and bool(task_id.strip()), f"split {split!r}: the task id {task_id!r} is not a text")
-            expect(task_id not in seen, f"task {task_id!r} is in {split!r} and in {seen.get(task_id)!r}")
+            expect(
+                type(task_id) is str and bool(task_id.strip()),
+                f"split {split!r}: the task id {task_id!r} is not a text",
+            )
+            expect(
+                task_id not in seen,
+                f"task {task_id!r} is in {split!r} and in {seen.get(task_id)!r}",
+            )
             seen[task_id] = split
-    expect(refused(lambda: subject.make(tasks=["no such task"])), "tasks=['no such task'] must raise TaskError")
-    expect(refused(lambda: subject.make(split="no such split")), "split='no such split' must raise UnknownName")
+    expect(
+        refused(lambda: subject.make(tasks=["no such task"])),
+        "tasks=['no such task'] must raise TaskError",
+    )
+    expect(
+        refused(lambda: subject.make(split="no such split")),
+        "split='no such split' must raise UnknownName",
+    )
     return ", ".join(f"{split}: {len(ids)} tasks" for split, ids in subject.listed.items())
 
 
@@ -74,9 +101,19 @@ def tools(subject: Subject) -> str:
     templates = unwrapped(subject.shown).tools
     for name, template in templates.items():
         expect(name.isidentifier(), f"the tool {name!r} has no identifier for a name")
-        fields = [(field, spec, conversion) for _, field, spec, conversion in Formatter().parse(template) if field is not None]
-        plain = all(field.isidentifier() and not spec and not conversion for field, spec, conversion in fields)
-        expect(plain and len({f for f, *_ in fields}) == len(fields), f"{template!r}: parameters are identifiers, each once")
+        fields = [
+            (field, spec, conversion)
+            for _, field, spec, conversion in Formatter().parse(template)
+            if field is not None
+        ]
+        plain = all(
+            field.isidentifier() and not spec and not conversion
+            for field, spec, conversion in fields
+        )
+        expect(
+            plain and len({f for f, *_ in fields}) == len(fields),
+            f"{template!r}: parameters are identifiers, each once",
+        )
     calls = FunctionCall(templates)
     for action in subject.offered:
         try:

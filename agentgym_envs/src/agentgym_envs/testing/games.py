@@ -19,7 +19,10 @@ TURNS = 2000  # of one match
 def seats(subject: GameSubject) -> None:
     """Seats are named like player_0, each once, and are the same in every game."""
     names = subject.make().seats
-    expect(isinstance(names, tuple) and len(names) > 0, f"seats must be a tuple that is not empty, not {names!r}")
+    expect(
+        isinstance(names, tuple) and len(names) > 0,
+        f"seats must be a tuple that is not empty, not {names!r}",
+    )
     wrong = [name for name in names if not (isinstance(name, str) and _SEAT.fullmatch(name))]
     expect(not wrong, f"{wrong} are no names like 'player_0'")
     expect(len(set(names)) == len(names), f"a seat is named twice: {names}")
@@ -33,9 +36,15 @@ def walks(subject: GameSubject) -> None:
 
         def choose(game: TextGame, seat: str, rng: random.Random = rng) -> str:
             listed = game.actions(seat)
-            expect(bool(listed) and all(isinstance(a, str) for a in listed), f"actions({seat!r}) gives {listed!r}")
+            expect(
+                bool(listed) and all(isinstance(a, str) for a in listed),
+                f"actions({seat!r}) gives {listed!r}",
+            )
             expect(listed == game.actions(seat), f"actions({seat!r}) changes without a turn")
-            expect(len(set(listed)) == len(listed), f"actions({seat!r}) lists an action twice: {listed[:20]}")
+            expect(
+                len(set(listed)) == len(listed),
+                f"actions({seat!r}) lists an action twice: {listed[:20]}",
+            )
             return rng.choice(listed)
 
         _play(subject, task_id, choose)
@@ -45,7 +54,10 @@ def oracle(subject: GameSubject) -> None:
     """The oracle in all seats ends a sample of tasks of every split, and is always understood."""
     for task_id in subject.sample(ORACLES):
         watched = _play(subject, task_id, lambda game, seat: game.oracle(seat))
-        expect(watched.match.over, f"{task_id!r} has not ended after {watched.turns} turns of the oracle")
+        expect(
+            watched.match.over,
+            f"{task_id!r} has not ended after {watched.turns} turns of the oracle",
+        )
 
 
 def hostility(subject: GameSubject) -> None:
@@ -72,7 +84,9 @@ def _bring(subject: GameSubject, task_id: str, seat: str, watched: CheckedMatch)
     raise ConformanceError(f"{task_id!r}: {seat} does not act in {TURNS} turns of the others")
 
 
-def _play(subject: GameSubject, task_id: str, choose: Callable[[TextGame, str], str]) -> CheckedMatch:
+def _play(
+    subject: GameSubject, task_id: str, choose: Callable[[TextGame, str], str]
+) -> CheckedMatch:
     watched = subject.start_match(task_id)
     while not watched.match.over and watched.turns < TURNS:
         seat = watched.match.waiting[0]
@@ -80,7 +94,9 @@ def _play(subject: GameSubject, task_id: str, choose: Callable[[TextGame, str], 
         _say(watched, task_id, seat, action)
         misunderstood = [s for s, outcome in watched.match.outcomes.items() if outcome.invalid]
         expect(
-            not misunderstood, f"{task_id!r}, turn {watched.turns}: {seat} says {action[:40]!r}, and {misunderstood} are invalid"
+            not misunderstood,
+            f"{task_id!r}, turn {watched.turns}: {seat} says {action[:40]!r}, and {misunderstood}"
+            " are invalid",
         )
     return watched
 
@@ -90,4 +106,6 @@ def _say(watched: CheckedMatch, task_id: str, seat: str, action: str) -> None:
         watched.say(seat, action)
     except Exception as error:
         kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
-        raise ConformanceError(f"{task_id!r}, {seat} says {action[:40]!r}: {kind}{error}") from error
+        raise ConformanceError(
+            f"{task_id!r}, {seat} says {action[:40]!r}: {kind}{error}"
+        ) from error

@@ -15,7 +15,9 @@ from agentgym_envs.testing.subject import Subject, expect, unwrapped
 COUNT = 2000
 TASKS = 2  # a split
 WARM_UP = 3  # admissible actions before the second moment of an episode
-REFUSED = 0.9  # share of the actions without a word that are invalid where not every text is an action
+REFUSED = (
+    0.9  # share of the actions without a word that are invalid where not every text is an action
+)
 _WORD = re.compile(r"[a-zA-Z0-9]")
 FIXED = (
     "",
@@ -53,7 +55,13 @@ FIXED = (
     "\\\\server\\share\\",
     r"\x00\u0000\N{BULLET}\1\g<0>",
 )
-BACKSLASHES = ("\\boxed{take key}", "take \\ key", "\\text{go north}", "look\\", "go\\nnorth")  # a kind reader understands some
+BACKSLASHES = (
+    "\\boxed{take key}",
+    "take \\ key",
+    "\\text{go north}",
+    "look\\",
+    "go\\nnorth",
+)  # a kind reader understands some
 
 
 @cache
@@ -78,7 +86,9 @@ def hostility(subject: Subject) -> str:
     for part, (task_id, turns) in enumerate(moments):
         observed = CheckedEnv(subject.plain)
         _bring(observed, subject, task_id, turns)
-        for action in hostile_actions(unwrapped(subject.plain).actions(), part=part, parts=len(moments)):
+        for action in hostile_actions(
+            unwrapped(subject.plain).actions(), part=part, parts=len(moments)
+        ):
             if observed.over:
                 _bring(observed, subject, task_id, turns)
             before = observed.info["score"]
@@ -92,7 +102,9 @@ def hostility(subject: Subject) -> str:
             answers.append((action, observed.info["invalid"]))
     invalid = sum(wrong for _, wrong in answers)
     expect(invalid > 0, f"info['invalid'] was false after each of {len(answers)} hostile actions")
-    _expect_refused({action: wrong for action, wrong in answers if action in junk and not _WORD.search(action)})
+    _expect_refused(
+        {action: wrong for action, wrong in answers if action in junk and not _WORD.search(action)}
+    )
     looked = f"{len(answers)} actions at {len(moments)} moments, {invalid} of them invalid"
     return looked + "; gains are not judged, because other seats play on" * shared
 
@@ -108,7 +120,11 @@ def _expect_refused(wordless: dict[str, bool]) -> None:
     """Expects that no action without a word is valid where nearly all are invalid: there, few texts are actions."""
     valid = [action for action, invalid in wordless.items() if not invalid]
     few = len(valid) < (1 - REFUSED) * len(wordless)
-    expect(not (valid and few), f"{valid[:5]} are valid actions; {len(wordless) - len(valid)} others without a word are invalid")
+    expect(
+        not (valid and few),
+        f"{valid[:5]} are valid actions; {len(wordless) - len(valid)} others without a word are"
+        " invalid",
+    )
 
 
 def _bring(observed: CheckedEnv, subject: Subject, task_id: str, turns: int) -> None:

@@ -114,7 +114,9 @@ def _run(checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str) -
             looked = check(subject)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # also SystemExit, which would end the process without a word
+        except (
+            BaseException
+        ) as error:  # also SystemExit, which would end the process without a word
             kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
             raise ConformanceError(f"{env_id}: {title}: {kind}{message_of(error)}") from error
         held.append(f"{title} ({looked})" if looked else title)
@@ -136,7 +138,9 @@ def _check_id(env_id: str) -> None:
         return
     near = difflib.get_close_matches(env_id.rpartition(":")[2], gymnasium.registry, n=1, cutoff=0.4)
     hint = f". Did you mean {near[0]!r}?" if near else ""
-    raise ConformanceError(f"{env_id!r} is not an id with a version, such as 'namespace/Name-v0'{hint}")
+    raise ConformanceError(
+        f"{env_id!r} is not an id with a version, such as 'namespace/Name-v0'{hint}"
+    )
 
 
 def _title(check: Callable[..., str | None]) -> str:

@@ -7,18 +7,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-ANSWER_S = 300.0  # seconds for one reset or one step; a simulator may start, or a game be generated, in it
+ANSWER_S = (
+    300.0  # seconds for one reset or one step; a simulator may start, or a game be generated, in it
+)
 
 
 class Unanswered(BaseException):
-    """A call took too long. Not an Exception: an environment that catches every Exception must not catch this."""
+    """A call took too long.
+
+    Not an Exception: an environment that catches every Exception must not catch this.
+    """
 
 
 @contextmanager
 def answering(call: str) -> Iterator[None]:
     """Raises :class:`Unanswered` if the body takes more than ``ANSWER_S`` seconds.
 
-    The limit works in the main thread only, because Python handles signals there. A shorter timer that is already set stays.
+    The limit works in the main thread only, because Python handles signals there. A shorter timer
+    that is already set stays.
     """
 
     def late(number: int, frame: object) -> NoReturn:

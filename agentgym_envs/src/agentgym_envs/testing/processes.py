@@ -42,11 +42,19 @@ def vector(subject: Subject) -> str:
             turn = {"observation": observations[i], "info": _info_of(i, infos)}
             _expect_same(turn, single[0], f"environment {i} of the vector began differently")
         for n in range(1, VECTOR_TURNS + 1):
-            turns = many.step([actions[n - 1] if n <= len(actions) else "look" for actions, _ in played])
+            turns = many.step(
+                [actions[n - 1] if n <= len(actions) else "look" for actions, _ in played]
+            )
             for i, (_, single) in enumerate(played):
                 if n < len(single):
-                    turn = dict(zip(_SHOWN, (column[i] for column in turns[:4]), strict=True)) | {"info": _info_of(i, turns[4])}
-                    _expect_same(turn, single[n], f"environment {i} of the vector went on differently at turn {n}")
+                    turn = dict(zip(_SHOWN, (column[i] for column in turns[:4]), strict=True)) | {
+                        "info": _info_of(i, turns[4])
+                    }
+                    _expect_same(
+                        turn,
+                        single[n],
+                        f"environment {i} of the vector went on differently at turn {n}",
+                    )
     finally:
         many.close()
     return f"2 environments, {VECTOR_TURNS} turns"
@@ -68,8 +76,13 @@ def _play(subject: Subject, seed: int) -> tuple[list[str], list[dict[str, Any]]]
 
 def _info_of(index: int, infos: dict[str, Any]) -> dict[str, Any]:
     """Returns one environment's part of a vector's infos, whose masks say which keys it has."""
-    held = {key: value for key, value in infos.items() if f"_{key}" in infos and infos[f"_{key}"][index]}
-    return {key: _info_of(index, value) if isinstance(value, dict) else value[index] for key, value in held.items()}
+    held = {
+        key: value for key, value in infos.items() if f"_{key}" in infos and infos[f"_{key}"][index]
+    }
+    return {
+        key: _info_of(index, value) if isinstance(value, dict) else value[index]
+        for key, value in held.items()
+    }
 
 
 def _expect_same(vector: dict[str, Any], single: dict[str, Any], message: str) -> None:
@@ -77,7 +90,10 @@ def _expect_same(vector: dict[str, Any], single: dict[str, Any], message: str) -
     one, other = ({**turn.pop("info"), **turn} for turn in (dict(vector), dict(single)))
     for key in sorted(one.keys() | other.keys()):
         same = key in one and key in other and np.array_equal(one[key], other[key])
-        expect(same, f"{message}: {key} is {str(one.get(key))[:100]!r}, not {str(other.get(key))[:100]!r}")
+        expect(
+            same,
+            f"{message}: {key} is {str(one.get(key))[:100]!r}, not {str(other.get(key))[:100]!r}",
+        )
 
 
 def untouched(subject: Checked) -> None:
@@ -92,7 +108,10 @@ def silence(subject: Checked) -> None:
     """Nothing is printed, also by C code and while importing, and no connection leaves this machine."""
     connections = list(subject.evidence.connections)
     expect(not connections, f"the environment tried to connect to {connections[:5]}")
-    for text in (subject.evidence.printed(), *(played.printed for played in subject.evidence.subprocesses)):
+    for text in (
+        subject.evidence.printed(),
+        *(played.printed for played in subject.evidence.subprocesses),
+    ):
         expect(not text, f"the environment printed {text[:300]!r}")
 
 
@@ -102,7 +121,10 @@ def leftovers(subject: Subject) -> None:
     subject.close()
     subject.make().close()  # before it was ever reset
     remains(subject)
-    expect(not subject.left_open, f"one more environment leaves open after close: {', '.join(sorted(subject.left_open))}")
+    expect(
+        not subject.left_open,
+        f"one more environment leaves open after close: {', '.join(sorted(subject.left_open))}",
+    )
 
 
 def remains(subject: Checked) -> None:
@@ -111,9 +133,15 @@ def remains(subject: Checked) -> None:
     new = set(os.listdir()) - evidence.files
     expect(not new, f"the working folder has new files: {sorted(new)}")
     for played in evidence.subprocesses:
-        expect(not played.left, f"a process that has ended left the temporary files {played.left[:5]}")
-    running = _after_a_while(lambda: {thread for thread in threads() - evidence.threads if thread.is_alive()})
-    expect(not running, f"threads are left after close: {sorted(thread.name for thread in running)}")
+        expect(
+            not played.left, f"a process that has ended left the temporary files {played.left[:5]}"
+        )
+    running = _after_a_while(
+        lambda: {thread for thread in threads() - evidence.threads if thread.is_alive()}
+    )
+    expect(
+        not running, f"threads are left after close: {sorted(thread.name for thread in running)}"
+    )
     more = _after_a_while(lambda: {*children(), *marked(evidence.mark)} - evidence.processes)
     expect(not more, f"processes {sorted(more)} are left after close")
 

@@ -17,17 +17,27 @@ def alongside(subject: Subject) -> str:
     first, second = (record(subject.shown, seeds=[seed], turns=TURNS) for seed in (0, 1))
     _compare(_replay(subject.plain, 0, first), "without admissible=True and render_mode='ansi'")
     _compare(_replay(subject.shown, 0, first, empty=True), "after the caller had emptied info")
-    both = zip_longest(_replay(subject.plain, 0, first), chain([None] * AHEAD, _replay(subject.shown, 1, second)))
-    _compare((turn for turns in both for turn in turns if turn), "turn by turn beside another environment")
+    both = zip_longest(
+        _replay(subject.plain, 0, first), chain([None] * AHEAD, _replay(subject.shown, 1, second))
+    )
+    _compare(
+        (turn for turns in both for turn in turns if turn),
+        "turn by turn beside another environment",
+    )
     return f"{len(first) + len(second)} turns"
 
 
 def _compare(turns: Iterator[tuple[Any, Any]], how: str) -> None:
     for wanted, seen in turns:
-        expect(wanted == seen, f"played {how}, {json.dumps(wanted)[:300]} became {json.dumps(seen)[:300]}")
+        expect(
+            wanted == seen,
+            f"played {how}, {json.dumps(wanted)[:300]} became {json.dumps(seen)[:300]}",
+        )
 
 
-def _replay(env: Env, seed: int, lines: Sequence[str], *, empty: bool = False) -> Iterator[tuple[Any, Any]]:
+def _replay(
+    env: Env, seed: int, lines: Sequence[str], *, empty: bool = False
+) -> Iterator[tuple[Any, Any]]:
     """Plays the actions of a transcript; yields what each turn showed then and what it shows now."""
     shown: tuple[Any, ...] = env.reset(seed=seed)
     yield _common(json.loads(lines[0])), _common(shown)
@@ -44,7 +54,11 @@ def _replay(env: Env, seed: int, lines: Sequence[str], *, empty: bool = False) -
 def _common(shown: Sequence[Any]) -> Any:
     """Returns what a turn shows with and without a step limit and listed actions."""
     observation, *rest, info = json.loads(json.dumps(shown))
-    return [observation, *rest[:2], {key: value for key, value in info.items() if key != "admissible_actions"}]
+    return [
+        observation,
+        *rest[:2],
+        {key: value for key, value in info.items() if key != "admissible_actions"},
+    ]
 
 
 def _empty(value: Any) -> None:

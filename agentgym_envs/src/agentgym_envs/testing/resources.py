@@ -27,8 +27,12 @@ def children() -> list[int]:
         heads = [(line.partition(" ")[0], *line.rpartition(")")[2].split()[:2]) for line in lines]
         rows = [(pid, parent, state) for pid, state, parent in heads]
     else:
-        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
-        rows = [(pid, parent, state[0]) for pid, parent, state in map(str.split, listed.splitlines())]
+        listed = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True
+        ).stdout
+        rows = [
+            (pid, parent, state[0]) for pid, parent, state in map(str.split, listed.splitlines())
+        ]
     return [int(pid) for pid, parent, state in rows if int(parent) == os.getpid() and state != "Z"]
 
 
@@ -38,7 +42,9 @@ def marked(variable: str) -> list[int]:
     Args:
         variable: ``NAME=value``. Without ``/proc`` none is found.
     """
-    found = (path for path in Path("/proc").glob("[0-9]*/environ") if variable in _read(path).split("\0"))
+    found = (
+        path for path in Path("/proc").glob("[0-9]*/environ") if variable in _read(path).split("\0")
+    )
     return [int(path.parent.name) for path in found if int(path.parent.name) != os.getpid()]
 
 
@@ -69,7 +75,9 @@ def shared_state() -> dict[str, Any]:
         "the locale": locale.setlocale(locale.LC_ALL),
         "the recursion limit": sys.getrecursionlimit(),
         "the default timeout of sockets": socket.getdefaulttimeout(),
-        "the handlers of SIGINT and SIGTERM": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)],
+        "the handlers of SIGINT and SIGTERM": [
+            signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+        ],
     }
 
 

@@ -16,7 +16,8 @@ from typing import IO, Any, NoReturn
 
 from agentgym_envs.testing.resources import children, shared_state, threads
 
-_MARK = "AGENTGYM_CHECK"  # the environment variable that all processes which an environment starts inherit
+# the environment variable that all processes which an environment starts inherit
+_MARK = "AGENTGYM_CHECK"
 
 
 class Evidence:
@@ -75,20 +76,27 @@ def no_exit() -> Iterator[None]:
 
 @contextmanager
 def _captured() -> Iterator[IO[bytes]]:
-    """Sends both streams to a file, also what C code writes; the input is empty. Warnings and logs still reach the user."""
+    """Sends both streams to a file, also what C code writes; the input is empty.
+
+    Warnings and logs still reach the user.
+    """
     with ExitStack() as stack:
         stack.enter_context(_warnings_kept())
         output = stack.enter_context(tempfile.TemporaryFile())
         nothing = stack.enter_context(open(os.devnull))
         _flush()
-        terminal = stack.enter_context(os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace"))
+        terminal = stack.enter_context(
+            os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
+        )
         for number, target in ((0, nothing.fileno()), (1, output.fileno()), (2, output.fileno())):
             stack.callback(_give_back, os.dup(number), number)
             os.dup2(target, number)
         stack.callback(_flush)
         stack.enter_context(_replaced(logging, "lastResort", logging.StreamHandler(terminal)))
-        for name, number in (("stdout", 1), ("stderr", 2)):  # not closed: whoever keeps one writes to the true stream later
-            stream = open(number, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+        # The streams stay open: code that keeps one writes to the true stream later.
+        options: Any = {"buffering": 1, "errors": "backslashreplace", "closefd": False}
+        for name, number in (("stdout", 1), ("stderr", 2)):
+            stream = open(number, "w", encoding="utf-8", **options)  # noqa: SIM115
             stack.enter_context(_replaced(sys, name, stream))
         stack.enter_context(_replaced(sys, "stdin", nothing))
         yield output
@@ -104,7 +112,14 @@ def _warnings_kept() -> Iterator[None]:
             yield
     finally:
         for warning in kept:
-            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno, warning.file, warning.line)
+            warnings.showwarning(
+                warning.message,
+                warning.category,
+                warning.filename,
+                warning.lineno,
+                warning.file,
+                warning.line,
+            )
 
 
 def _give_back(saved: int, number: int) -> None:

@@ -10,7 +10,10 @@ from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.subject import Solution, Subject, expect, unwrapped
 
 ORACLES = 6  # tasks of each split
-MORE, MORE_S = 40, 1.0  # tasks of each split after these, while no more than so many seconds have passed
+MORE, MORE_S = (
+    40,
+    1.0,
+)  # tasks of each split after these, while no more than so many seconds have passed
 REVEALED = 0.8  # share of the oracle's actions which, in their order, are the solution
 
 
@@ -21,7 +24,10 @@ def oracle(subject: Subject) -> str:
         subject.solutions[task_id] = _solved(subject, task_id, number % 2)
     for task_id in sample[:3:2]:  # those that it has solved from the start
         before, again = subject.solutions[task_id].actions, _solved(subject, task_id, 0).actions
-        expect(before == again, f"{task_id!r}: the oracle did {list(before)[:20]}, and then {list(again)[:20]}")
+        expect(
+            before == again,
+            f"{task_id!r}: the oracle did {list(before)[:20]}, and then {list(again)[:20]}",
+        )
     began = time.monotonic()
     for task_id in subject.sample(MORE):
         if time.monotonic() - began > MORE_S:
@@ -35,10 +41,14 @@ def unrevealed(subject: Subject) -> str:
     """Goals and first observations do not contain the oracle's actions."""
     long = {task_id: s for task_id, s in subject.solutions.items() if len(set(s.actions)) > 2}
     revealed = [task_id for task_id, s in long.items() if _reveals(s)]
-    if revealed and 2 * len(revealed) >= len(long):  # in a few tasks a list of actions may have the right order by chance
+    if revealed and 2 * len(revealed) >= len(
+        long
+    ):  # in a few tasks a list of actions may have the right order by chance
         opening, goal, actions, _ = subject.solutions[revealed[0]]
         shown = f"the goal {goal[:300]!r} or the text {opening[:300]!r}"
-        raise ConformanceError(f"{revealed[0]!r}: {shown} contains the actions {list(actions)[:20]}")
+        raise ConformanceError(
+            f"{revealed[0]!r}: {shown} contains the actions {list(actions)[:20]}"
+        )
     return f"{len(long)} tasks whose solution has at least three different actions"
 
 
@@ -53,14 +63,23 @@ def solve(subject: Subject, task_id: str, skip: int) -> tuple[CheckedEnv, Soluti
             actions.append(action)
             texts.append(observed.observation)
             turns = len(actions)
-            expect(not info["invalid"], f"{task_id!r}, turn {turns}: the oracle's {action[:80]!r} was not understood")
-            expect(turns <= subject.limit, f"{task_id!r}: the oracle needs more turns than the step limit of {subject.limit}")
+            expect(
+                not info["invalid"],
+                f"{task_id!r}, turn {turns}: the oracle's {action[:80]!r} was not understood",
+            )
+            expect(
+                turns <= subject.limit,
+                f"{task_id!r}: the oracle needs more turns than the step limit of {subject.limit}",
+            )
     return observed, Solution(opening, goal, tuple(actions), tuple(texts))
 
 
 def _solved(subject: Subject, task_id: str, skip: int) -> Solution:
     observed, solution = solve(subject, task_id, skip)
-    expect(bool(observed.info["success"]), f"the oracle does not solve {task_id!r} after {skip} of its own steps")
+    expect(
+        bool(observed.info["success"]),
+        f"the oracle does not solve {task_id!r} after {skip} of its own steps",
+    )
     return solution
 
 
@@ -75,7 +94,10 @@ def _has(text: list[str], phrases: Sequence[list[str]]) -> bool:
     """Says whether a text has nearly all phrases in their order, and at least three different ones."""
     place, found = 0, list[tuple[str, ...]]()
     for phrase in phrases:
-        at = next((i for i in range(place, len(text)) if phrase and text[i : i + len(phrase)] == phrase), None)
+        at = next(
+            (i for i in range(place, len(text)) if phrase and text[i : i + len(phrase)] == phrase),
+            None,
+        )
         if at is not None:
             place = at + len(phrase)
             found.append(tuple(phrase))

@@ -25,7 +25,9 @@ class Solution(NamedTuple):
 
 
 class Subject:
-    """The environment under test. Two are kept through all checks, because to start a simulator may take seconds.
+    """The environment under test.
+
+    Two are kept through all checks, because to start a simulator may take seconds.
 
     Args:
         env_id: a registered id.

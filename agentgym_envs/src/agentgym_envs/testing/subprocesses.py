@@ -35,11 +35,15 @@ class Conditions:
 
     def __str__(self) -> str:
         named = [f"{name}={value}" for name, value in self.variables.items()]
-        return ", ".join([*named, *["in another folder"] * self.moved, *["at another time"] * bool(self.later)])
+        return ", ".join(
+            [*named, *["in another folder"] * self.moved, *["at another time"] * bool(self.later)]
+        )
 
     def parts(self) -> "Iterator[Conditions]":
         """Yields places that differ from the plain one in one thing each."""
-        yield from (Conditions(PLAIN.variables | {name: value}) for name, value in self.variables.items())
+        yield from (
+            Conditions(PLAIN.variables | {name: value}) for name, value in self.variables.items()
+        )
         yield Conditions(PLAIN.variables, moved=self.moved)
         yield Conditions(PLAIN.variables, later=self.later)
 
@@ -48,7 +52,12 @@ PLAIN = Conditions({"PYTHONHASHSEED": "0"})
 CONDITIONS = (
     Conditions({"PYTHONHASHSEED": "0", "LC_ALL": "C", "LANG": "C"}),
     Conditions(
-        {"PYTHONHASHSEED": "4242", "TZ": "KIT-13:37", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+        {
+            "PYTHONHASHSEED": "4242",
+            "TZ": "KIT-13:37",
+            "LC_ALL": "tr_TR.UTF-8",
+            "LANG": "tr_TR.UTF-8",
+        },
         moved=True,
         later=1000 * 86400 + 12345.6,
     ),
@@ -63,7 +72,9 @@ class SubprocessResult(NamedTuple):
     left: list[str]
 
 
-def compare_subprocesses(transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: Evidence) -> str:
+def compare_subprocesses(
+    transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: Evidence
+) -> str:
     """Expects that a transcript is the same a second time, and in all places.
 
     Args:
@@ -90,12 +101,21 @@ def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
         working.mkdir()
         temporary.mkdir()
         kwargs = _absolute(setup["kwargs"]) if conditions.moved else setup["kwargs"]
-        given = setup | {"kwargs": kwargs, "path": module_folders()[1], "later": conditions.later, "result": str(home / "result")}
+        given = setup | {
+            "kwargs": kwargs,
+            "path": module_folders()[1],
+            "later": conditions.later,
+            "result": str(home / "result"),
+        }
         status, printed = start(
-            given, conditions.variables | {"TMPDIR": str(temporary)}, str(working) if conditions.moved else os.getcwd()
+            given,
+            conditions.variables | {"TMPDIR": str(temporary)},
+            str(working) if conditions.moved else os.getcwd(),
         )
         expect(status == 0, f"a second process failed: {printed[-500:]}")
-        expect((home / "result").exists(), "a second process ended with status 0 before it had played")
+        expect(
+            (home / "result").exists(), "a second process ended with status 0 before it had played"
+        )
         left = sorted(path.name for path in (*working.iterdir(), *temporary.iterdir()))
         return SubprocessResult(json.loads((home / "result").read_text()), printed, left)
 
@@ -120,10 +140,16 @@ def start(given: dict[str, Any], variables: dict[str, str], folder: str) -> tupl
 def _absolute(value: Any) -> Any:
     """Makes absolute paths of those keywords of the environment's own that name a file here."""
     if isinstance(value, dict):
-        return {key: item if key in SEAT_KEYWORDS else _absolute(item) for key, item in value.items()}
+        return {
+            key: item if key in SEAT_KEYWORDS else _absolute(item) for key, item in value.items()
+        }
     if isinstance(value, list):
         return [_absolute(item) for item in value]
-    return os.path.abspath(value) if isinstance(value, str) and value and os.path.exists(value) else value
+    return (
+        os.path.abspath(value)
+        if isinstance(value, str) and value and os.path.exists(value)
+        else value
+    )
 
 
 def _blame(setup: dict[str, Any], conditions: Conditions) -> str:
@@ -131,7 +157,9 @@ def _blame(setup: dict[str, Any], conditions: Conditions) -> str:
     plain = play(setup, PLAIN).lines
     if play(setup, PLAIN).lines != plain:
         return "in two processes alike"
-    for part in sorted(chain(*(each.parts() for each in CONDITIONS)), key=lambda part: len(part.variables)):
+    for part in sorted(
+        chain(*(each.parts() for each in CONDITIONS)), key=lambda part: len(part.variables)
+    ):
         if part != PLAIN and play(setup, part).lines != plain:
             return f"with {part}"
     return f"in another process with {conditions}"
@@ -142,5 +170,7 @@ def _expect_same(here: list[str], there: list[str], where: str) -> None:
         return
     pairs = zip([*here, "the end"], [*there, "the end"], strict=False)
     one, other = next((a, b) for a, b in pairs if a != b)
-    begin = max(next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0) - 80, 0)
+    begin = max(
+        next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0) - 80, 0
+    )
     expect(False, f"played {where}, {one[begin : begin + 240]} became {other[begin : begin + 240]}")

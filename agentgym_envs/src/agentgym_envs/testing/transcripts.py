@@ -7,7 +7,9 @@ from typing import Any
 import gymnasium
 
 
-def transcript(env_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15) -> list[str]:
+def transcript(
+    env_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15
+) -> list[str]:
     """Returns everything that a few short episodes show, as lines of JSON."""
     env = gymnasium.make(env_id, **(kwargs | {"admissible": True}))
     try:
@@ -16,7 +18,9 @@ def transcript(env_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0
         env.close()
 
 
-def record(env: gymnasium.Env[str, str], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15) -> list[str]:
+def record(
+    env: gymnasium.Env[str, str], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15
+) -> list[str]:
     """Returns the transcript of an environment that lists admissible actions, whatever was played in it before."""
     lines = []
     for seed in seeds:
@@ -24,7 +28,11 @@ def record(env: gymnasium.Env[str, str], *, seeds: Sequence[int] = (0, 1, 2), tu
         lines.append(json.dumps([observation, info]))
         for turn in range(turns):
             actions = info["admissible_actions"]
-            action = "an odd action" if turn == 3 or not actions else actions[(seed * 7 + turn * 3) % len(actions)]
+            action = (
+                "an odd action"
+                if turn == 3 or not actions
+                else actions[(seed * 7 + turn * 3) % len(actions)]
+            )
             observation, reward, terminated, truncated, info = env.step(action)
             lines.append(json.dumps([action, observation, reward, terminated, truncated, info]))
             if terminated or truncated:
@@ -32,7 +40,9 @@ def record(env: gymnasium.Env[str, str], *, seeds: Sequence[int] = (0, 1, 2), tu
     return lines
 
 
-def game_transcript(game_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15) -> list[str]:
+def game_transcript(
+    game_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15
+) -> list[str]:
     """Returns everything that a few short episodes show to all seats of a game, as lines of JSON."""
     from agentgym_envs import make_parallel
 
@@ -43,7 +53,10 @@ def game_transcript(game_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int
         for turn in range(turns):
             acting = [seat for seat in env.agents if shown[-1][seat]["acts"]]
             listed = {seat: env.game.actions(seat) for seat in acting}
-            said = {seat: "odd words" if turn == 3 else all_[(seed * 7 + turn * 3) % len(all_)] for seat, all_ in listed.items()}
+            said = {
+                seat: "odd words" if turn == 3 else all_[(seed * 7 + turn * 3) % len(all_)]
+                for seat, all_ in listed.items()
+            }
             shown = env.step(said)
             lines.append(json.dumps([said, *shown]))
             if not env.agents:

@@ -40,7 +40,9 @@ def parallel_tests(subject: GameSubject) -> None:
     tests = _tests()
     with _strictly():
         tests.parallel_api_test(make_parallel(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
-        tests.parallel_seed_test(lambda: make_parallel(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
+        tests.parallel_seed_test(
+            lambda: make_parallel(subject.game_id, **subject.kwargs), num_cycles=CYCLES
+        )
 
 
 def aec_tests(subject: GameSubject) -> None:
@@ -53,13 +55,21 @@ def aec_tests(subject: GameSubject) -> None:
 
 def forms(subject: GameSubject) -> None:
     """The parallel and the AEC form show the same episodes, and the rewards of a seat add up to its score."""
-    used = make_aec(subject.game_id, **subject.kwargs)  # for all seeds: a match remembers none before it
+    used = make_aec(
+        subject.game_id, **subject.kwargs
+    )  # for all seeds: a match remembers none before it
     for seed in SEEDS:
         parallel, aec = _play_parallel(subject, seed), _play_aec(used, seed)
         for seat, shown in parallel.items():
-            expect(shown == aec[seat], f"seed {seed}, {seat}: the AEC form shows {aec[seat]}, not {shown}")
+            expect(
+                shown == aec[seat],
+                f"seed {seed}, {seat}: the AEC form shows {aec[seat]}, not {shown}",
+            )
             score = shown.info["score"]
-            expect(abs(shown.total - score) < 1e-9, f"seed {seed}: the rewards of {seat} add up to {shown.total}, not {score}")
+            expect(
+                abs(shown.total - score) < 1e-9,
+                f"seed {seed}: the rewards of {seat} add up to {shown.total}, not {score}",
+            )
 
 
 def determinism(subject: GameSubject) -> str:
@@ -100,8 +110,13 @@ def _play_parallel(subject: GameSubject, seed: int) -> Shown:
     seen, infos = env.reset(seed=seed)
     shown = {seat: Seat([seen[seat]], 0.0, infos[seat]) for seat in env.possible_agents}
     while env.agents:
-        seen, rewards, _, _, infos = env.step({seat: _choose(env, seat, turns) for seat in env.agents if infos[seat]["acts"]})
-        shown = {s: Seat([*old.seen, seen[s]], old.total + rewards[s], infos[s]) for s, old in shown.items()}
+        seen, rewards, _, _, infos = env.step(
+            {seat: _choose(env, seat, turns) for seat in env.agents if infos[seat]["acts"]}
+        )
+        shown = {
+            s: Seat([*old.seen, seen[s]], old.total + rewards[s], infos[s])
+            for s, old in shown.items()
+        }
     return _joined(shown)
 
 
@@ -118,4 +133,7 @@ def _play_aec(env: Any, seed: int) -> Shown:
 
 def _joined(shown: Shown) -> Shown:
     """Takes texts as lines: the forms tell the same at different times."""
-    return {seat: was._replace(seen="\n".join(filter(None, was.seen)).splitlines()) for seat, was in shown.items()}
+    return {
+        seat: was._replace(seen="\n".join(filter(None, was.seen)).splitlines())
+        for seat, was in shown.items()
+    }

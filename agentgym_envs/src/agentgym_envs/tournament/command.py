@@ -22,12 +22,28 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 def tournament(
     game: Annotated[str, typer.Argument(help='A registered game of two seats, or "module:id".')],
-    players: Annotated[list[str], typer.Argument(help="random, oracle, one of the game's own, model:NAME at OPENAI_BASE_URL.")],
+    players: Annotated[
+        list[str],
+        typer.Argument(
+            help="random, oracle, one of the game's own, model:NAME at OPENAI_BASE_URL."
+        ),
+    ],
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
-    task: Annotated[list[str] | None, typer.Option("--task", help="A task id or glob pattern; may be given several times.")] = None,
-    episodes: Annotated[int | None, typer.Option(min=1, help="Tasks, at even distances over the split; all without it.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A keyword of the game, such as columns=4.")] = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="The folder of results; results/ID-tournament without it.")] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", help="A task id or glob pattern; may be given several times."),
+    ] = None,
+    episodes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tasks, at even distances over the split; all without it."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A keyword of the game, such as columns=4.")
+    ] = None,
+    out_: Annotated[
+        Path | None,
+        typer.Option("--out", help="The folder of results; results/ID-tournament without it."),
+    ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Games at a time.")] = 8,
 ) -> None:
     """Plays each pair of players on each task in both seats, and rates them.
@@ -43,7 +59,11 @@ def tournament(
     record = Record(folder, settings)
     try:
         if record.cut:
-            err.print(f"warning: {folder / EPISODES} ended in half a line, which is dropped", style="yellow", soft_wrap=True)
+            err.print(
+                f"warning: {folder / EPISODES} ended in half a line, which is dropped",
+                style="yellow",
+                soft_wrap=True,
+            )
         held = Tournament(game, kwargs, tasks, settings.key, record, concurrency)
         _carry_out(held, contests)
         left = held.missing(contests)
@@ -53,8 +73,14 @@ def tournament(
     out.print(LEGEND, style="dim")
     out.print(f"{folder}: {len(contests) - len(left)} of {len(contests)} games", soft_wrap=True)
     if left:
-        why = held.stopped or f"each of their tries failed, the last with: {_last_error(record.rows)}"
-        err.print(f"{len(left)} games are missing: {why}. The same command plays them", style="yellow", soft_wrap=True)
+        why = (
+            held.stopped or f"each of their tries failed, the last with: {_last_error(record.rows)}"
+        )
+        err.print(
+            f"{len(left)} games are missing: {why}. The same command plays them",
+            style="yellow",
+            soft_wrap=True,
+        )
         raise typer.Exit(1)
 
 

@@ -40,7 +40,8 @@ def play(
         stop: ends the game between two turns.
 
     Returns:
-        The part of the game's line that comes of playing; ``seats`` says who sat where and what came of it. A model whose
+        The part of the game's line that comes of playing; ``seats`` says who sat where and what
+        came of it. A model whose
         conversation is full forfeits: the end is "context".
 
     Raises:
@@ -62,7 +63,9 @@ def play(
             said = seated[seat](seen, rngs[seat])
         except ContextExceeded:
             end = "context"
-            match.forfeit(seat, f"The conversation of {seat} is too long for its model: the game is over.")
+            match.forfeit(
+                seat, f"The conversation of {seat} is too long for its model: the game is over."
+            )
             _pay(match, turns)
             break
         turns.append(_turn(seat, players[seat], seen, said))
@@ -70,15 +73,36 @@ def play(
             _settle(match, turns)
     seats = {seat: _seat(match, seat, name) for seat, name in players.items()}
     if end == "context":
-        seats[seat]["last"] = f"{seen}\n{seats[seat]['last']}"  # it was shown to a model that could not answer
+        seats[seat]["last"] = (
+            f"{seen}\n{seats[seat]['last']}"  # it was shown to a model that could not answer
+        )
     first = seats[game.seats[0]]
     end = end or ("terminated" if match.over else "truncated")
-    result = {"goal": first["goal"], "success": first["success"], "score": first["score"], "end": end, "last": first["last"]}
-    return {**result, "turns": turns, "seats": seats, "seconds": round(time.monotonic() - began, 3), "memory": None}
+    result = {
+        "goal": first["goal"],
+        "success": first["success"],
+        "score": first["score"],
+        "end": end,
+        "last": first["last"],
+    }
+    return {
+        **result,
+        "turns": turns,
+        "seats": seats,
+        "seconds": round(time.monotonic() - began, 3),
+        "memory": None,
+    }
 
 
 def _turn(seat: str, player: str, seen: str, said: str) -> Row:
-    turn = {"seat": seat, "player": player, "observation": seen, "response": said, "thought": "", "action": said}
+    turn = {
+        "seat": seat,
+        "player": player,
+        "observation": seen,
+        "response": said,
+        "thought": "",
+        "action": said,
+    }
     return {**turn, "reward": 0.0, "invalid": False}
 
 
@@ -99,5 +123,9 @@ def _pay(match: Match, turns: list[Row]) -> list[Row]:
 def _seat(match: Match, seat: str, player: str) -> dict[str, Any]:
     """Returns a game's result for a seat; at the end only the forfeiting seat is invalid."""
     outcome, goal = match.outcomes[seat], match.game.goal(seat)
-    result = {"score": float(outcome.score), "success": bool(outcome.success), "forfeit": match.over and bool(outcome.invalid)}
+    result = {
+        "score": float(outcome.score),
+        "success": bool(outcome.success),
+        "forfeit": match.over and bool(outcome.invalid),
+    }
     return {"player": player, "goal": goal, **result, "last": match.see(seat)}

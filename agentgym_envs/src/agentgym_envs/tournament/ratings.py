@@ -1,6 +1,7 @@
 """Ratings of players from what they won against each other (Bradley and Terry, 1952), on the scale of Elo's chess ratings.
 
-Shapes: T tasks, R resamplings, P players. ``wins[..., i, j]`` is what i won against j, a draw being half a win of each.
+Shapes: T tasks, R resamplings, P players. ``wins[..., i, j]`` is what i won against j, a draw being
+half a win of each.
 """
 
 import math
@@ -40,15 +41,21 @@ def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
         seed: of the resampling.
     """
     tasks = len(wins_TPP)
-    counts_RT = np.random.default_rng(seed).multinomial(tasks, np.full(tasks, 1 / tasks), size=RESAMPLES)
+    counts_RT = np.random.default_rng(seed).multinomial(
+        tasks, np.full(tasks, 1 / tasks), size=RESAMPLES
+    )
     elos_P, elos_RP = elo(wins_TPP.sum(0)), elo(np.einsum("rt,tij->rij", counts_RT, wins_TPP))
     tail = (1 - LEVEL) / 2
     lows_P, highs_P = np.quantile(elos_RP, [tail, 1 - tail], axis=0)
     all_PP = wins_TPP.sum(0)
     apart_P = (highs_P - lows_P > SAME) & (all_PP.sum(0) > 0) & (all_PP.sum(1) > 0)
     bounds = zip(lows_P, highs_P, apart_P, strict=True)
-    intervals = [Interval(float(low), float(high)) if apart else None for low, high, apart in bounds]
-    return [Rating(float(rating), interval) for rating, interval in zip(elos_P, intervals, strict=True)]
+    intervals = [
+        Interval(float(low), float(high)) if apart else None for low, high, apart in bounds
+    ]
+    return [
+        Rating(float(rating), interval) for rating, interval in zip(elos_P, intervals, strict=True)
+    ]
 
 
 def elo(wins_PP: Array) -> Array:
@@ -60,18 +67,23 @@ def elo(wins_PP: Array) -> Array:
 def bradley_terry(wins_PP: Array) -> Array:
     """Returns the maximum-likelihood logarithms of strengths, with mean 0, by Newman's iteration (2023); any leading shape.
 
-    i beats j with the chance ``p[i] / (p[i] + p[j])``. Every player needs a win and a loss against the others.
+    i beats j with the chance ``p[i] / (p[i] + p[j])``. Every player needs a win and a loss against
+    the others.
     """
     p: Array = np.ones(wins_PP.shape[:-1])
     for _ in range(MOST):
         before = p.copy()
         for i in range(p.shape[-1]):  # sequential updates: simultaneous ones oscillate
             sums = p[..., i, None] + p
-            p[..., i] = (wins_PP[..., i, :] * p / sums).sum(-1) / (wins_PP[..., :, i] / sums).sum(-1)
+            p[..., i] = (wins_PP[..., i, :] * p / sums).sum(-1) / (wins_PP[..., :, i] / sums).sum(
+                -1
+            )
         p /= np.exp(np.log(p).mean(-1, keepdims=True))
         if np.abs(p / before - 1).max() < CLOSE:
             return np.asarray(np.log(p))
-    raise AssertionError(f"strengths have not settled after {MOST} rounds: does somebody lack a win or a loss?")
+    raise AssertionError(
+        f"strengths have not settled after {MOST} rounds: does somebody lack a win or a loss?"
+    )
 
 
 def wins(games: Sequence[tuple[int, int, int, float]], *, tasks: int, players: int) -> Array:

@@ -12,7 +12,13 @@ from itertools import permutations
 from typing import Any
 
 from agentgym_envs import registry
-from agentgym_envs.errors import AgentGymError, ArgumentError, EnvRaised, ProviderError, ProviderRefused
+from agentgym_envs.errors import (
+    AgentGymError,
+    ArgumentError,
+    EnvRaised,
+    ProviderError,
+    ProviderRefused,
+)
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.runner import HOPELESS, OUTAGE
 from agentgym_envs.multi.make import make_game
@@ -44,8 +50,13 @@ def schedule(players: Sequence[str], tasks: TaskSet, task_ids: Iterable[str]) ->
         ArgumentError: fewer than two players, or one twice.
     """
     if len(players) < 2 or len(set(players)) < len(players):
-        raise ArgumentError(f"a tournament is among two players or more, each named once, not {', '.join(players) or 'none'}")
-    return [Contest(i, tasks.difficulty(i), pair) for i in task_ids for pair in permutations(players, 2)]
+        raise ArgumentError(
+            "a tournament is among two players or more, each named once, not"
+            f" {', '.join(players) or 'none'}"
+        )
+    return [
+        Contest(i, tasks.difficulty(i), pair) for i in task_ids for pair in permutations(players, 2)
+    ]
 
 
 def check_game(game_id: str, kwargs: Mapping[str, Any], players: Sequence[str]) -> TaskSet:
@@ -57,9 +68,14 @@ def check_game(game_id: str, kwargs: Mapping[str, Any], players: Sequence[str]) 
     """
     game = make_game(game_id, **kwargs)
     if game.cooperative:
-        raise ArgumentError(f"the seats of {game_id} share one score: nobody beats anybody, so there is no tournament of it")
+        raise ArgumentError(
+            f"the seats of {game_id} share one score: nobody beats anybody, so there is no"
+            " tournament of it"
+        )
     if len(game.seats) != 2:
-        raise ArgumentError(f"{game_id} has {len(game.seats)} seats here, and a tournament is of games of two")
+        raise ArgumentError(
+            f"{game_id} has {len(game.seats)} seats here, and a tournament is of games of two"
+        )
     for name in players:
         make_player(game, game.seats[0], name)
     return game.make_tasks()
@@ -104,7 +120,8 @@ class Tournament:
         """Plays them, but for those that the record holds; returns early, with ``stopped`` set, where it cannot go on.
 
         Raises:
-            ProviderRefused: a model's server refuses everything: the key, the model or the address is wrong.
+            ProviderRefused: a model's server refuses everything: the key, the model or the address
+                is wrong.
         """
         waiting = deque((contest, 1) for contest in self.missing(contests))
         with ThreadPoolExecutor(self.concurrency) as pool:
@@ -127,7 +144,9 @@ class Tournament:
                 row = future.result()
                 self.record.add(row)
                 self.on_row(row)
-                failures = failures + (number == 1) if row["row"] == "fault" else 0  # a few games may fail again and again
+                failures = (
+                    failures + (number == 1) if row["row"] == "fault" else 0
+                )  # a few games may fail again and again
                 if row["row"] == "fault" and number < TRIES:
                     waiting.append((contest, number + 1))
             if failures >= OUTAGE:
@@ -142,7 +161,15 @@ class Tournament:
             spec = registry.spec(self.game_id)
             limit = (spec.max_episode_steps or registry.DEFAULT_HORIZON) * len(game.seats)
             players = dict(zip(game.seats, contest.players, strict=True))
-            played = play(game, self.tasks, contest.task_id, players, limit=limit, turns=turns, stop=self._stop)
+            played = play(
+                game,
+                self.tasks,
+                contest.task_id,
+                players,
+                limit=limit,
+                turns=turns,
+                stop=self._stop,
+            )
         except ProviderError as error:
             if isinstance(error, ProviderRefused) and error.status in HOPELESS:
                 raise
@@ -154,9 +181,30 @@ class Tournament:
             return self._fault(contest, number, turns, "environment", failure)
         return {"row": "episode", **self._head(contest), **played}
 
-    def _fault(self, contest: Contest, number: int, turns: list[Row], kind: str, error: Exception) -> Row:
-        return {"row": "fault", **self._head(contest), "fault": kind, "try": number, "error": str(error), "turns": len(turns)}
+    def _fault(
+        self, contest: Contest, number: int, turns: list[Row], kind: str, error: Exception
+    ) -> Row:
+        return {
+            "row": "fault",
+            **self._head(contest),
+            "fault": kind,
+            "try": number,
+            "error": str(error),
+            "turns": len(turns),
+        }
 
     def _head(self, contest: Contest) -> Row:
-        named = {"suite": "", "scenario": "", "family": contest.family, "env_id": self.game_id, "task_id": contest.task_id}
-        return {**named, "difficulty": contest.difficulty, "attempt": 0, "settings": self.settings, "usage": {}}
+        named = {
+            "suite": "",
+            "scenario": "",
+            "family": contest.family,
+            "env_id": self.game_id,
+            "task_id": contest.task_id,
+        }
+        return {
+            **named,
+            "difficulty": contest.difficulty,
+            "attempt": 0,
+            "settings": self.settings,
+            "usage": {},
+        }

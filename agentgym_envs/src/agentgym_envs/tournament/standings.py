@@ -10,11 +10,12 @@ from agentgym_envs.tournament.ratings import Array, ratings, wins
 from agentgym_envs.tournament.schedule import Contest
 
 LEGEND = (
-    "won–drawn–lost by seat: the higher score of the two wins, and who forfeits has lost. score: mean over games. Elo: likeliest "
-    "Bradley–Terry strengths, 1000 in the mean, 400 points for odds of ten to one, a draw half a win, and one more drawn game "
-    "counted for each pair, so that all are finite. 95 %: bootstrap over tasks; – for who has won, or lost, all games, and where "
-    "every resampling gives the same rating, as with one task: it learns nothing from that. Failed games are missing, and are "
-    "nobody's loss."
+    "won–drawn–lost by seat: the higher score of the two wins, and who forfeits has lost. score:"
+    " mean over games. Elo: likeliest Bradley–Terry strengths, 1000 in the mean, 400 points for"
+    " odds of ten to one, a draw half a win, and one more drawn game counted for each pair, so that"
+    " all are finite. 95 %: bootstrap over tasks; – for who has won, or lost, all games, and where"
+    " every resampling gives the same rating, as with one task: it learns nothing from that. Failed"
+    " games are missing, and are nobody's loss."
 )
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
@@ -31,18 +32,33 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
     rated = dict(zip(players, ratings(_wins(rows, players)), strict=True)) if rows else {}
     lines = []
     for player in sorted(players, key=lambda p: -rated[p].elo if rated else 0):
-        own = [(seat, row) for row in rows for seat, result in row["seats"].items() if result["player"] == player]
+        own = [
+            (seat, row)
+            for row in rows
+            for seat, result in row["seats"].items()
+            if result["player"] == player
+        ]
         line: Line = {"player": player, "games": str(len(own))}
         line |= {seat: _results([row for s, row in own if s == seat], seat) for seat in seats}
         if own:
             line["score"] = fmean(row["seats"][seat]["score"] for seat, row in own)
         if rated:
             rating, interval = rated[player]
-            line |= {"elo": f"{rating:.0f}", "interval": f"{interval.low:.0f} to {interval.high:.0f}" if interval else "–"}
+            line |= {
+                "elo": f"{rating:.0f}",
+                "interval": f"{interval.low:.0f} to {interval.high:.0f}" if interval else "–",
+            }
         line["missing"] = str(sum(player in contest.players for contest in missing) or "")
         lines.append(line)
     shown = [(seat, f"as {seat}") for seat in seats]
-    columns = [("player", ""), ("games", "games"), *shown, ("score", "score"), ("elo", "Elo"), ("interval", "95 %")]
+    columns = [
+        ("player", ""),
+        ("games", "games"),
+        *shown,
+        ("score", "score"),
+        ("elo", "Elo"),
+        ("interval", "95 %"),
+    ]
     return Table([*columns, *([("missing", "missing")] if missing else [])], lines)
 
 
@@ -61,9 +77,18 @@ def _results(rows: Sequence[Row], seat: str) -> str:
 
 
 def _wins(rows: Sequence[Row], players: Sequence[str]) -> Array:
-    tasks = {task_id: number for number, task_id in enumerate(sorted({row["task_id"] for row in rows}))}
+    tasks = {
+        task_id: number for number, task_id in enumerate(sorted({row["task_id"] for row in rows}))
+    }
     games = []
     for row in rows:
         (first, one), (_, other) = row["seats"].items()
-        games.append((tasks[row["task_id"]], players.index(one["player"]), players.index(other["player"]), won(row, first)))
+        games.append(
+            (
+                tasks[row["task_id"]],
+                players.index(one["player"]),
+                players.index(other["player"]),
+                won(row, first),
+            )
+        )
     return wins(games, tasks=len(tasks), players=len(players))

@@ -13,8 +13,9 @@ from agentgym_envs.wrappers.responses import FormatError
 class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.RecordConstructorArgs):
     """Takes responses in a format instead of bare actions.
 
-    A response that is not in the format costs a turn: the observation says what was wrong and ``info["invalid"]`` is true. (A plain
-    Gymnasium environment cannot say that; it gets an empty action.)
+    A response that is not in the format costs a turn: the observation says what was wrong and
+    ``info["invalid"]`` is true. (A plain Gymnasium environment cannot say that; it gets an empty
+    action.)
 
     Args:
         env: a text environment, or any whose actions are strings.
@@ -25,13 +26,17 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
     """
 
     def __init__(self, env: gymnasium.Env[str, str], name: str):
-        gymnasium.utils.RecordConstructorArgs.__init__(self, name=name)  # gymnasium.make(wrapped.spec) makes it again
+        gymnasium.utils.RecordConstructorArgs.__init__(
+            self, name=name
+        )  # gymnasium.make(wrapped.spec) makes it again
         super().__init__(env)
         if name not in FORMATS:
             raise UnknownName("action format", name, FORMATS)
         world: Any = env.unwrapped
         self.format: Format = FORMATS[name](getattr(world, "tools", {}))
-        self.instructions: str = "\n\n".join(filter(None, (getattr(world, "instructions", ""), self.format.describe())))
+        self.instructions: str = "\n\n".join(
+            filter(None, (getattr(world, "instructions", ""), self.format.describe()))
+        )
         """The environment's rules and the format's, as a system prompt."""
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
@@ -46,4 +51,6 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
         try:
             return self.env.step(self.format.parse(action))
         except FormatError as error:
-            return self.env.step(InvalidResponse(error) if isinstance(self.unwrapped, TextEnv) else "")
+            return self.env.step(
+                InvalidResponse(error) if isinstance(self.unwrapped, TextEnv) else ""
+            )

@@ -1,10 +1,11 @@
 """How an agent writes an action into its response: plain, ReAct, tags, function calls.
 
-Each format says how to write one (``describe``), reads it (``parse``) and writes it (``render``), so that
-``parse(render(action)) == action``. Formats know an environment only by its ``tools``: a template of an action for each name.
+Each format says how to write one (``describe``), reads it (``parse``) and writes it (``render``),
+so that ``parse(render(action)) == action``. Formats know an environment only by its ``tools``: a
+template of an action for each name.
 
-In every format a response may begin with a thought that ends with ``</think>``. It may mention anything, and is never part of the
-action.
+In every format a response may begin with a thought that ends with ``</think>``. It may mention
+anything, and is never part of the action.
 """
 
 import json
@@ -66,7 +67,10 @@ class Plain:
         thought, text = split_thought(response)
         action = unmarked(text)
         if not action:
-            raise FormatError(f"The response {'has nothing after its thought' if thought else 'is empty'}. Answer with one action.")
+            raise FormatError(
+                f"The response {'has nothing after its thought' if thought else 'is empty'}. Answer"
+                " with one action."
+            )
         return action
 
     def render(self, action: str, thought: str = "") -> str:
@@ -82,16 +86,25 @@ class ReAct:
 
     def describe(self) -> str:
         """The form."""
-        return "Write every response in this form, with exactly one action:\nThought: what you think\nAction: the action"
+        return (
+            "Write every response in this form, with exactly one action:\nThought: what you"
+            " think\nAction: the action"
+        )
 
     def parse(self, response: str) -> str:
         """Takes what follows ``Action:``; a ``<think>`` block does for ``Thought:``."""
         thought, text = split_thought(response)
         count, action = marked_action(text)
         if count > 1:
-            raise FormatError(f"The response has {count} actions. Write exactly one line that begins with 'Action:'.")
+            raise FormatError(
+                f"The response has {count} actions. Write exactly one line that begins with"
+                " 'Action:'."
+            )
         if not (thought or begins_with_thought(text)) or not action:
-            raise FormatError("The response is not in the form 'Thought: ...' and then, on a new line, 'Action: ...'.")
+            raise FormatError(
+                "The response is not in the form 'Thought: ...' and then, on a new line, 'Action:"
+                " ...'."
+            )
         return action
 
     def render(self, action: str, thought: str = "") -> str:
@@ -107,14 +120,20 @@ class Tags:
 
     def describe(self) -> str:
         """The form."""
-        return "Write every response as <think>what you think</think><action>the action</action>, with exactly one action."
+        return (
+            "Write every response as <think>what you think</think><action>the action</action>, with"
+            " exactly one action."
+        )
 
     def parse(self, response: str) -> str:
         """Takes what is in the one pair of action tags."""
         opened, found = tagged(split_thought(response)[1], "action")
         action = unbold(found[0]) if opened == len(found) == 1 else ""
         if not action:
-            raise FormatError(f"The response has {len(found)} actions between <action> and </action>. Write exactly one.")
+            raise FormatError(
+                f"The response has {len(found)} actions between <action> and </action>. Write"
+                " exactly one."
+            )
         return action
 
     def render(self, action: str, thought: str = "") -> str:
@@ -150,7 +169,8 @@ class FunctionCall:
     def describe(self) -> str:
         """The form and the schema."""
         return (
-            'Write every response as exactly one JSON function call {"name": ..., "arguments": {...}}. The functions are:\n'
+            'Write every response as exactly one JSON function call {"name": ..., "arguments":'
+            " {...}}. The functions are:\n"
             + "\n".join(json.dumps(tool["function"], ensure_ascii=False) for tool in self.schema())
         )
 
@@ -159,12 +179,16 @@ class FunctionCall:
         call = self._call(response)
         name, arguments = str(call.get("name")), call.get("arguments", {})
         if name not in self.tools:
-            raise FormatError(f"There is no function {echo(name)!r}. The functions are: {', '.join(self.tools)}.")
+            raise FormatError(
+                f"There is no function {echo(name)!r}. The functions are: {', '.join(self.tools)}."
+            )
         if isinstance(arguments, str):  # OpenAI writes the arguments as a string
             arguments = _json(arguments)
         wanted = _parameters(self.tools[name])
         if not isinstance(arguments, dict) or sorted(arguments) != sorted(wanted):
-            raise FormatError(f"Function {name!r} takes exactly these arguments: {', '.join(wanted) or 'none'}.")
+            raise FormatError(
+                f"Function {name!r} takes exactly these arguments: {', '.join(wanted) or 'none'}."
+            )
         if not all(map(_is_word, arguments.values())):
             raise FormatError(f"The arguments of {name!r} must be strings that are not empty.")
         return self.tools[name].format(**arguments)
@@ -174,8 +198,12 @@ class FunctionCall:
         for name, template in self.tools.items():
             match = re.fullmatch(_pattern(template), action, re.DOTALL)
             if match:
-                call = json.dumps({"name": name, "arguments": match.groupdict()}, ensure_ascii=False)
-                call = re.sub("<(?=/think)", r"\\u003c", call, flags=re.IGNORECASE)  # it ends no thought of the response's
+                call = json.dumps(
+                    {"name": name, "arguments": match.groupdict()}, ensure_ascii=False
+                )
+                call = re.sub(
+                    "<(?=/think)", r"\\u003c", call, flags=re.IGNORECASE
+                )  # it ends no thought of the response's
                 return _readable(self, call, action)
         raise ValueError(f"no function writes the action {action!r}")
 
@@ -184,7 +212,9 @@ class FunctionCall:
         opened, found = (0, []) if text.startswith("{") else tagged(text, "tool_call")
         if opened > 1:
             raise FormatError(f"The response has {opened} function calls. Write exactly one.")
-        call = _json(found[0] if found else text if text.startswith("{") else unmarked(unfenced(text)))
+        call = _json(
+            found[0] if found else text if text.startswith("{") else unmarked(unfenced(text))
+        )
         if not isinstance(call, dict):
             raise FormatError("The response is not one JSON object with 'name' and 'arguments'.")
         return call
@@ -201,7 +231,11 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
-        reason = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", "a number is too long")
+        reason = (
+            "too deep"
+            if isinstance(error, RecursionError)
+            else getattr(error, "msg", "a number is too long")
+        )
         raise FormatError(f"The response is not one JSON function call: {reason}.") from error
 
 
@@ -218,7 +252,14 @@ def _parameters(template: str) -> list[str]:
 
 def _pattern(template: str) -> str:
     parts = Formatter().parse(template)
-    return "".join(re.escape(text) + (f"(?P<{field}>.+?)" if field else "") for text, field, _, _ in parts)
+    return "".join(
+        re.escape(text) + (f"(?P<{field}>.+?)" if field else "") for text, field, _, _ in parts
+    )
 
 
-FORMATS: dict[str, Callable[[Tools], Format]] = {"plain": Plain, "react": ReAct, "tags": Tags, "function": FunctionCall}
+FORMATS: dict[str, Callable[[Tools], Format]] = {
+    "plain": Plain,
+    "react": ReAct,
+    "tags": Tags,
+    "function": FunctionCall,
+}

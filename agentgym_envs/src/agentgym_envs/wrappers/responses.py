@@ -2,8 +2,11 @@
 
 import re
 
-_BEGIN, _END = (re.compile(tag, re.IGNORECASE) for tag in (r"\s*<think(?:ing)?>", "</think(?:ing)?>"))
-# Asterisks after the colon are the mark's only where they close the ones before the word; others are the action's.
+_BEGIN, _END = (
+    re.compile(tag, re.IGNORECASE) for tag in (r"\s*<think(?:ing)?>", "</think(?:ing)?>")
+)
+# Asterisks after the colon are the mark's only where they close the ones before the word; others
+# are the action's.
 _MARK = r"(\*\*)?{word}(\*\*)?[ \t]*:[ \t]*(?(2)|(?(1)(\*\*)?))"
 _LINE = r"^[ \t]*(?:#{1,6}[ \t]+)?" + _MARK
 _ACTION_LINE = re.compile(_LINE.replace("{word}", "Action"), re.IGNORECASE | re.MULTILINE)
@@ -18,16 +21,19 @@ class FormatError(ValueError):
 def split_thought(response: str) -> tuple[bool, str]:
     """Returns whether the response has a ``<think>`` block, and what follows it.
 
-    The last ``</think>`` ends the thought: a thought may mention the tag, and many chat templates open the block in the prompt, so
-    that the response holds only its end. ``<think>`` opens a block where a response or what follows a block begins; elsewhere it is
-    only mentioned.
+    The last ``</think>`` ends the thought: a thought may mention the tag, and many chat templates
+    open the block in the prompt, so that the response holds only its end. ``<think>`` opens a block
+    where a response or what follows a block begins; elsewhere it is only mentioned.
 
     Raises:
         FormatError: the thought does not end, as when the limit of tokens cuts it off.
     """
     end = max((tag.end() for tag in _END.finditer(response)), default=0)
     if _BEGIN.match(response, end):
-        raise FormatError("The thought does not end. Write </think> after it, and then the action; think less if there is no room.")
+        raise FormatError(
+            "The thought does not end. Write </think> after it, and then the action; think less if"
+            " there is no room."
+        )
     return end > 0, response[end:]
 
 
@@ -52,14 +58,18 @@ def unmarked(text: str) -> str:
 def unbold(text: str) -> str:
     """Returns the text without white space around it, and without the asterisks where it is bold as a whole."""
     text = text.strip()
-    bold = len(text) > 4 and text.startswith("**") and text.endswith("**") and "**" not in text[2:-2]
+    bold = (
+        len(text) > 4 and text.startswith("**") and text.endswith("**") and "**" not in text[2:-2]
+    )
     return text[2:-2].strip() if bold else text
 
 
 def _after(mark: re.Match[str], text: str) -> str:
     """Returns what follows a mark, without the asterisks of ``**Action: text**`` and ``Action: **text**``."""
     rest = text[mark.end() :].strip()
-    return rest.removesuffix("**").rstrip() if mark[1] and not (mark[2] or mark[3]) else unbold(rest)
+    return (
+        rest.removesuffix("**").rstrip() if mark[1] and not (mark[2] or mark[3]) else unbold(rest)
+    )
 
 
 def tagged(text: str, tag: str) -> tuple[int, list[str]]:

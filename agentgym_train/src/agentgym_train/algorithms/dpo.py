@@ -37,7 +37,9 @@ class DPO(Algorithm):
         """The initial policy's log-probabilities."""
         return frozenset({"reference"})
 
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Marks the better episode with 1, the worse with −1, and ties and single episodes with 0.
 
         Raises:
@@ -48,8 +50,9 @@ class DPO(Algorithm):
             returns = [t.total_reward for t in group.trajectories]
             if len(returns) > self.group_size:
                 raise ConfigError(
-                    f"algorithm 'dpo' learns from pairs, and a group of task {group.trajectories[0].task_id!r} has "
-                    f"{len(returns)} episodes: set env.group_size=2, or source.pairs=true where source.name=dataset"
+                    "algorithm 'dpo' learns from pairs, and a group of task"
+                    f" {group.trajectories[0].task_id!r} has {len(returns)} episodes: set"
+                    " env.group_size=2, or source.pairs=true where source.name=dataset"
                 )
             sides += [float(r > min(returns)) - float(r < max(returns)) for r in returns]
         side_B = torch.tensor(sides)[batch.episode_B]
@@ -63,7 +66,9 @@ class DPO(Algorithm):
         """Returns −log σ(β · (better − worse)), each the log-ratio of its action tokens to the reference's."""
         ratio_B = (forward.logp_BT - micro.streams["reference"]).where(micro.action_BT, 0.0).sum(1)
         pair_B, real_P = _pairs(micro)
-        margin_P = torch.zeros(len(real_P), device=ratio_B.device).index_add(0, pair_B, micro.streams["side"][:, 0] * ratio_B)
+        margin_P = torch.zeros(len(real_P), device=ratio_B.device).index_add(
+            0, pair_B, micro.streams["side"][:, 0] * ratio_B
+        )
         loss_P = -torch.nn.functional.logsigmoid(self.beta * margin_P)
         right = ((margin_P > 0) & real_P).sum()
         return loss_P.where(real_P, 0.0 * margin_P).sum(), {"pairs_right": right}
@@ -72,5 +77,7 @@ class DPO(Algorithm):
 def _pairs(batch: Batch) -> tuple[Tensor, Tensor]:
     """Returns the number of each trajectory's group, shape (B,), and which groups have a better and a worse one, bool (P,)."""
     groups_P, pair_B = torch.unique(batch.group_B, return_inverse=True)
-    sides_P = torch.zeros(len(groups_P), device=batch.group_B.device).index_add(0, pair_B, batch.streams["side"][:, 0].abs())
+    sides_P = torch.zeros(len(groups_P), device=batch.group_B.device).index_add(
+        0, pair_B, batch.streams["side"][:, 0].abs()
+    )
     return pair_B, sides_P == 2

@@ -1,6 +1,7 @@
 """GiGPO (Feng et al., 2025): GRPO over trajectories, plus the same over the turns of a group that saw the same observation.
 
-Such anchor states tell which of several actions in one place led further, which a trajectory's return cannot.
+Such anchor states tell which of several actions in one place led further, which a trajectory's
+return cannot.
 """
 
 from collections.abc import Sequence
@@ -27,9 +28,13 @@ class GiGPO(PolicyGradient):
     step_coef: NonNegative = 1.0
     """Weight of the turns' advantages."""
 
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Adds the advantage of each turn among those at its anchor state to that of its trajectory."""
-        whole = on_actions(group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch)
+        whole = on_actions(
+            group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch
+        )
         follow_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
         trajectories = [(group.number, t) for group in groups for t in group.trajectories]
         anchors: dict[tuple[int, str], int] = {}
@@ -39,7 +44,9 @@ class GiGPO(PolicyGradient):
             for n, turn in enumerate(trajectory.turns):
                 at = (batch.action_BT[row] & (batch.turn_BT[row] == n)).nonzero()[:, 0]
                 if len(at):
-                    places.append((row, at, anchors.setdefault((number, turn.observation), len(anchors))))
+                    places.append(
+                        (row, at, anchors.setdefault((number, turn.observation), len(anchors)))
+                    )
         if not places:
             return whole
         return_P = torch.stack([follow_BT[row, at[0]] for row, at, _ in places])

@@ -4,7 +4,8 @@ Its relatives are options:
 
 - Dr.GRPO (Liu et al., 2025): ``normalise = false`` and ``loss_reduction = "constant"``;
 - DAPO (Yu et al., 2025): ``clip_high = 0.28``, with the default loss_reduction;
-- GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``loss_reduction = "sequence"`` and narrow clips;
+- GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``loss_reduction = "sequence"`` and narrow
+  clips;
 - CISPO (MiniMax, 2025): ``surrogate = "cispo"``.
 """
 
@@ -25,6 +26,10 @@ class GRPO(PolicyGradient):
     normalise: bool = True
     """Divide by the standard deviation of the group's returns."""
 
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Broadcasts the group-normalised return over each trajectory's action tokens."""
-        return on_actions(group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch)
+        return on_actions(
+            group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch
+        )

@@ -11,7 +11,14 @@ from torch import Tensor
 from agentgym_train.config.constraints import Count, NonNegative, Share
 from agentgym_train.data.batching import Batch
 from agentgym_train.engine.logps import Forward
-from agentgym_train.learning.losses import Estimator, cispo_surrogate, clipped_surrogate, kl_divergence, log_ratios, token_weights
+from agentgym_train.learning.losses import (
+    Estimator,
+    cispo_surrogate,
+    clipped_surrogate,
+    kl_divergence,
+    log_ratios,
+    token_weights,
+)
 from agentgym_train.protocols import Algorithm
 
 
@@ -48,7 +55,11 @@ class PolicyGradient(Algorithm):
     @property
     def required_streams(self) -> frozenset[str]:
         """The divergence's reference, recomputed log-probabilities, an entropy with gradient."""
-        wanted = {"reference": self.kl_coef, "old": self.importance_cap, "entropy": self.entropy_coef}
+        wanted = {
+            "reference": self.kl_coef,
+            "old": self.importance_cap,
+            "entropy": self.entropy_coef,
+        }
         return frozenset(name for name, weight in wanted.items() if weight)
 
     def rewards(self, batch: Batch) -> Tensor:
@@ -66,20 +77,35 @@ class PolicyGradient(Algorithm):
         """Returns what the loss is divided by."""
         if self.loss_reduction == "token":
             return batch.action_tokens
-        return float(batch.action_BT.any(1).sum()) * (self.constant if self.loss_reduction == "constant" else 1)
+        return float(batch.action_BT.any(1).sum()) * (
+            self.constant if self.loss_reduction == "constant" else 1
+        )
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """The surrogate, plus the divergence, less the bonus."""
-        logp_BT, action_BT, advantage_BT = forward.logp_BT, micro.action_BT, micro.streams["advantage"]
+        logp_BT, action_BT, advantage_BT = (
+            forward.logp_BT,
+            micro.action_BT,
+            micro.streams["advantage"],
+        )
         old_BT = micro.streams.get("old", micro.logp_BT)
         log_ratio_BT = log_ratios(logp_BT, old_BT, action_BT, per=self.ratio)
         if self.surrogate == "clip":
-            loss_BT, bounded_BT = clipped_surrogate(log_ratio_BT, advantage_BT, low=self.clip_low, high=self.clip_high)
+            loss_BT, bounded_BT = clipped_surrogate(
+                log_ratio_BT, advantage_BT, low=self.clip_low, high=self.clip_high
+            )
         else:
-            loss_BT, bounded_BT = cispo_surrogate(logp_BT, log_ratio_BT, advantage_BT, high=self.clip_high)
+            loss_BT, bounded_BT = cispo_surrogate(
+                logp_BT, log_ratio_BT, advantage_BT, high=self.clip_high
+            )
         if self.importance_cap:
-            loss_BT = loss_BT * (old_BT - micro.logp_BT).where(action_BT, 0.0).exp().clamp(max=self.importance_cap)
-        sums = {"clip_fraction": (bounded_BT & action_BT).sum(), "ratio": log_ratio_BT.detach().exp().where(action_BT, 0.0).sum()}
+            loss_BT = loss_BT * (old_BT - micro.logp_BT).where(action_BT, 0.0).exp().clamp(
+                max=self.importance_cap
+            )
+        sums = {
+            "clip_fraction": (bounded_BT & action_BT).sum(),
+            "ratio": log_ratio_BT.detach().exp().where(action_BT, 0.0).sum(),
+        }
         sums["advantage_size"] = advantage_BT.abs().where(action_BT, 0.0).sum()
         if "reference" in micro.streams:
             kl_BT = kl_divergence(logp_BT, micro.streams["reference"], self.kl_estimator)
@@ -88,7 +114,9 @@ class PolicyGradient(Algorithm):
                 loss_BT = loss_BT + self.kl_coef * kl_BT
         if forward.bonus_BT is not None:
             loss_BT = loss_BT - self.entropy_coef * forward.bonus_BT
-        return (loss_BT.where(action_BT, 0.0) * token_weights(action_BT, self.loss_reduction)).sum(), sums
+        return (
+            loss_BT.where(action_BT, 0.0) * token_weights(action_BT, self.loss_reduction)
+        ).sum(), sums
 
 
 def on_actions(advantage_B: Tensor, batch: Batch) -> Batch:

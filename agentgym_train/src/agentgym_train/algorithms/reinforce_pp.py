@@ -14,7 +14,9 @@ from agentgym_train.learning.advantages import returns_to_go, whitened
 class ReinforcePP(PolicyGradient):
     """Global whitening instead of a baseline."""
 
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Whitens the returns-to-go over the action tokens of all processes."""
         return_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
         return batch.with_streams(advantage=whitened(return_BT, batch.action_BT, distributed))

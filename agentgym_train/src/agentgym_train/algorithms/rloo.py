@@ -14,6 +14,8 @@ from agentgym_train.learning.advantages import leave_one_out
 class RLOO(PolicyGradient):
     """REINFORCE leave-one-out."""
 
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Broadcasts the return less the others' mean over each trajectory's action tokens."""
         return on_actions(leave_one_out(self.returns(batch), batch.group_B), batch)

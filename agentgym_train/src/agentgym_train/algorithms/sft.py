@@ -19,7 +19,9 @@ from agentgym_train.protocols import Algorithm
 class SFT(Algorithm):
     """Cross-entropy on action tokens; rewards do not count."""
 
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Credits all alike."""
         return batch
 

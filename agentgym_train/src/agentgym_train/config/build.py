@@ -42,7 +42,9 @@ def of(raw: Mapping[str, Any]) -> Config:
     envs = {} if tables is None else {"envs": tables if many else [tables]}
     rest = {key: value for key, value in raw.items() if key != "env"}
     written = r"env\1" if many else "env"
-    return build(Config, rest | envs, named=lambda key: re.sub(r"^envs(\.\d+)?(?=\.|$)", written, key))
+    return build(
+        Config, rest | envs, named=lambda key: re.sub(r"^envs(\.\d+)?(?=\.|$)", written, key)
+    )
 
 
 def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Named = str) -> T:
@@ -61,7 +63,9 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Nam
     _check_keys(cls, raw, section, named)
     _check_values(raw, section, named)
     try:
-        return pydantic.TypeAdapter(cls).validate_json(json.dumps(raw), strict=True)  # TOML's types are JSON's: lists, no tuples
+        return pydantic.TypeAdapter(cls).validate_json(
+            json.dumps(raw), strict=True
+        )  # TOML's types are JSON's: lists, no tuples
     except pydantic.ValidationError as error:
         raise _refusal(error, section, named) from error
 
@@ -82,7 +86,9 @@ def tree(config: Settings) -> dict[str, Any]:
 def difference(old: Settings, new: Settings, *, ignore: Collection[str] = ()) -> str | None:
     """Returns the keys that differ between two configurations, with both values; None if none differ."""
     a, b = _flat(tree(old)), _flat(tree(new))
-    every = (key for key in a.keys() | b.keys() if re.sub(r"^env\.\d+\.", "env.", key) not in ignore)
+    every = (
+        key for key in a.keys() | b.keys() if re.sub(r"^env\.\d+\.", "env.", key) not in ignore
+    )
     changed = sorted(key for key in every if (key in a, a.get(key)) != (key in b, b.get(key)))
     shown = [f"{key} was {_shown(a, key)} and is now {_shown(b, key)}" for key in changed]
     return "; ".join(shown) or None
@@ -90,7 +96,11 @@ def difference(old: Settings, new: Settings, *, ignore: Collection[str] = ()) ->
 
 def without_none(table: Mapping[str, Any]) -> dict[str, Any]:
     """Returns nested tables without the keys whose value is None."""
-    return {k: without_none(v) if isinstance(v, Mapping) else v for k, v in table.items() if v is not None}
+    return {
+        k: without_none(v) if isinstance(v, Mapping) else v
+        for k, v in table.items()
+        if v is not None
+    }
 
 
 def _shown(flat: Mapping[str, Any], key: str) -> str:
@@ -107,11 +117,18 @@ def _check_values(raw: Mapping[str, Any], section: str, named: Named) -> None:
         try:
             json.dumps(value, allow_nan=False)
         except TypeError as error:
-            raise ConfigError(f"configuration key {key!r}: must be text, a number, a boolean or an array, not {value}") from error
+            raise ConfigError(
+                f"configuration key {key!r}: must be text, a number, a boolean or an array, not"
+                f" {value}"
+            ) from error
         except ValueError as error:
-            raise ConfigError(f"configuration key {key!r}: a number must be finite, not {value}") from error
+            raise ConfigError(
+                f"configuration key {key!r}: a number must be finite, not {value}"
+            ) from error
         if isinstance(value, int) and abs(value) >= 2**63:
-            raise ConfigError(f"configuration key {key!r}: an integer has at most 64 bits, not {str(value)[:20]}…")
+            raise ConfigError(
+                f"configuration key {key!r}: an integer has at most 64 bits, not {str(value)[:20]}…"
+            )
 
 
 def _refusal(error: pydantic.ValidationError, section: str, named: Named) -> ConfigError:
@@ -154,7 +171,13 @@ def _check_section(cls: type, value: Any, full: str, named: Named) -> None:
 def _flat(tree: Mapping[str, Any], head: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in tree.items():
-        tables = isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value)
+        tables = (
+            isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value)
+        )
         inner = dict(zip(map(str, range(len(value))), value, strict=True)) if tables else value
-        flat.update(_flat(inner, f"{head}{key}.") if isinstance(inner, Mapping) and inner else {f"{head}{key}": value})
+        flat.update(
+            _flat(inner, f"{head}{key}.")
+            if isinstance(inner, Mapping) and inner
+            else {f"{head}{key}": value}
+        )
     return flat

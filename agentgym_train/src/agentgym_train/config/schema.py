@@ -11,7 +11,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from agentgym_train.config.constraints import Count, Name, NonNegative, Positive, Seconds, Seed, Temperature, Wait, Whole
+from agentgym_train.config.constraints import (
+    Count,
+    Name,
+    NonNegative,
+    Positive,
+    Seconds,
+    Seed,
+    Temperature,
+    Wait,
+    Whole,
+)
 from agentgym_train.errors import ConfigError
 
 SCRATCH = "scratch"
@@ -50,7 +60,9 @@ class EnvConfig:
         if not self.name:
             object.__setattr__(self, "name", re.sub(r"-v\d+$", "", re.split("[:/]", self.id)[-1]))
         if not re.fullmatch(r"[\w.-]+", self.name):
-            raise ValueError(f"the name {self.name!r} has characters other than letters, digits and -_.")
+            raise ValueError(
+                f"the name {self.name!r} has characters other than letters, digits and -_."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +122,8 @@ class RolloutConfig:
     """Maximum tokens per action."""
     batch_wait: Wait = 10.0
     """Maximum time, in seconds, that ready episodes wait for slower ones while the generator is idle.
-    The metrics count a later result as ``late``. The batch then depends on the clock, and rounding can
+    The metrics count a later result as ``late``. The batch then depends on the clock, and rounding
+    can
     differ between runs."""
 
 
@@ -220,11 +233,14 @@ class Config(Settings):
         answer, context = self.rollout.max_new_tokens, self.model.max_context
         if answer >= context:
             raise ConfigError(
-                f"rollout.max_new_tokens={answer} must be below model.max_context={context}, which holds the prompt too"
+                f"rollout.max_new_tokens={answer} must be below model.max_context={context}, which"
+                " holds the prompt too"
             )
         names = [env.name for env in self.envs]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ConfigError(f"two environments have the name {twice!r}: set env.name of one of them")
+            raise ConfigError(
+                f"two environments have the name {twice!r}: set env.name of one of them"
+            )
 
     @property
     def env(self) -> EnvConfig:
@@ -239,4 +255,7 @@ class Config(Settings):
 
     def each(self) -> list["Config"]:
         """Returns a configuration for each environment, as if it were the only one."""
-        return [replace(self, envs=(env,), curriculum=env.curriculum or self.curriculum) for env in self.envs]
+        return [
+            replace(self, envs=(env,), curriculum=env.curriculum or self.curriculum)
+            for env in self.envs
+        ]

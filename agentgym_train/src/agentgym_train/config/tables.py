@@ -34,14 +34,19 @@ def _override(raw: dict[str, Any], item: str) -> None:
     for part in path:
         if isinstance(table, list):
             if not part.isdecimal() or int(part) >= len(table):
-                raise ConfigError(f"--set {item}: there are tables 0 to {len(table) - 1}, and no {part!r}")
+                raise ConfigError(
+                    f"--set {item}: there are tables 0 to {len(table) - 1}, and no {part!r}"
+                )
             table = table[int(part)]
         else:
             table = table.setdefault(part, {})
         if not isinstance(table, dict | list):
             raise ConfigError(f"--set {item}: {part!r} is not a section")
     if isinstance(table, list):
-        raise ConfigError(f"--set {item}: there are {len(table)} such tables: name one by its number, such as {path[-1]}.0.{last}")
+        raise ConfigError(
+            f"--set {item}: there are {len(table)} such tables: name one by its number, such as"
+            f" {path[-1]}.0.{last}"
+        )
     table[last] = _value(text)
 
 

@@ -12,7 +12,9 @@ from agentgym_train.protocols import Curriculum, CurriculumPlugin
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive(CurriculumPlugin):
-    """Moves along ``rounds``. It compares the success of the last ``window`` steps with that of the ``window`` before.
+    """Moves along ``rounds``.
+
+    It compares the success of the last ``window`` steps with that of the ``window`` before.
 
     Raises:
         ValueError: a stage has no more turns than the one before.
@@ -31,7 +33,9 @@ class Adaptive(CurriculumPlugin):
 
     def __post_init__(self) -> None:
         if any(after <= before for before, after in pairwise(self.rounds)):
-            raise ValueError(f"rounds={list(self.rounds)}: each stage must have more turns than the one before")
+            raise ValueError(
+                f"rounds={list(self.rounds)}: each stage must have more turns than the one before"
+            )
 
     def build(self) -> "AdaptiveCurriculum":
         """Starts in the first stage."""
@@ -54,7 +58,9 @@ class AdaptiveCurriculum(Curriculum):
     def observe(self, metrics: Mapping[str, float]) -> None:
         """Takes a step's ``success`` and ``truncated_horizon``, both shares of its episodes."""
         options = self._options
-        self.recent = [*self.recent, [metrics["success"], metrics["truncated_horizon"]]][-2 * options.window :]
+        self.recent = [*self.recent, [metrics["success"], metrics["truncated_horizon"]]][
+            -2 * options.window :
+        ]
         early, late = self.recent[: -options.window], self.recent[-options.window :]
         if len(late) < options.window:
             return

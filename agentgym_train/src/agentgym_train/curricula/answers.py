@@ -18,7 +18,8 @@ def turns(curriculum: Curriculum, step: int) -> int:
     value: Any = curriculum.horizon(step)
     if not _whole(value) or int(value) < 1:
         raise BrokenPlugin(
-            f"{plugins.title(curriculum)}: its horizon at step {step + 1} is {value!r}, not a whole number of turns from 1 up"
+            f"{plugins.title(curriculum)}: its horizon at step {step + 1} is {value!r}, not a whole"
+            " number of turns from 1 up"
         )
     return int(value)
 
@@ -32,7 +33,12 @@ def difficulties(curriculum: Curriculum, step: int) -> tuple[int, int] | None:
     value: Any = curriculum.difficulties(step)
     if value is None:
         return None
-    if not (isinstance(value, Sequence) and len(value) == 2 and all(map(_whole, value)) and value[0] <= value[1]):
+    if not (
+        isinstance(value, Sequence)
+        and len(value) == 2
+        and all(map(_whole, value))
+        and value[0] <= value[1]
+    ):
         raise BrokenPlugin(
             f"{plugins.title(curriculum)}: its difficulties at step {step + 1} are {value!r}, "
             "neither None nor two whole numbers, the least and the greatest"

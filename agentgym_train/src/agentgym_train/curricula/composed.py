@@ -13,7 +13,9 @@ from agentgym_train.protocols import Curriculum, CurriculumPlugin
 
 @dataclass(frozen=True, kw_only=True)
 class Composed(CurriculumPlugin):
-    """The first part sets the horizon. The first part that chooses tasks chooses them. All parts see the metrics.
+    """The first part sets the horizon.
+
+    The first part that chooses tasks chooses them. All parts see the metrics.
 
     Raises:
         AgentGymError: a part does not exist, has invalid options, or is composed itself.
@@ -24,13 +26,17 @@ class Composed(CurriculumPlugin):
     made: tuple[CurriculumPlugin, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        made, tables = plugins.make_parts(plugins.CURRICULUM, self.parts, whole=Composed, called="composed")
+        made, tables = plugins.make_parts(
+            plugins.CURRICULUM, self.parts, whole=Composed, called="composed"
+        )
         object.__setattr__(self, "made", made)
         object.__setattr__(self, "parts", tables)
 
     def build(self) -> "ComposedCurriculum":
         """Builds the parts."""
-        return ComposedCurriculum([plugins.build_object(plugins.CURRICULUM, part) for part in self.made])
+        return ComposedCurriculum(
+            [plugins.build_object(plugins.CURRICULUM, part) for part in self.made]
+        )
 
 
 class ComposedCurriculum(Curriculum):

@@ -26,11 +26,26 @@ class ScalingInter(Curriculum):
     """With ``start`` and ``delta``: never more turns than this."""
 
     def __post_init__(self) -> None:
-        forms = {"rounds": self.rounds, "start": self.start, "delta": self.delta, "limit": self.limit}
+        forms = {
+            "rounds": self.rounds,
+            "start": self.start,
+            "delta": self.delta,
+            "limit": self.limit,
+        }
         given = {name: value for name, value in forms.items() if value is not None}
-        if given.keys() - {"limit"} not in ({"rounds"}, {"start", "delta"}) or {"rounds", "limit"} <= given.keys():
-            shown = ", ".join(f"{name}={list(v) if isinstance(v, tuple) else v}" for name, v in given.items()) or "none of them"
-            raise ValueError(f"set either rounds, or start and delta and perhaps limit, not {shown}")
+        if (
+            given.keys() - {"limit"} not in ({"rounds"}, {"start", "delta"})
+            or {"rounds", "limit"} <= given.keys()
+        ):
+            shown = (
+                ", ".join(
+                    f"{name}={list(v) if isinstance(v, tuple) else v}" for name, v in given.items()
+                )
+                or "none of them"
+            )
+            raise ValueError(
+                f"set either rounds, or start and delta and perhaps limit, not {shown}"
+            )
         if self.start and self.limit and self.limit < self.start:
             raise ValueError(f"limit={self.limit} is below start={self.start}")
 

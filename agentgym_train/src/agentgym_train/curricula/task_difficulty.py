@@ -28,7 +28,10 @@ class TaskDifficulty(Curriculum):
     def __post_init__(self) -> None:
         for number, (least, greatest) in enumerate(self.stages):
             if least > greatest:
-                raise ValueError(f"stages.{number}: the least difficulty, {least}, is above the greatest, {greatest}")
+                raise ValueError(
+                    f"stages.{number}: the least difficulty, {least}, is above the greatest,"
+                    f" {greatest}"
+                )
 
     def horizon(self, step: int) -> int:
         """Returns ``turns``.
@@ -37,7 +40,10 @@ class TaskDifficulty(Curriculum):
             ConfigError: they are not set.
         """
         if self.turns is None:
-            raise ConfigError("task_difficulty sets no horizon: set its turns, or compose it with a curriculum before it that does")
+            raise ConfigError(
+                "task_difficulty sets no horizon: set its turns, or compose it with a curriculum"
+                " before it that does"
+            )
         return self.turns
 
     def difficulties(self, step: int) -> tuple[int, int]:

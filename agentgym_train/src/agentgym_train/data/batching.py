@@ -65,13 +65,16 @@ class Batch:
 
         Args:
             count: parts.
-            groups: groups of all processes: a group falls into the same part whichever process holds it. A part may be empty here.
+            groups: groups of all processes: a group falls into the same part whichever process
+                holds it. A part may be empty here.
 
         Raises:
             ValueError: a group has a number that is not below ``groups``.
         """
         if len(self.group_B) and int(self.group_B.max()) >= groups:
-            raise ValueError(f"a group has the number {int(self.group_B.max())}, and there are {groups} groups")
+            raise ValueError(
+                f"a group has the number {int(self.group_B.max())}, and there are {groups} groups"
+            )
         part_B = self.group_B * count // groups
         return [self.take((part_B == part).nonzero()[:, 0].tolist()) for part in range(count)]
 
@@ -98,7 +101,9 @@ class Batch:
     def idle(self) -> "Batch":
         """Returns one token without loss: what a process with fewer micro-batches runs so that all stay in step."""
         nothing = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
-        return replace(nothing, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1]))
+        return replace(
+            nothing, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1])
+        )
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         """Returns a batch of which every tensor is changed."""
@@ -109,7 +114,11 @@ class Batch:
 def pack(groups: Sequence[Group]) -> Batch:
     """Turns groups into one batch; trajectories without an action are left out."""
     episodes = enumerate((g.number, t) for g in groups for t in g.trajectories)
-    kept = [(episode, number, list(t.tokens())) for episode, (number, t) in episodes if any(turn.action_ids for turn in t.turns)]
+    kept = [
+        (episode, number, list(t.tokens()))
+        for episode, (number, t) in episodes
+        if any(turn.action_ids for turn in t.turns)
+    ]
     rows = [tokens for _, _, tokens in kept]
     width = max(map(len, rows), default=1)
 

@@ -20,5 +20,8 @@ class EpochSampler:
         turn, place = divmod(number, self._count)
         if self._order[0] != turn:
             key = f"deal {self._seed} {turn}"
-            self._order = turn, sorted(range(self._count), key=lambda one: stable_hash(f"{key} {one}"))
+            self._order = (
+                turn,
+                sorted(range(self._count), key=lambda one: stable_hash(f"{key} {one}")),
+            )
         return self._order[1][place]

@@ -1,7 +1,7 @@
 """Turn → Trajectory → Group: what a rollout leaves behind.
 
-A trajectory is a token sequence that alternates between what the framework and the environment wrote and what the policy
-sampled. Two turns with a two-token and a one-token action:
+A trajectory is a token sequence that alternates between what the framework and the environment
+wrote and what the policy sampled. Two turns with a two-token and a one-token action:
 
     turn          0  0  0  0  0  1  1  1
     id            S  o  o  a  a  o  o  a
@@ -75,7 +75,10 @@ class Trajectory:
     agent: str = ""
     """Its seat, where an environment has several; empty where it has one."""
     late: int = 0
-    """Answers of its environment that came after ``rollout.batch_wait``. An episode of several agents counts them at the first."""
+    """Answers of its environment that came after ``rollout.batch_wait``.
+
+    An episode of several agents counts them at the first.
+    """
 
     @property
     def total_reward(self) -> float:
@@ -89,7 +92,9 @@ class Trajectory:
                 yield Token(token, False, 0.0, turn.version, number, 0.0)
             last = len(turn.action_ids) - 1
             for place, (token, logp) in enumerate(zip(turn.action_ids, turn.logps, strict=True)):
-                yield Token(token, True, logp, turn.version, number, turn.reward if place == last else 0.0)
+                yield Token(
+                    token, True, logp, turn.version, number, turn.reward if place == last else 0.0
+                )
 
 
 @dataclass

@@ -1,12 +1,15 @@
-"""Checkpoints: complete or absent. Each holds the engines' state, the trainer's, and the model in Hugging Face format.
+"""Checkpoints: complete or absent.
+
+Each holds the engines' state, the trainer's, and the model in Hugging Face format.
 
 checkpoints/step-000100/engine/        DeepSpeed: weights, optimizer, one file a process
 checkpoints/step-000100/critic/        the same of a critic that is a model of its own
 checkpoints/step-000100/model/         for transformers.AutoModelForCausalLM.from_pretrained
 checkpoints/step-000100/state.json     steps done, curriculum, how it was made
 checkpoints/step-000100/manifest.json  size and checksum of every other file
-checkpoints/step-000100/universal/     both for any number of processes, made when a run goes on with another number
-checkpoints/corrupt-000100/            one whose files do not match its manifest; the next checkpoint removes it
+checkpoints/step-000100/universal/     both for any number of processes, made when a run goes on
+with another number checkpoints/corrupt-000100/            one whose files do not match its
+manifest; the next checkpoint removes it
 """
 
 import hashlib
@@ -34,7 +37,10 @@ ENGINES = ("engine", "critic")
 
 @dataclass(frozen=True)
 class State:
-    """What the trainer needs to go on. Task order and sampling noise are functions of seed and step and need no state."""
+    """What the trainer needs to go on.
+
+    Task order and sampling noise are functions of seed and step and need no state.
+    """
 
     step: int
     """Training steps done."""
@@ -49,7 +55,9 @@ class State:
 def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]:
     """Returns what two models, and their kinds of critic, must share for one's checkpoint to fit the other."""
     parameters = {name: list(p.shape) for name, p in model.named_parameters()}
-    return {"architecture": type(model).__name__, "parameters": parameters} | ({"critic": critic} if critic else {})
+    return {"architecture": type(model).__name__, "parameters": parameters} | (
+        {"critic": critic} if critic else {}
+    )
 
 
 def intact(run: Path) -> list[Path]:
@@ -70,7 +78,9 @@ def fault(folder: Path, *, checksums: bool = True) -> str | None:
         checksums: compare contents too, which reads every byte.
     """
     try:
-        manifest: dict[str, dict[str, Any]] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest: dict[str, dict[str, Any]] = json.loads(
+            (folder / MANIFEST).read_text(encoding="utf-8")
+        )
     except (OSError, ValueError) as error:
         return f"{MANIFEST} cannot be read ({error})"
     for name, entry in manifest.items():
@@ -103,7 +113,9 @@ def where_to_go_on(run: Path, *, steps: int) -> str:
     """Returns a sentence on what a run of ``steps`` steps can go on from."""
     newest = latest(run)
     if newest is not None and _step(newest) >= steps:
-        return f"All {steps} steps are done: another try needs another configuration and run.folder."
+        return (
+            f"All {steps} steps are done: another try needs another configuration and run.folder."
+        )
     if newest is None:
         return f"No checkpoint was written to {run}: the same command starts again."
     return f"The same command goes on from {newest}."
@@ -121,32 +133,45 @@ def read_state(folder: Path) -> State:
         raise CheckpointError(f"{folder} is not a complete checkpoint: {error}") from error
 
 
-def check_fits(state: State, folder: Path, *, model: Mapping[str, Any], zero_stage: int, processes: int) -> None:
+def check_fits(
+    state: State, folder: Path, *, model: Mapping[str, Any], zero_stage: int, processes: int
+) -> None:
     """Refuses a checkpoint that this run cannot go on from.
 
     Raises:
         CheckpointError: says what differs.
     """
     if state.model != dict(model):
-        old, new = (f"{shape['architecture']} with critic {shape.get('critic', 'none')}" for shape in (state.model, model))
-        raise CheckpointError(
-            f"{folder} is of another model ({old} against {new}, or other sizes): choose another run.folder or the old model"
+        old, new = (
+            f"{shape['architecture']} with critic {shape.get('critic', 'none')}"
+            for shape in (state.model, model)
         )
-    if state.zero_stage != zero_stage or not (state.processes == processes or is_universal(folder) or not _sharded(folder)):
         raise CheckpointError(
-            f"{folder} was written with zero_stage={state.zero_stage} and {state.processes} processes, this run has "
-            f"zero_stage={zero_stage} and {processes}: go on as before, or start from {folder / 'model'} with model.path"
+            f"{folder} is of another model ({old} against {new}, or other sizes): choose another"
+            " run.folder or the old model"
+        )
+    if state.zero_stage != zero_stage or not (
+        state.processes == processes or is_universal(folder) or not _sharded(folder)
+    ):
+        raise CheckpointError(
+            f"{folder} was written with zero_stage={state.zero_stage} and {state.processes}"
+            f" processes, this run has zero_stage={zero_stage} and {processes}: go on as before, or"
+            f" start from {folder / 'model'} with model.path"
         )
 
 
-def restore(folder: Path, engines: "Sequence[Engine]", *, model: Mapping[str, Any], zero_stage: int) -> State:
+def restore(
+    folder: Path, engines: "Sequence[Engine]", *, model: Mapping[str, Any], zero_stage: int
+) -> State:
     """Loads a checkpoint's part of each engine and returns the rest.
 
     Raises:
         CheckpointError: see :func:`check_fits`.
     """
     state = read_state(folder)
-    check_fits(state, folder, model=model, zero_stage=zero_stage, processes=engines[0].distributed.size)
+    check_fits(
+        state, folder, model=model, zero_stage=zero_stage, processes=engines[0].distributed.size
+    )
     for engine in engines:
         engine.load(folder)
     return state
@@ -184,7 +209,9 @@ def _convert(state: Path, universal: Path, processes: int) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:]
-        raise CheckpointError(f"{state.parent} cannot be converted for {processes} processes: {' '.join(reason)}")
+        raise CheckpointError(
+            f"{state.parent} cannot be converted for {processes} processes: {' '.join(reason)}"
+        )
 
 
 def _sharded(folder: Path) -> bool:
@@ -201,7 +228,9 @@ def save(
     keep: int,
     critic: "Engine | None" = None,
 ) -> None:
-    """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones. All processes call it.
+    """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones.
+
+    All processes call it.
 
     Args:
         run: the run folder.
@@ -228,9 +257,16 @@ def save(
         if engine.distributed.is_main:
             write_whole(draft / "state.json", json.dumps(vars(state)))
         engine.distributed.barrier()
-        parts = engine.distributed.gather(_manifest(draft, engine.distributed.rank, engine.distributed.size))
+        parts = engine.distributed.gather(
+            _manifest(draft, engine.distributed.rank, engine.distributed.size)
+        )
         if engine.distributed.is_main:
-            write_whole(draft / MANIFEST, json.dumps({name: entry for part in parts for name, entry in part.items()}, indent=1))
+            write_whole(
+                draft / MANIFEST,
+                json.dumps(
+                    {name: entry for part in parts for name, entry in part.items()}, indent=1
+                ),
+            )
             shutil.rmtree(final, ignore_errors=True)
             publish(draft, final)
             _drop(home, state.step, keep)
@@ -238,7 +274,9 @@ def save(
 
 
 def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
-    """Writes the model and its tokenizer in Hugging Face format, in place of what the folder held. All processes call it.
+    """Writes the model and its tokenizer in Hugging Face format, in place of what the folder held.
+
+    All processes call it.
 
     Raises:
         RunFolderError: it cannot be written.
@@ -271,7 +309,10 @@ def _manifest(folder: Path, rank: int, world_size: int) -> dict[str, dict[str, A
 
 def _entry(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
-        return {"bytes": path.stat().st_size, "blake2b": hashlib.file_digest(file, "blake2b").hexdigest()}
+        return {
+            "bytes": path.stat().st_size,
+            "blake2b": hashlib.file_digest(file, "blake2b").hexdigest(),
+        }
 
 
 def _all(run: Path) -> list[Path]:

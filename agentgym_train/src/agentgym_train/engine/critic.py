@@ -19,7 +19,14 @@ def kind(config: Config, required_streams: Collection[str]) -> Kind | None:
     return config.critic.kind if "value" in required_streams else None
 
 
-def engines(config: Config, policy: PreTrainedModel, model_path: str, critic: Kind | None, *, universal: bool) -> list[Engine]:
+def engines(
+    config: Config,
+    policy: PreTrainedModel,
+    model_path: str,
+    critic: Kind | None,
+    *,
+    universal: bool,
+) -> list[Engine]:
     """Returns the policy's engine, and that of a critic which is a model of its own.
 
     Args:
@@ -30,7 +37,11 @@ def engines(config: Config, policy: PreTrainedModel, model_path: str, critic: Ki
         universal: see :class:`Engine`.
     """
     lr = config.critic.lr or config.engine.lr
-    options: dict[str, Any] = {"dtype": config.model.dtype, "temperature": config.rollout.temperature, "universal": universal}
+    options: dict[str, Any] = {
+        "dtype": config.model.dtype,
+        "temperature": config.rollout.temperature,
+        "universal": universal,
+    }
     if critic == "head":
         return [Engine(Valued(policy), config.engine, head_lr=lr, **options)]
     made = [Engine(policy, config.engine, **options)]

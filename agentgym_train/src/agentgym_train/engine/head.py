@@ -10,7 +10,10 @@ from transformers import PreTrainedModel
 
 
 class ValueHead(nn.Linear):
-    """A number a token, 0 at the start. It is computed in float32: next to 1, numbers of bfloat16 are a 128th apart."""
+    """A number a token, 0 at the start.
+
+    It is computed in float32: next to 1, numbers of bfloat16 are a 128th apart.
+    """
 
     def reset_parameters(self) -> None:
         """Sets the weights to 0."""
@@ -19,7 +22,9 @@ class ValueHead(nn.Linear):
 
     def forward(self, hidden_BTD: Tensor) -> Tensor:
         """Returns values, float32, shape (B, T)."""
-        return nn.functional.linear(hidden_BTD.float(), self.weight.float(), self.bias.float())[..., 0]
+        return nn.functional.linear(hidden_BTD.float(), self.weight.float(), self.bias.float())[
+            ..., 0
+        ]
 
 
 class Valued(nn.Module):
@@ -33,7 +38,9 @@ class Valued(nn.Module):
     def __init__(self, policy: PreTrainedModel, *, trunk: bool = False):
         super().__init__()
         self.model = policy.base_model if trunk else policy
-        self.value_head = ValueHead(policy.get_output_embeddings().weight.shape[1], 1, dtype=policy.dtype)
+        self.value_head = ValueHead(
+            policy.get_output_embeddings().weight.shape[1], 1, dtype=policy.dtype
+        )
 
     def get_output_embeddings(self) -> nn.Module:
         """Returns the policy's language-modelling head."""
@@ -44,7 +51,8 @@ class Valued(nn.Module):
         """Returns the model's output, to which ``value`` is added, shape (B, T), float32.
 
         Args:
-            values_only: run the layers alone. The language-modelling head, which is not called, can cost more than they do.
+            values_only: run the layers alone. The language-modelling head, which is not called, can
+                cost more than they do.
             **inputs: for the model.
         """
         if values_only:

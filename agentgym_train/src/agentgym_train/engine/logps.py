@@ -13,7 +13,9 @@ from torch import Tensor
 
 from agentgym_train.data.batching import Batch
 
-MATTERS = 0.05  # of the most probable token's probability: less probable tokens get no entropy bonus
+MATTERS = (
+    0.05  # of the most probable token's probability: less probable tokens get no entropy bonus
+)
 
 
 class Forward(NamedTuple):
@@ -24,17 +26,26 @@ class Forward(NamedTuple):
     entropy_BT: Tensor
     """Of the choice it was drawn from, the whole vocabulary, in nats; without gradient."""
     bonus_BT: Tensor | None = None
-    """The same of the tokens that matter, with gradient: see :func:`entropy_that_matters`. None unless it was asked for."""
+    """The same of the tokens that matter, with gradient: see :func:`entropy_that_matters`.
+
+    None unless it was asked for.
+    """
     value_BT: Tensor | None = None
-    """A critic's estimate of the return from before it on, of all tokens, with gradient. None without a critic."""
+    """A critic's estimate of the return from before it on, of all tokens, with gradient.
+
+    None without a critic.
+    """
 
 
-def token_logps(model: Callable[..., Any], micro: Batch, temperature: float, *, bonus: bool = False) -> Forward:
+def token_logps(
+    model: Callable[..., Any], micro: Batch, temperature: float, *, bonus: bool = False
+) -> Forward:
     """Runs a causal LM over a micro-batch.
 
     Args:
         model: takes ``input_ids``; returns ``.logits``, and ``.value`` if it has a value head.
-        micro: padded on the right, so that every token's position is its column and no token sees padding.
+        micro: padded on the right, so that every token's position is its column and no token sees
+            padding.
         temperature: divides the logits, as at sampling.
         bonus: computes ``bonus_BT`` too.
 
@@ -89,11 +100,13 @@ def token_values(model: Callable[..., Any], micro: Batch) -> Tensor:
     """Runs a critic over a micro-batch.
 
     Args:
-        model: takes ``input_ids`` and ``values_only``; returns ``.value``, shape (B, T), read after each token.
+        model: takes ``input_ids`` and ``values_only``; returns ``.value``, shape (B, T), read after
+            each token.
         micro: see :func:`token_logps`.
 
     Returns:
-        float32, shape (B, T): column t is what is expected from before token t on; column 0 is zero.
+        float32, shape (B, T): column t is what is expected from before token t on; column 0 is
+        zero.
     """
     return _shifted(_run(model, micro, values_only=True).value[:, :-1])
 
@@ -102,7 +115,8 @@ def episode_scores(model: Callable[..., Any], micro: Batch, pad: int) -> Tensor:
     """Runs a reward model over a micro-batch.
 
     Args:
-        model: a sequence classifier with one label, which finds a row's last token by what follows it.
+        model: a sequence classifier with one label, which finds a row's last token by what follows
+            it.
         micro: see :func:`token_logps`.
         pad: its padding token.
 
@@ -110,14 +124,17 @@ def episode_scores(model: Callable[..., Any], micro: Batch, pad: int) -> Tensor:
         float32, shape (B,).
     """
     id_BT = micro.id_BT.where(micro.valid_BT, pad)
-    scores_B1: Tensor = model(input_ids=id_BT, attention_mask=micro.valid_BT.long(), use_cache=False).logits
+    scores_B1: Tensor = model(
+        input_ids=id_BT, attention_mask=micro.valid_BT.long(), use_cache=False
+    ).logits
     return scores_B1[:, 0].float()
 
 
 def entropy_that_matters(logp_NV: Tensor) -> Tensor:
     """Returns the entropy of the choice among tokens at least ``MATTERS`` times as probable as the most probable one.
 
-    A bonus over the whole vocabulary raises tokens that no grammar of actions allows, and the policy forgets how to act.
+    A bonus over the whole vocabulary raises tokens that no grammar of actions allows, and the
+    policy forgets how to act.
     """
     kept_NV = logp_NV >= logp_NV.detach().amax(-1, keepdim=True) + math.log(MATTERS)
     among_NV = logp_NV.where(kept_NV, -torch.inf).log_softmax(-1)

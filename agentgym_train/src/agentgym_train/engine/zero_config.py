@@ -11,7 +11,8 @@ def zero_config(config: EngineConfig, dtype: str) -> dict[str, Any]:
     return {
         "train_micro_batch_size_per_gpu": 1,
         "gradient_accumulation_steps": 1,
-        # The number of micro-batches differs from step to step: step() is the boundary, not a counter.
+        # The number of micro-batches differs from step to step: step() is the boundary, not a
+        # counter.
         "managed_gradient_accumulation": False,
         "gradient_clipping": 0.0 if clips_itself(config, dtype) else config.max_grad_norm,
         "bf16": {"enabled": dtype == "bfloat16"},

@@ -13,7 +13,11 @@ from agentgym_train.config import Config
 from agentgym_train.data.types import Status, Trajectory
 from agentgym_train.rollout import tasks
 
-ENDS = {Status.COMPLETED: "terminated", Status.TRUNCATED_HORIZON: "truncated", Status.TRUNCATED_CONTEXT: "context"}
+ENDS = {
+    Status.COMPLETED: "terminated",
+    Status.TRUNCATED_HORIZON: "truncated",
+    Status.TRUNCATED_CONTEXT: "context",
+}
 
 
 def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> None:
@@ -26,11 +30,23 @@ def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> No
         rows: of :func:`rows`, of all its environments.
     """
     formats = dict.fromkeys(env.action_format for env in config.envs)
-    settings = {"agent": "policy", "model": config.model.path, "step": step, "format": ", ".join(formats)}
+    settings = {
+        "agent": "policy",
+        "model": config.model.path,
+        "step": step,
+        "format": ", ".join(formats),
+    }
     record.write(folder, settings, rows)
 
 
-def rows(config: Config, trajectories: Sequence[Trajectory], held_out: Description, *, step: int, part: str = "") -> list[Row]:
+def rows(
+    config: Config,
+    trajectories: Sequence[Trajectory],
+    held_out: Description,
+    *,
+    step: int,
+    part: str = "",
+) -> list[Row]:
     """Returns the episodes of one environment as lines of results.
 
     A family is an environment; where there are several agents, what one of them saw and did.
@@ -42,17 +58,47 @@ def rows(config: Config, trajectories: Sequence[Trajectory], held_out: Descripti
         step: optimizer steps behind the policy.
         part: what tells the environment from another of the same id.
     """
-    reader, task_difficulty = FORMATS[config.env.action_format](held_out.tools), tasks.task_difficulty(held_out) or {}
-    return [_row(config, t, reader, step, part) | {"difficulty": task_difficulty.get(t.task_id, 0)} for t in trajectories]
+    reader, task_difficulty = (
+        FORMATS[config.env.action_format](held_out.tools),
+        tasks.task_difficulty(held_out) or {},
+    )
+    return [
+        _row(config, t, reader, step, part) | {"difficulty": task_difficulty.get(t.task_id, 0)}
+        for t in trajectories
+    ]
 
 
 def _row(config: Config, t: Trajectory, reader: Format, step: int, part: str) -> Row:
     family = "/".join(filter(None, (config.env.id.rpartition(":")[2], part, t.agent)))
-    named = {"row": "episode", "suite": "", "scenario": "", "family": family, "env_id": config.env.id}
+    named = {
+        "row": "episode",
+        "suite": "",
+        "scenario": "",
+        "family": family,
+        "env_id": config.env.id,
+    }
     which = {"task_id": t.task_id or f"seed-{t.seed}", "attempt": 0, "settings": f"step {step}"}
-    ended = {"goal": "", "success": t.success, "score": t.score, "end": ENDS[t.status], "last": "", "seconds": 0.0, "memory": None}
+    ended = {
+        "goal": "",
+        "success": t.success,
+        "score": t.score,
+        "end": ENDS[t.status],
+        "last": "",
+        "seconds": 0.0,
+        "memory": None,
+    }
     seat = {"seat": t.agent} if t.agent else {}
-    turns = [turn_row(turn.observation, turn.action, reader, turn.reward, turn.invalid) | seat for turn in t.turns]
-    prompt, action = (sum(len(getattr(turn, name)) for turn in t.turns) for name in ("prompt_ids", "action_ids"))
-    usage = {"calls": len(t.turns), "prompt_tokens": prompt, "completion_tokens": action, "cost": 0.0}
+    turns = [
+        turn_row(turn.observation, turn.action, reader, turn.reward, turn.invalid) | seat
+        for turn in t.turns
+    ]
+    prompt, action = (
+        sum(len(getattr(turn, name)) for turn in t.turns) for name in ("prompt_ids", "action_ids")
+    )
+    usage = {
+        "calls": len(t.turns),
+        "prompt_tokens": prompt,
+        "completion_tokens": action,
+        "cost": 0.0,
+    }
     return {**named, **which, **ended, "turns": turns, "usage": usage}

@@ -26,7 +26,8 @@ def horizon(config: Config) -> int:
     turns = config.eval.horizon or registry.spec(config.env.id).max_episode_steps
     if not turns or turns < 1:
         raise ConfigError(
-            f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not {config.eval.horizon}"
+            f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not"
+            f" {config.eval.horizon}"
         )
     return turns
 
@@ -43,7 +44,10 @@ def starts(config: Config, task_ids: Sequence[str] | None) -> list[Start]:
     """Returns the held-out episodes: tasks spread evenly over the split, or seeds where an environment lists no tasks."""
     if task_ids is None:
         return [Start(i, stable_hash(f"held-out {i}") % 2**31) for i in range(config.eval.episodes)]
-    return [Start(number, number, task_id) for number, task_id in enumerate(spread(task_ids, config.eval.episodes))]
+    return [
+        Start(number, number, task_id)
+        for number, task_id in enumerate(spread(task_ids, config.eval.episodes))
+    ]
 
 
 def evaluate(
@@ -72,20 +76,26 @@ def evaluate(
     with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
         collector = make_collector(config, pool, generator, chat, agents=held_out.several)
         noise = f"evaluation {config.run.seed} {key}"
-        groups = collector.collect(mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise)
+        groups = collector.collect(
+            mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise
+        )
         return Played([t for g in groups for t in g.trajectories], collector.failures)
 
 
 def summary(trajectories: list[Trajectory]) -> dict[str, float]:
     """Returns success and score (means over episodes), turns an episode, and the share of actions that were not understood.
 
-    An episode of several agents has a trajectory of each: means are over these, and the episode counts once.
+    An episode of several agents has a trajectory of each: means are over these, and the episode
+    counts once.
 
     Raises:
         FaultBudgetError: there are none: an environment that cannot be played is no success of 0.
     """
     if not trajectories:
-        raise FaultBudgetError("not one held-out episode could be played: the environment failed each time, as the warnings say")
+        raise FaultBudgetError(
+            "not one held-out episode could be played: the environment failed each time, as the"
+            " warnings say"
+        )
     count, turns = len(trajectories), [turn for t in trajectories for turn in t.turns]
     return {
         "success": sum(t.success for t in trajectories) / count,

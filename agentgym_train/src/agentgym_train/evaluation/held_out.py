@@ -43,15 +43,24 @@ class HeldOut:
         ids = [env.config.env.id for env in trainer.envs]
         for env, described in zip(trainer.envs, self.described, strict=True):
             options: dict[str, Any] = {"share": share, "key": f"held-out {step}"}
-            mine = evaluate.evaluate(env.config, trainer.generator, env.chat.tokenizer, described, **options)
+            mine = evaluate.evaluate(
+                env.config, trainer.generator, env.chat.tokenizer, described, **options
+            )
             trainer.note_failures(step, env, mine.failures, evaluation=True)
-            played[env.name] = [t for everyones in distributed.gather(mine.trajectories) for t in everyones]
+            played[env.name] = [
+                t for everyones in distributed.gather(mine.trajectories) for t in everyones
+            ]
             part = env.name if ids.count(env.config.env.id) > 1 else ""
             rows += episodes.rows(env.config, played[env.name], described, step=step, part=part)
         self.notes.add(key, evaluate.overall(played) | {"step": step})
         if distributed.is_main:
             with writing(self.folder):
-                episodes.write(self.folder / "episodes" / key.replace(" ", "-"), trainer.config, step=step, rows=rows)
+                episodes.write(
+                    self.folder / "episodes" / key.replace(" ", "-"),
+                    trainer.config,
+                    step=step,
+                    rows=rows,
+                )
         return [t for part in played.values() for t in part]
 
 
@@ -61,10 +70,18 @@ def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> Non
         try:
             each = {one.env.name: baseline(one, agent) for one in config.each()}
             count = sum(row["episodes"] for row in each.values())
-            means = {key: sum(row[key] * row["episodes"] for row in each.values()) / count for key in BASELINE}
+            means = {
+                key: sum(row[key] * row["episodes"] for row in each.values()) / count
+                for key in BASELINE
+            }
             notes.add(agent, evaluate.with_each(means | {"episodes": count}, each))
         except AgentGymError as error:
-            console.print(f"warning: no row for {agent}: {error}", style="yellow", markup=False, soft_wrap=True)
+            console.print(
+                f"warning: no row for {agent}: {error}",
+                style="yellow",
+                markup=False,
+                soft_wrap=True,
+            )
 
 
 def baseline(config: Config, agent: str) -> dict[str, float]:
@@ -78,5 +95,8 @@ def baseline(config: Config, agent: str) -> dict[str, float]:
         timeout=config.env.timeout,
         kwargs=held_out_keywords(config),
     )
-    means = [sum(values) / len(episodes) for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)]
+    means = [
+        sum(values) / len(episodes)
+        for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)
+    ]
     return dict(zip(BASELINE, means, strict=True)) | {"episodes": len(episodes)}

@@ -1,7 +1,8 @@
 """The embedded generator: a Hugging Face causal LM of its own in this process.
 
-Which memory it keeps between turns is decided once, by comparing its log-probabilities on a short conversation with those of the
-plain model: the first of ``METHODS`` that agrees is used. They are compared in float32, where rounding hides nothing.
+Which memory it keeps between turns is decided once, by comparing its log-probabilities on a short
+conversation with those of the plain model: the first of ``METHODS`` that agrees is used. They are
+compared in float32, where rounding hides nothing.
 """
 
 import inspect
@@ -95,8 +96,21 @@ class HFGenerator(Generator):
 class HFSession(Session):
     """Episodes in progress; all rows that are submitted are sampled as one batch, by ``poll``."""
 
-    def __init__(self, model: PreTrainedModel, method: Method, seeds: Sequence[int], sampling: Sampling, version: int = 0):
-        self._model, self._method, self._seeds, self._sampling, self._version = model, method, seeds, sampling, version
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        method: Method,
+        seeds: Sequence[int],
+        sampling: Sampling,
+        version: int = 0,
+    ):
+        self._model, self._method, self._seeds, self._sampling, self._version = (
+            model,
+            method,
+            seeds,
+            sampling,
+            version,
+        )
         self._submitted: dict[int, Sequence[int]] = {}
         self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
         self._turn = dict.fromkeys(self._history, 0)
@@ -121,10 +135,17 @@ class HFSession(Session):
         samples = {row: Sample([], [], self._version) for row in prompts}
         going = list(prompts)
         for place in range(self._sampling.max_new_tokens):
-            # The last sampled token of a turn is not in the memory yet: it comes with the next prompt.
-            logits_RV = self._memory.append({row: self._history[row][self._memory.known[row] :] for row in going})
+            # The last sampled token of a turn is not in the memory yet: it comes with the next
+            # prompt.
+            logits_RV = self._memory.append(
+                {row: self._history[row][self._memory.known[row] :] for row in going}
+            )
             noise_R = [noise(self._seeds[row], self._turn[row], place) for row in going]
-            for row, token, logp in zip(going, *choose(logits_RV, noise_R, temperature=self._sampling.temperature), strict=True):
+            for row, token, logp in zip(
+                going,
+                *choose(logits_RV, noise_R, temperature=self._sampling.temperature),
+                strict=True,
+            ):
                 self._history[row].append(token)
                 samples[row].ids.append(token)
                 samples[row].logps.append(logp)
@@ -158,7 +179,9 @@ def exact_method(model: PreTrainedModel) -> Method:
         reason = _by_structure(model, method) or _by_trial(model, method)
         if reason is None:
             if reasons:
-                log.warning("%s generates more slowly, with %s: %s", kind, method.name, "; ".join(reasons))
+                log.warning(
+                    "%s generates more slowly, with %s: %s", kind, method.name, "; ".join(reasons)
+                )
             return method
         reasons.append(f"with {method.name} {reason}")
     raise ModelError(f"models of type {kind!r} cannot be sampled from: {'; '.join(reasons)}")
@@ -186,17 +209,26 @@ def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
             drift = probe.measure(start, forward, sampling=sampling, ids=ids, length=length)
     except torch.OutOfMemoryError:
         raise
-    except Exception as error:  # models fail in ways of their own where they do not support padding or continuing
+    except (
+        Exception
+    ) as error:  # models fail in ways of their own where they do not support padding or continuing
         return f"the model fails ({type(error).__name__}: {error})"
     if drift.fits("float32"):
         return None
-    return f"log-probabilities are off by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f} at most, in float32"
+    return (
+        f"log-probabilities are off by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f}"
+        " at most, in float32"
+    )
 
 
 @contextmanager
 def _in_float32(model: PreTrainedModel) -> Iterator[None]:
     """Widens a model's numbers for a while, which loses nothing; twice the memory of bfloat16."""
-    narrow = {t: t.dtype for t in (*model.parameters(), *model.buffers()) if t.is_floating_point() and t.dtype != torch.float32}
+    narrow = {
+        t: t.dtype
+        for t in (*model.parameters(), *model.buffers())
+        if t.is_floating_point() and t.dtype != torch.float32
+    }
     for tensor in narrow:
         tensor.data = tensor.data.float()
     try:

@@ -31,7 +31,15 @@ class Memory(Protocol):
         ...
 
 
-def append(model: PreTrainedModel, *, rows: Sequence[int], ids: Tensor, mask: Tensor, positions: Tensor, cache: Cache) -> Tensor:
+def append(
+    model: PreTrainedModel,
+    *,
+    rows: Sequence[int],
+    ids: Tensor,
+    mask: Tensor,
+    positions: Tensor,
+    cache: Cache,
+) -> Tensor:
     """Runs the model over new tokens, padded on the left, behind those of a cache; returns the logits behind some rows, (R, V)."""
     tokens = {"input_ids": ids, "attention_mask": mask, "position_ids": positions}
     output = run(model, **tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)

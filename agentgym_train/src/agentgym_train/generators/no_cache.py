@@ -28,7 +28,9 @@ class NoCache:
         lines = [self._ids[row] for row in new]
         width, device = max(map(len, lines)), self._model.device
         id_RT = torch.tensor([ids + [0] * (width - len(ids)) for ids in lines], device=device)
-        mask_RT = torch.tensor([[1] * len(ids) + [0] * (width - len(ids)) for ids in lines], device=device)
+        mask_RT = torch.tensor(
+            [[1] * len(ids) + [0] * (width - len(ids)) for ids in lines], device=device
+        )
         output = run(self._model, input_ids=id_RT, attention_mask=mask_RT, use_cache=False)
         logits_RV: Tensor = output.logits[range(len(lines)), [len(ids) - 1 for ids in lines]]
         return logits_RV

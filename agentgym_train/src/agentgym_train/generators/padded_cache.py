@@ -15,9 +15,10 @@ from agentgym_train.generators.memory import append
 class PaddedCache:
     """One key-value cache for all rows.
 
-    New tokens are padded on the left and masked, as are the rows that get none, so that rows of different lengths stay aligned;
-    positions are the running sum of the mask. Padding between the tokens of a row is exact only where every layer attends to the
-    whole history: a sliding window counts it, a convolution runs over it. Padding before the first token is exact more often.
+    New tokens are padded on the left and masked, as are the rows that get none, so that rows of
+    different lengths stay aligned; positions are the running sum of the mask. Padding between the
+    tokens of a row is exact only where every layer attends to the whole history: a sliding window
+    counts it, a convolution runs over it. Padding before the first token is exact more often.
     """
 
     def __init__(self, model: PreTrainedModel, rows: Iterable[int]):
@@ -28,15 +29,22 @@ class PaddedCache:
         self._mask_BS = torch.zeros((len(self._place), 0), dtype=torch.int64, device=model.device)
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
-        """Runs the model over the new tokens alone. When half of the cache's lines are idle they are cut out first."""
+        """Runs the model over the new tokens alone.
+
+        When half of the cache's lines are idle they are cut out first.
+        """
         self._cut()
         width = max(len(ids) for ids in new.values())
         lines: list[Sequence[int]] = [[]] * len(self._mask_BS)
         for row, ids in new.items():
             lines[self._place[row]] = ids
             self.known[row] += len(ids)
-        id_BL = torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in lines], device=self._model.device)
-        mask_BL = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in lines], device=self._model.device)
+        id_BL = torch.tensor(
+            [[0] * (width - len(ids)) + list(ids) for ids in lines], device=self._model.device
+        )
+        mask_BL = torch.tensor(
+            [[0] * (width - len(ids)) + [1] * len(ids) for ids in lines], device=self._model.device
+        )
         self._mask_BS = torch.cat([self._mask_BS, mask_BL], 1)
         return append(
             self._model,

@@ -1,7 +1,8 @@
 """The start-up probe: does the generator sample from the very distribution that the training forward computes?
 
-Where it does not, every ratio of the first update is off 1 and nothing says so. A short ragged conversation is played through the
-``Session`` protocol and its log-probabilities are computed again.
+Where it does not, every ratio of the first update is off 1 and nothing says so. A short ragged
+conversation is played through the ``Session`` protocol and its log-probabilities are computed
+again.
 
 Shapes: B trajectories, T tokens.
 """
@@ -35,15 +36,21 @@ class Drift(NamedTuple):
     def fits(self, dtype: str) -> bool:
         """Says whether rounding explains it.
 
-        In float32 every token agrees. In bfloat16 logits of 16 and more are an eighth apart: a language model of 135 M parameters
-        is off by 0.02 to 0.06 in the mean and by 0.27 at most. Wrong weights, temperatures, caches are off by 0.2 and more in the
-        mean.
+        In float32 every token agrees. In bfloat16 logits of 16 and more are an eighth apart: a
+        language model of 135 M parameters is off by 0.02 to 0.06 in the mean and by 0.27 at most.
+        Wrong weights, temperatures, caches are off by 0.2 and more in the mean.
         """
         return self.worst <= 1e-3 if dtype == "float32" else self.mean <= 0.1
 
 
 def check_logps(
-    generator: Generator, forward: Callable[[Batch], Forward], *, sampling: Sampling, ids: Sequence[int], length: int, dtype: str
+    generator: Generator,
+    forward: Callable[[Batch], Forward],
+    *,
+    sampling: Sampling,
+    ids: Sequence[int],
+    length: int,
+    dtype: str,
 ) -> None:
     """Refuses a generator whose log-probabilities are not those of the training forward.
 
@@ -63,10 +70,11 @@ def check_logps(
     drift = measure(generator.session, forward, sampling=sampling, ids=ids, length=length)
     if not drift.fits(dtype):
         raise ModelError(
-            f"the generator's log-probabilities are not those of the training forward: in {dtype} they differ by {drift.mean:.4f} "
-            f"nats in the mean and by {drift.worst:.4f} at most, so training would be off-policy from the first step. Either the "
-            "generator is wrong for this model (its weights, its temperature, its cache), or the model rounds too coarsely: try "
-            'another generator, or model.dtype = "float32"'
+            f"the generator's log-probabilities are not those of the training forward: in {dtype}"
+            f" they differ by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f} at most,"
+            " so training would be off-policy from the first step. Either the generator is wrong"
+            " for this model (its weights, its temperature, its cache), or the model rounds too"
+            ' coarsely: try another generator, or model.dtype = "float32"'
         )
 
 
@@ -82,10 +90,19 @@ def length(config: Any) -> int:
     return int(min(max(LENGTH, 2 * window), LONGEST, limit))
 
 
-def measure(start: Start, forward: Callable[[Batch], Forward], *, sampling: Sampling, ids: Sequence[int], length: int) -> Drift:
+def measure(
+    start: Start,
+    forward: Callable[[Batch], Forward],
+    *,
+    sampling: Sampling,
+    ids: Sequence[int],
+    length: int,
+) -> Drift:
     """Plays the conversation and compares; see :func:`check_logps`."""
     prompts = [i for i in ids if i not in sampling.stop_ids]
-    trajectories = play(start, replace(sampling, max_new_tokens=NEW_TOKENS), ids=prompts, length=length)
+    trajectories = play(
+        start, replace(sampling, max_new_tokens=NEW_TOKENS), ids=prompts, length=length
+    )
     batch = pack([Group(0, trajectories)])
     with torch.no_grad():
         logp_BT = forward(batch).logp_BT.float().cpu()
@@ -147,7 +164,7 @@ def _prompt(row: int, turn: int, ids: Sequence[int], longest: int) -> list[int]:
 def _turn(prompt: list[int], sample: Sample | None, sampling: Sampling) -> Turn:
     if sample is None or not 1 <= len(sample.ids) == len(sample.logps) <= sampling.max_new_tokens:
         raise ModelError(
-            f"the generator returned {sample} where it was asked for 1 to {sampling.max_new_tokens} tokens "
-            "and a log-probability each"
+            f"the generator returned {sample} where it was asked for 1 to {sampling.max_new_tokens}"
+            " tokens and a log-probability each"
         )
     return Turn("", prompt, sample.ids, sample.logps)

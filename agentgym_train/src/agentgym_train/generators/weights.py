@@ -20,15 +20,24 @@ def take_over(model: PreTrainedModel, weights: Iterable[tuple[str, Tensor]]) -> 
     for name, weight in weights:
         if name not in mine or mine[name].shape != weight.shape:
             shape = tuple(mine[name].shape) if name in mine else "no such weight"
-            raise ModelError(f"weight {name!r} of shape {tuple(weight.shape)} does not fit the generator's model: {shape}")
+            raise ModelError(
+                f"weight {name!r} of shape {tuple(weight.shape)} does not fit the generator's"
+                f" model: {shape}"
+            )
         mine[name].data.copy_(weight)
         missing.pop(id(mine[name]), None)
     if missing:
-        raise ModelError(f"{len(missing)} weights were not loaded into the generator, among them {next(iter(missing.values()))!r}")
+        raise ModelError(
+            f"{len(missing)} weights were not loaded into the generator, among them"
+            f" {next(iter(missing.values()))!r}"
+        )
 
 
 def drop(model: PreTrainedModel) -> None:
-    """Frees the memory of all weights. Their shapes stay, of one number each, and buffers, which nobody would load again."""
+    """Frees the memory of all weights.
+
+    Their shapes stay, of one number each, and buffers, which nobody would load again.
+    """
     for weight in model.parameters():
         weight.data = weight.data.new_zeros(()).expand(weight.shape)
 

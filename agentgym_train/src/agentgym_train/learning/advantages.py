@@ -6,7 +6,9 @@ from torch import Tensor
 from agentgym_train.engine.distributed import Distributed
 
 
-def group_centred(return_B: Tensor, group_B: Tensor, *, normalise: bool = True, eps: float = 1e-6) -> Tensor:
+def group_centred(
+    return_B: Tensor, group_B: Tensor, *, normalise: bool = True, eps: float = 1e-6
+) -> Tensor:
     """Returns R − mean within each group, divided by (std + eps) as in GRPO (Shao et al., 2024), or not as in Dr.GRPO.
 
     Args:
@@ -22,8 +24,11 @@ def group_centred(return_B: Tensor, group_B: Tensor, *, normalise: bool = True, 
     count_G = torch.zeros(len(groups)).index_add(0, member_B, torch.ones_like(return_B))
     mean_G = torch.zeros(len(groups)).index_add(0, member_B, return_B) / count_G
     centred_B = return_B - mean_G[member_B]
-    # Bessel's correction, as torch.std has it; a group of one has the deviation 0, and its advantage is 0 below.
-    variance_G = torch.zeros(len(groups)).index_add(0, member_B, centred_B**2) / (count_G - 1).clamp(min=1)
+    # Bessel's correction, as torch.std has it; a group of one has the deviation 0, and its
+    # advantage is 0 below.
+    variance_G = torch.zeros(len(groups)).index_add(0, member_B, centred_B**2) / (
+        count_G - 1
+    ).clamp(min=1)
     # Rounding of the mean must not look like a signal: a group of equal returns gives exactly zero.
     low_G = torch.full((len(groups),), torch.inf).scatter_reduce(0, member_B, return_B, "amin")
     high_G = torch.full((len(groups),), -torch.inf).scatter_reduce(0, member_B, return_B, "amax")
@@ -40,8 +45,11 @@ def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
     """
     _, member_B, count_G = torch.unique(group_B, return_inverse=True, return_counts=True)
     count_B = count_G[member_B]
-    # R − mean of the others = (R − mean of all) · n / (n − 1), which keeps the exact zeros of group_centred.
-    centred_B: Tensor = group_centred(return_B, group_B, normalise=False) * count_B / (count_B - 1).clamp(min=1)
+    # R − mean of the others = (R − mean of all) · n / (n − 1), which keeps the exact zeros of
+    # group_centred.
+    centred_B: Tensor = (
+        group_centred(return_B, group_B, normalise=False) * count_B / (count_B - 1).clamp(min=1)
+    )
     return centred_B
 
 
@@ -56,17 +64,29 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
     out_BT, following_B = torch.zeros_like(reward_BT), torch.zeros(len(reward_BT))
     for t in reversed(range(reward_BT.shape[1])):
         # Padding has turn 0: the difference would be negative there, and so would the exponent.
-        between_B = (turn_BT[:, t + 1] - turn_BT[:, t]).clamp(min=0) if t + 1 < reward_BT.shape[1] else torch.zeros(1)
+        between_B = (
+            (turn_BT[:, t + 1] - turn_BT[:, t]).clamp(min=0)
+            if t + 1 < reward_BT.shape[1]
+            else torch.zeros(1)
+        )
         following_B = reward_BT[:, t] + gamma**between_B * following_B
         out_BT[:, t] = following_B
     return out_BT
 
 
-def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *, gamma: float, lam: float) -> Tensor:
+def gae(
+    reward_BT: Tensor,
+    value_BT: Tensor,
+    turn_BT: Tensor,
+    step_BT: Tensor,
+    *,
+    gamma: float,
+    lam: float,
+) -> Tensor:
     """Generalized advantage estimation (Schulman et al., 2016) over the steps of each trajectory.
 
-    Only steps are states. Rewards between two steps belong to the earlier step. Nothing is bootstrapped after the last step,
-    also in a truncated episode.
+    Only steps are states. Rewards between two steps belong to the earlier step. Nothing is
+    bootstrapped after the last step, also in a truncated episode.
 
     Args:
         reward_BT: float.
@@ -82,11 +102,16 @@ def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *
     advantage_BT = torch.zeros_like(reward_BT)
     # Carried from right to left, for each trajectory, since the step that follows:
     reward_B = torch.zeros(len(reward_BT))  # rewards that no step has taken yet
-    next_B = torch.zeros(len(reward_BT))  # the λ-return at the following step: V + λ·A; 0 behind the last step
-    next_turn_B = turn_BT.amax(1, keepdim=True)[:, 0]  # its turn; behind the last step the exponent must not be negative
+    next_B = torch.zeros(
+        len(reward_BT)
+    )  # the λ-return at the following step: V + λ·A; 0 behind the last step
+    next_turn_B = turn_BT.amax(1, keepdim=True)[
+        :, 0
+    ]  # its turn; behind the last step the exponent must not be negative
     for t in reversed(range(reward_BT.shape[1])):
         step_B, reward_B = step_BT[:, t], reward_B + reward_BT[:, t]
-        # A = r + γ^turns · (V' + λ·A') − V. With λ = 1 the values between cancel, and only the return is left.
+        # A = r + γ^turns · (V' + λ·A') − V. With λ = 1 the values between cancel, and only the
+        # return is left.
         here_B = reward_B + gamma ** (next_turn_B - turn_BT[:, t]) * next_B - value_BT[:, t]
         advantage_BT[:, t] = here_B.where(step_B, 0.0)
         # A token that is no step passes everything on to the step before it, its reward included.
@@ -96,12 +121,17 @@ def gae(reward_BT: Tensor, value_BT: Tensor, turn_BT: Tensor, step_BT: Tensor, *
     return advantage_BT
 
 
-def whitened(value_BT: Tensor, action_BT: Tensor, distributed: Distributed, *, eps: float = 1e-8) -> Tensor:
+def whitened(
+    value_BT: Tensor, action_BT: Tensor, distributed: Distributed, *, eps: float = 1e-8
+) -> Tensor:
     """Returns (x − mean) / (std + eps) over the action tokens of all processes; 0 elsewhere, and where all are equal."""
     count, total, square = distributed.sum(
-        int(action_BT.sum()), float(value_BT[action_BT].sum()), float((value_BT[action_BT].double() ** 2).sum())
+        int(action_BT.sum()),
+        float(value_BT[action_BT].sum()),
+        float((value_BT[action_BT].double() ** 2).sum()),
     )
-    # Sums travel between processes, not values. Squares are summed in float64, as the difference of two large sums loses digits.
+    # Sums travel between processes, not values. Squares are summed in float64, as the difference of
+    # two large sums loses digits.
     mean = total / max(count, 1)
     variance = max(square / max(count, 1) - mean**2, 0.0)
     # A variance that is rounding of the mean counts as none: an infinite spread gives exact zeros.

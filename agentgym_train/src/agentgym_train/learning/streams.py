@@ -16,9 +16,16 @@ Producer = Callable[[Batch], Tensor]
 
 
 def fill(
-    batch: Batch, required_streams: Collection[str], producers: Mapping[str, Producer], *, distributed: Distributed, max_tokens: int
+    batch: Batch,
+    required_streams: Collection[str],
+    producers: Mapping[str, Producer],
+    *,
+    distributed: Distributed,
+    max_tokens: int,
 ) -> Batch:
-    """Returns the batch with those streams that are needed and have a producer. All processes call it.
+    """Returns the batch with those streams that are needed and have a producer.
+
+    All processes call it.
 
     Args:
         batch: what this process collected.
@@ -41,7 +48,9 @@ def fill(
     return batch.with_streams(**filled)
 
 
-def in_step(batch: Batch, distributed: Distributed, max_tokens: int, *, whole_groups: bool = False) -> list[Batch]:
+def in_step(
+    batch: Batch, distributed: Distributed, max_tokens: int, *, whole_groups: bool = False
+) -> list[Batch]:
     """Returns the micro-batches, and idle ones until every process has as many: under ZeRO each is a collective."""
     micros = batch.micro_batches(max_tokens, whole_groups=whole_groups)
     return micros + [batch.idle()] * (distributed.max(len(micros)) - len(micros))

@@ -30,22 +30,33 @@ class NotFiniteError(ArithmeticError):
 
 
 def update(
-    engine: Engine, algorithm: Algorithm, batch: Batch, *, groups: int, config: EngineConfig, critic: Engine | None = None
+    engine: Engine,
+    algorithm: Algorithm,
+    batch: Batch,
+    *,
+    groups: int,
+    config: EngineConfig,
+    critic: Engine | None = None,
 ) -> dict[str, float]:
-    """Takes the optimizer steps of one collection. All processes call it, also those that collected nothing.
+    """Takes the optimizer steps of one collection.
+
+    All processes call it, also those that collected nothing.
 
     Args:
         engine: the policy.
         algorithm: gives the loss.
         batch: what this process collected, with credit.
-        groups: groups of all processes: they are split into ``config.minibatches`` parts; a part without weight is skipped.
+        groups: groups of all processes: they are split into ``config.minibatches`` parts; a part
+            without weight is skipped.
         config: how to split.
         critic: a model of its own, which learns from the same loss.
 
     Returns:
-        The loss, over the algorithm's weight, and what the algorithm logs, over the action tokens of all processes, or over the
+        The loss, over the algorithm's weight, and what the algorithm logs, over the action tokens
+        of all processes, or over the
         weight where it is one of ``per_weight``; the mean
-        ``grad_norm`` before clipping, ``critic_grad_norm`` with a critic, the learning rate ``lr`` of the last step, and the number
+        ``grad_norm`` before clipping, ``critic_grad_norm`` with a critic, the learning rate ``lr``
+        of the last step, and the number
         of ``updates``.
 
     Raises:
@@ -61,34 +72,51 @@ def update(
             continue
         weights, tokens = weights + weight, tokens + mini_tokens
         blamed: list[int] = []
-        for micro in in_step(mini, engine.distributed, config.micro_batch_tokens, whole_groups=algorithm.whole_groups):
-            _add(sums, _accumulate(engine, critic, algorithm, micro.to(engine.device), weight, blamed))
+        for micro in in_step(
+            mini, engine.distributed, config.micro_batch_tokens, whole_groups=algorithm.whole_groups
+        ):
+            _add(
+                sums,
+                _accumulate(engine, critic, algorithm, micro.to(engine.device), weight, blamed),
+            )
         if any(engine.distributed.sum(len(blamed))):
             raise NotFiniteError("loss", blamed)
         for name, learner in learners.items():
             norms[name].append(learner.step())
             if not math.isfinite(norms[name][-1]):
-                raise NotFiniteError("gradient" if learner is engine else "critic's gradient", mini.episode_B.tolist())
+                raise NotFiniteError(
+                    "gradient" if learner is engine else "critic's gradient",
+                    mini.episode_B.tolist(),
+                )
     totals = zip(sums, engine.distributed.sum(*sums.values()), strict=True)
     by_weight = {"loss", *algorithm.per_weight}
-    means = {name: value / (weights if name in by_weight else max(tokens, 1.0)) for name, value in totals}
+    means = {
+        name: value / (weights if name in by_weight else max(tokens, 1.0)) for name, value in totals
+    }
     means |= {f"{name}grad_norm": sum(each) / max(len(each), 1) for name, each in norms.items()}
     return means | {"lr": engine.lr, "updates": float(len(norms[""]))}
 
 
 def _accumulate(
-    engine: Engine, critic: Engine | None, algorithm: Algorithm, micro: Batch, weight: float, blamed: list[int]
+    engine: Engine,
+    critic: Engine | None,
+    algorithm: Algorithm,
+    micro: Batch,
+    weight: float,
+    blamed: list[int],
 ) -> dict[str, Tensor]:
     """Adds a micro-batch's gradients and notes the episodes that spoil them; returns sums over its action tokens.
 
-    A separate critic has a separate graph. The loss therefore sees a detached copy of its values, and
-    the copy's gradient is then propagated through the critic.
+    A separate critic has a separate graph. The loss therefore sees a detached copy of its values,
+    and the copy's gradient is then propagated through the critic.
     """
     forward = engine.forward(micro, bonus="entropy" in algorithm.required_streams)
     live_BT = critic.values(micro) if critic else None
     if live_BT is not None:
         forward = forward._replace(value_BT=live_BT.detach().requires_grad_())
-    watched = [stream_BT for stream_BT in (forward.logp_BT, forward.value_BT) if stream_BT is not None]
+    watched = [
+        stream_BT for stream_BT in (forward.logp_BT, forward.value_BT) if stream_BT is not None
+    ]
     for stream_BT in watched:
         stream_BT.retain_grad()
     loss, extra = algorithm.loss(forward, micro)
@@ -99,7 +127,9 @@ def _accumulate(
     if critic and live_BT is not None:
         critic.backward((live_BT * gradients[-1]).sum())
     logp_BT = forward.logp_BT.detach().where(micro.action_BT, 0.0)
-    fine_B = torch.stack([stream_BT.isfinite().all(1) for stream_BT in (logp_BT, *gradients)]).all(0)
+    fine_B = torch.stack([stream_BT.isfinite().all(1) for stream_BT in (logp_BT, *gradients)]).all(
+        0
+    )
     if not fine_B.all() or not loss.isfinite():
         suspects_B = micro.episode_B[~fine_B if not fine_B.all() else slice(None)]
         blamed += suspects_B[suspects_B >= 0].tolist()

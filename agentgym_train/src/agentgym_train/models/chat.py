@@ -1,7 +1,8 @@
 """Chat templates as token streams: what to put between sampled actions, without ever re-encoding a sampled token.
 
-The tokens between two actions come from a prefix difference: the template is rendered over a synthetic exchange with and
-without the next observation, and what it adds behind the assistant's words is tokenized on its own.
+The tokens between two actions come from a prefix difference: the template is rendered over a
+synthetic exchange with and without the next observation, and what it adds behind the assistant's
+words is tokenized on its own.
 """
 
 from collections.abc import Sequence
@@ -32,9 +33,16 @@ class Template:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
         if not tokenizer.chat_template:
-            raise TemplateError(f"tokenizer {tokenizer.name_or_path!r} has no chat template: set tokenizer.chat_template")
+            raise TemplateError(
+                f"tokenizer {tokenizer.name_or_path!r} has no chat template: set"
+                " tokenizer.chat_template"
+            )
         self.tokenizer = tokenizer
-        self._special = sorted(set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab()), key=len, reverse=True)
+        self._special = sorted(
+            set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab()),
+            key=len,
+            reverse=True,
+        )
         self._head = self._choose_head(instructions)
 
     def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
@@ -52,7 +60,11 @@ class Template:
 
     def render(self, messages: list[Message], *, prompt: bool = False) -> str:
         """Returns the template's text; ``prompt`` opens the assistant's next message."""
-        return str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=prompt))
+        return str(
+            self.tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=prompt
+            )
+        )
 
     def _user(self, observation: str, *, first: bool = False) -> list[Message]:
         body = self._neutral(observation)
@@ -93,7 +105,8 @@ class Chat(Template):
         instructions: the environment's rules, for the system message; empty for none.
 
     Raises:
-        TemplateError: there is no template, or it rewrites earlier messages when later ones are added.
+        TemplateError: there is no template, or it rewrites earlier messages when later ones are
+            added.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
@@ -135,10 +148,18 @@ class Chat(Template):
             messages += self._user("next")
             after = self.render(messages, prompt=True)
             if not after.startswith(before + words):
-                place = next((i for i, (a, b) in enumerate(zip(before + words, after, strict=False)) if a != b), len(after))
+                place = next(
+                    (
+                        i
+                        for i, (a, b) in enumerate(zip(before + words, after, strict=False))
+                        if a != b
+                    ),
+                    len(after),
+                )
                 raise TemplateError(
-                    f"the chat template of {self.tokenizer.name_or_path!r} is not prefix-preserving: after one more exchange "
-                    f"it wrote {after[place : place + 30]!r} where {(before + words)[place : place + 30]!r} stood. "
-                    "Use a template that keeps earlier messages as they were"
+                    f"the chat template of {self.tokenizer.name_or_path!r} is not"
+                    " prefix-preserving: after one more exchange it wrote"
+                    f" {after[place : place + 30]!r} where {(before + words)[place : place + 30]!r}"
+                    " stood. Use a template that keeps earlier messages as they were"
                 )
             before = after

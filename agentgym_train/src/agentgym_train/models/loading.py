@@ -24,18 +24,23 @@ def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedMode
         dtype: "float32" or "bfloat16".
         last_layers: train only the last N layers; 0: train the whole model.
     """
-    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+        path, dtype=getattr(torch, dtype)
+    ).eval()
     if last_layers:
         _learn_last(model, last_layers)
     return model
 
 
-def load_reward_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, *, seed: int) -> PreTrainedModel:
+def load_reward_model(
+    config: ModelConfig, tokenizer: PreTrainedTokenizerBase, *, seed: int
+) -> PreTrainedModel:
     """Loads the trunk of a causal LM with a head of one number, read at the last token; a reward model with the head that it has.
 
     Args:
         config: which model, in which precision, and how much of it is to learn besides the head.
-        tokenizer: its padding token becomes the model's; without one, the token that ends texts becomes both's.
+        tokenizer: its padding token becomes the model's; without one, the token that ends texts
+            becomes both's.
         seed: of a new head.
     """
     if tokenizer.pad_token_id is None:
@@ -49,7 +54,9 @@ def load_reward_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, *
     if config.last_layers:
         _learn_last(model, config.last_layers)
         for name, weight in model.named_parameters():
-            weight.requires_grad_(weight.requires_grad or not name.startswith(f"{model.base_model_prefix}."))
+            weight.requires_grad_(
+                weight.requires_grad or not name.startswith(f"{model.base_model_prefix}.")
+            )
     return model
 
 
@@ -66,7 +73,9 @@ def load_shape(path: str, *, key: str = "model.path") -> PretrainedConfig:
     try:
         return AutoConfig.from_pretrained(path)
     except (OSError, ValueError) as error:
-        raise ModelError(f"{key}={path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+        raise ModelError(
+            f"{key}={path!r} is no model that can be loaded: {str(error).splitlines()[0]}"
+        ) from error
 
 
 def load_tokenizer(path: str, *, key: str = "model.path") -> PreTrainedTokenizerBase:
@@ -82,7 +91,9 @@ def load_tokenizer(path: str, *, key: str = "model.path") -> PreTrainedTokenizer
     try:
         return AutoTokenizer.from_pretrained(path)
     except (OSError, ValueError) as error:
-        raise ModelError(f"{key}={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}") from error
+        raise ModelError(
+            f"{key}={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}"
+        ) from error
 
 
 def _learn_last(model: PreTrainedModel, layers: int) -> None:
@@ -102,5 +113,7 @@ def use_threads(count: int) -> None:
 
 def device() -> torch.device:
     """Returns where this process's models run: its accelerator, or the CPU where there is none, whatever torch was built for."""
-    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    accelerator = (
+        torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    )
     return accelerator or torch.device("cpu")

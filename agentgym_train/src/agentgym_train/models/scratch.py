@@ -1,7 +1,8 @@
 """A small policy from nothing: a tokenizer and a Qwen2-architecture model, language-modelled on random play.
 
-Random play uses no expert and no reward: it shows what observations look like and which words actions are made of. The
-chat template is minimal and leaves the system message out: a model of this size cannot read rules, and every token costs.
+Random play uses no expert and no reward: it shows what observations look like and which words
+actions are made of. The chat template is minimal and leaves the system message out: a model of this
+size cannot read rules, and every token costs.
 """
 
 import json
@@ -13,7 +14,12 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer, get_cosine_schedule_with_warmup
+from transformers import (
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen2Tokenizer,
+    get_cosine_schedule_with_warmup,
+)
 
 from agentgym_envs.evaluate import baselines
 from agentgym_envs.pool import describe
@@ -34,7 +40,13 @@ Progress = Callable[[str, int, int], None]
 
 
 def make(
-    folder: Path, envs: Sequence[EnvConfig], config: ScratchConfig, *, seed: int, max_context: int, progress: Progress
+    folder: Path,
+    envs: Sequence[EnvConfig],
+    config: ScratchConfig,
+    *,
+    seed: int,
+    max_context: int,
+    progress: Progress,
 ) -> None:
     """Writes tokenizer and model in Hugging Face format.
 
@@ -52,7 +64,9 @@ def make(
     plays = [play for env in envs for play in _seated(env)]
     share = replace(config, episodes=-(-config.episodes // len(plays)))
     episodes = [e for env in plays for e in random_play(env, share, seed=seed, progress=progress)]
-    tokenizer = train_tokenizer([m["content"] for episode in episodes for m in episode], config.vocab)
+    tokenizer = train_tokenizer(
+        [m["content"] for episode in episodes for m in episode], config.vocab
+    )
     torch.manual_seed(seed)
     model = Qwen2ForCausalLM(
         Qwen2Config(
@@ -64,13 +78,16 @@ def make(
             num_key_value_heads=config.heads,
             max_position_embeddings=max_context,
             tie_word_embeddings=True,
-            initializer_range=config.hidden**-0.5,  # the usual 0.02 is for wide models: a narrow one then learns slowly
+            initializer_range=config.hidden
+            ** -0.5,  # the usual 0.02 is for wide models: a narrow one then learns slowly
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
         )
     )
-    language_model(model, tokenizer, episodes, config, seed=seed, max_context=max_context, progress=progress)
+    language_model(
+        model, tokenizer, episodes, config, seed=seed, max_context=max_context, progress=progress
+    )
     with writing(folder):
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
@@ -78,11 +95,15 @@ def make(
 
 def _seated(env: EnvConfig) -> list[EnvConfig]:
     """Returns an environment once for each of its agents, the others played by the environment: a transcript is one agent's."""
-    agents = describe(env.id, action_format=env.action_format, timeout=env.timeout, **env.kwargs).several
+    agents = describe(
+        env.id, action_format=env.action_format, timeout=env.timeout, **env.kwargs
+    ).several
     return [replace(env, kwargs=env.kwargs | {"seats": agent}) for agent in agents] or [env]
 
 
-def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: Progress) -> list[list[Message]]:
+def random_play(
+    env: EnvConfig, config: ScratchConfig, *, seed: int, progress: Progress
+) -> list[list[Message]]:
     """Returns episodes of uniformly random admissible actions as chat messages.
 
     Raises:
@@ -100,13 +121,17 @@ def random_play(env: EnvConfig, config: ScratchConfig, *, seed: int, progress: P
         on_episode=lambda: progress(label, next(done), config.episodes),
         kwargs=env.kwargs,
     )
-    return [[{"role": role, "content": text} for role, text in zip(cycle(ROLES), texts, strict=False)] for texts in episodes]
+    return [
+        [{"role": role, "content": text} for role, text in zip(cycle(ROLES), texts, strict=False)]
+        for texts in episodes
+    ]
 
 
 def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
     """Trains a byte-level BPE tokenizer, which can encode any text, on the words of random play.
 
-    It is a ``Qwen2Tokenizer`` because ``AutoTokenizer`` loads whatever lies beside a Qwen2 model as one.
+    It is a ``Qwen2Tokenizer`` because ``AutoTokenizer`` loads whatever lies beside a Qwen2 model as
+    one.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = Qwen2Tokenizer().backend_tokenizer.pre_tokenizer
@@ -122,7 +147,14 @@ def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
     model = json.loads(tokenizer.to_str())["model"]
     merges = [tuple(m) for m in model["merges"]]
     pad, user, assistant, end = SPECIAL
-    fast = Qwen2Tokenizer(vocab=model["vocab"], merges=merges, unk_token=None, bos_token=None, eos_token=end, pad_token=pad)
+    fast = Qwen2Tokenizer(
+        vocab=model["vocab"],
+        merges=merges,
+        unk_token=None,
+        bos_token=None,
+        eos_token=end,
+        pad_token=pad,
+    )
     fast.add_special_tokens({"additional_special_tokens": [user, assistant]})
     fast.chat_template = TEMPLATE
     return fast
@@ -140,7 +172,10 @@ def language_model(
 ) -> None:
     """Trains next-token prediction on whole episodes, observations and actions alike."""
     chat = Chat(tokenizer)
-    rows = [tokenizer(chat.render(e), add_special_tokens=False)["input_ids"][:max_context] for e in episodes]
+    rows = [
+        tokenizer(chat.render(e), add_special_tokens=False)["input_ids"][:max_context]
+        for e in episodes
+    ]
     rng = random.Random(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=0.01)
     schedule = get_cosine_schedule_with_warmup(optimizer, config.steps // 10, config.steps)
@@ -150,7 +185,9 @@ def language_model(
         id_BT = torch.nn.utils.rnn.pad_sequence(picked, batch_first=True, padding_value=0)
         length_B = torch.tensor([len(row) for row in picked])
         mask_BT = (torch.arange(id_BT.shape[1])[None] < length_B[:, None]).long()
-        loss = model(input_ids=id_BT, attention_mask=mask_BT, labels=id_BT.masked_fill(mask_BT == 0, -100)).loss
+        loss = model(
+            input_ids=id_BT, attention_mask=mask_BT, labels=id_BT.masked_fill(mask_BT == 0, -100)
+        ).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

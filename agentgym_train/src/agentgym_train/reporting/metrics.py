@@ -1,6 +1,7 @@
 """Metrics: sums over episodes, means over all processes, one JSON line a step.
 
-Everything but :data:`MEASURED` follows from the configuration: on CPU two runs of it give equal lines.
+Everything but :data:`MEASURED` follows from the configuration: on CPU two runs of it give equal
+lines.
 """
 
 import json
@@ -61,7 +62,11 @@ def totals(
     episodes = [t for g in told for t in g.played]
     turns = [turn for t in episodes for turn in t.turns]
     every = [turn for g in groups for t in g.played for turn in t.turns]
-    graded = [task_difficulty[t.task_id] for t in episodes if t.task_id in task_difficulty] if task_difficulty is not None else []
+    graded = (
+        [task_difficulty[t.task_id] for t in episodes if t.task_id in task_difficulty]
+        if task_difficulty is not None
+        else []
+    )
     here = {
         "difficulty": sum(graded),
         "graded": len(graded),
@@ -83,13 +88,18 @@ def totals(
     }
     if raw_groups is not None:
         numbers = {g.number for g in told}
-        here["env_return"] = sum(t.total_reward for g in raw_groups if g.number in numbers for t in g.played)
+        here["env_return"] = sum(
+            t.total_reward for g in raw_groups if g.number in numbers for t in g.played
+        )
     return dict(zip(here, distributed.sum(*here.values()), strict=True))
 
 
 def failed(failures: Sequence[Failure]) -> dict[str, float]:
     """Returns the counts of failures; they are those of all processes already."""
-    return {"env_failures": float(len(failures)), "given_up": float(sum(f.given_up for f in failures))}
+    return {
+        "env_failures": float(len(failures)),
+        "given_up": float(sum(f.given_up for f in failures)),
+    }
 
 
 def summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -100,8 +110,9 @@ def summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def means(sums: Mapping[str, float]) -> dict[str, float]:
     """Turns sums into rates; counts stay.
 
-    Rates are per episode, per turn for ``invalid`` and ``action_length``, per group for ``mixed_groups``; for ``difficulty``
-    where it is known of each task. Where no episode could be played there are none: only the environment failed.
+    Rates are per episode, per turn for ``invalid`` and ``action_length``, per group for
+    ``mixed_groups``; for ``difficulty`` where it is known of each task. Where no episode could be
+    played there are none: only the environment failed.
     """
     counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
     if not sums["told"]:
@@ -155,7 +166,10 @@ def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
             return row
     except (ValueError, TypeError, KeyError):
         pass
-    raise RunFolderError(f"line {number} of {path} is no row of metrics: {line[:40]!r}. Delete the line to go on without it")
+    raise RunFolderError(
+        f"line {number} of {path} is no row of metrics: {line[:40]!r}. Delete the line to go on"
+        " without it"
+    )
 
 
 class Notes:
@@ -184,7 +198,9 @@ def _rows(path: Path) -> dict[str, dict[str, Any]]:
     try:
         rows = json.loads(path.read_bytes())
     except ValueError as error:
-        raise RunFolderError(f"{path} is cut off or garbled ({error}). Delete it to go on without its results") from error
+        raise RunFolderError(
+            f"{path} is cut off or garbled ({error}). Delete it to go on without its results"
+        ) from error
     if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
         raise RunFolderError(f"{path} holds no results. Delete it to go on without them")
     return rows

@@ -15,7 +15,13 @@ from agentgym_train.data.types import Trajectory
 
 log = logging.getLogger(__name__)
 SMOOTHING = 0.9
-ROWS = {"random": "random play", "before": "before RL", "after": "after RL", "checkpoint": "checkpoint", "oracle": "oracle"}
+ROWS = {
+    "random": "random play",
+    "before": "before RL",
+    "after": "after RL",
+    "checkpoint": "checkpoint",
+    "oracle": "oracle",
+}
 
 
 class Display:
@@ -52,7 +58,11 @@ class Display:
         if label not in self._tasks:
             self._tasks[label] = self._progress.add_task(label, total=total, facts=facts)
         self._progress.update(self._tasks[label], completed=done, total=total, facts=facts)
-        if not self.quiet and not self.console.is_terminal and done in {total, *range(0, total, max(total // 10, 1))}:
+        if (
+            not self.quiet
+            and not self.console.is_terminal
+            and done in {total, *range(0, total, max(total // 10, 1))}
+        ):
             self.console.print(f"{label} {done}/{total} {facts}", highlight=False)
 
     def step(self, row: dict[str, Any], total: int) -> None:
@@ -61,13 +71,23 @@ class Display:
             old = row["success"] if self._success is None else self._success
             self._success = SMOOTHING * old + (1 - SMOOTHING) * row["success"]
         rate = row["tokens"] / max(sum(row["time"].values()), 1e-9)
-        facts = f"horizon {row['horizon']} · success {self._success or 0.0:.2f} · {rate:,.0f} tokens/s"
+        facts = (
+            f"horizon {row['horizon']} · success {self._success or 0.0:.2f} · {rate:,.0f} tokens/s"
+        )
         self.advance("training", row["step"], total, facts)
 
 
 def table(evaluation: dict[str, dict[str, Any]]) -> Table:
     """Returns held-out success before and after with its 95 % interval (Wilson's), and the baselines; also by environment."""
-    shown = Table("agent", "episodes", "success (95 %)", "score", "turns", "invalid", title="held-out tasks, full horizon")
+    shown = Table(
+        "agent",
+        "episodes",
+        "success (95 %)",
+        "score",
+        "turns",
+        "invalid",
+        title="held-out tasks, full horizon",
+    )
     for key, label in ROWS.items():
         if key in evaluation:
             shown.add_row(label, *_cells(evaluation[key]))
@@ -79,10 +99,18 @@ def table(evaluation: dict[str, dict[str, Any]]) -> Table:
 def _cells(row: dict[str, float]) -> list[str]:
     low, high = wilson(row["success"] * row["episodes"], int(row["episodes"]))
     success = f"{row['success']:.3f} ({low:.2f}–{high:.2f})"
-    return [f"{row['episodes']:.0f}", success, f"{row['score']:.3f}", f"{row['turns']:.1f}", f"{row.get('invalid', 0.0):.1%}"]
+    return [
+        f"{row['episodes']:.0f}",
+        success,
+        f"{row['score']:.3f}",
+        f"{row['turns']:.1f}",
+        f"{row.get('invalid', 0.0):.1%}",
+    ]
 
 
-def learning_curve(path: Path, metrics: Sequence[dict[str, Any]], evaluation: dict[str, dict[str, Any]]) -> None:
+def learning_curve(
+    path: Path, metrics: Sequence[dict[str, Any]], evaluation: dict[str, dict[str, Any]]
+) -> None:
     """Draws success over training, the horizon stages shaded, with random-play and oracle lines and held-out points."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -96,9 +124,17 @@ def learning_curve(path: Path, metrics: Sequence[dict[str, Any]], evaluation: di
     steps = [row["step"] for row in metrics]
     success = [row["success"] for row in metrics]
     axes.plot(steps, success, color="tab:blue", alpha=0.25, linewidth=0.8)
-    axes.plot(steps, smooth(success), color="tab:blue", linewidth=2, label="training tasks, horizon of the stage (smoothed)")
+    axes.plot(
+        steps,
+        smooth(success),
+        color="tab:blue",
+        linewidth=2,
+        label="training tasks, horizon of the stage (smoothed)",
+    )
     held = sorted((row["step"], row["success"]) for row in evaluation.values() if "step" in row)
-    axes.plot(*zip(*held, strict=True), "o--", color="tab:green", label="held-out tasks, full horizon")
+    axes.plot(
+        *zip(*held, strict=True), "o--", color="tab:green", label="held-out tasks, full horizon"
+    )
     for key, colour in (("random", "tab:red"), ("oracle", "black")):
         if key in evaluation:
             axes.axhline(evaluation[key]["success"], color=colour, linestyle=":", label=ROWS[key])
@@ -109,14 +145,27 @@ def learning_curve(path: Path, metrics: Sequence[dict[str, Any]], evaluation: di
 
 def smooth(values: Sequence[float]) -> list[float]:
     """Returns the exponential moving average with weight ``SMOOTHING`` on the past."""
-    return list(itertools.accumulate(values, lambda old, new: SMOOTHING * old + (1 - SMOOTHING) * new))
+    return list(
+        itertools.accumulate(values, lambda old, new: SMOOTHING * old + (1 - SMOOTHING) * new)
+    )
 
 
 def _shade(axes: Any, metrics: Sequence[dict[str, Any]]) -> None:
-    for number, (horizon, rows) in enumerate(itertools.groupby(metrics, key=lambda row: row["horizon"])):
+    for number, (horizon, rows) in enumerate(
+        itertools.groupby(metrics, key=lambda row: row["horizon"])
+    ):
         steps = [row["step"] for row in rows]
-        axes.axvspan(steps[0] - 1, steps[-1], color="0.5", alpha=0.06 + 0.09 * (number % 2), linewidth=0)
-        axes.text((steps[0] - 1 + steps[-1]) / 2, 1.01, f"{horizon} turns", ha="center", va="bottom", fontsize=8)
+        axes.axvspan(
+            steps[0] - 1, steps[-1], color="0.5", alpha=0.06 + 0.09 * (number % 2), linewidth=0
+        )
+        axes.text(
+            (steps[0] - 1 + steps[-1]) / 2,
+            1.01,
+            f"{horizon} turns",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+        )
 
 
 def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
@@ -127,10 +176,16 @@ def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
 
 def as_text(t: Trajectory) -> str:
     """Returns an episode as Markdown, to be read."""
-    head = f"{t.status.value}, {'success' if t.success else 'no success'}, score {t.score:.2f}, {len(t.turns)} turns"
+    head = (
+        f"{t.status.value}, {'success' if t.success else 'no success'}, score {t.score:.2f},"
+        f" {len(t.turns)} turns"
+    )
     parts = [f"## {t.task_id or f'seed {t.seed}'}: {head}\n"]
     for number, turn in enumerate(t.turns, 1):
         shown = turn.observation.replace("\n", "\n    ")
         reward = f"  (reward {turn.reward:+.2f})" if turn.reward else ""
-        parts.append(f"    {shown}\n\n**{number}.** `{turn.action or ' '}`{reward}{' (not understood)' if turn.invalid else ''}\n")
+        parts.append(
+            f"    {shown}\n\n**{number}.**"
+            f" `{turn.action or ' '}`{reward}{' (not understood)' if turn.invalid else ''}\n"
+        )
     return "\n".join(parts)

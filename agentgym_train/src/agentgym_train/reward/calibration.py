@@ -19,10 +19,14 @@ def summary(margin_P: Tensor, preference_P: Tensor) -> dict[str, float]:
         preference_P: 1 where the first is better, 0 where the second is, 0.5 where they tie.
 
     Returns:
-        ``log_loss``: the mean loss, in nats; a coin has 0.693. ``accuracy``: how often the better one scores higher, where there is
-        one; two equal scores are half right. ``calibration_error``: the expected calibration error (Naeini et al., 2015): how far
-        confidence is from how often it is right, a tie being half right, in the mean over ten bins of confidence. ``margin``: the
-        better one's score less the other's. ``pairs``, and the ``ties`` among them. Where all tie there are no ``accuracy`` and no
+        ``log_loss``: the mean loss, in nats; a coin has 0.693. ``accuracy``: how often the better
+        one scores higher, where there is
+        one; two equal scores are half right. ``calibration_error``: the expected calibration error
+        (Naeini et al., 2015): how far
+        confidence is from how often it is right, a tie being half right, in the mean over ten bins
+        of confidence. ``margin``: the
+        better one's score less the other's. ``pairs``, and the ``ties`` among them. Where all tie
+        there are no ``accuracy`` and no
         ``margin``.
     """
     margin_P, preference_P = margin_P.double(), preference_P.double()
@@ -30,7 +34,9 @@ def summary(margin_P: Tensor, preference_P: Tensor) -> dict[str, float]:
     signed_P = margin_P * (2 * preference_P - 1)
     right_P = (1 + margin_P.sign() * (2 * preference_P - 1)) / 2
     confidence_P = margin_P.abs().sigmoid()
-    bin_P = ((2 * confidence_P - 1) * BINS).long().clamp(0, BINS - 1)  # from below: of a score that is no number
+    bin_P = (
+        ((2 * confidence_P - 1) * BINS).long().clamp(0, BINS - 1)
+    )  # from below: of a score that is no number
     gaps = torch.zeros(BINS, dtype=torch.float64).index_add(0, bin_P, confidence_P - right_P)
     of_decided = {"accuracy": right_P, "margin": signed_P} if decided_P.any() else {}
     return {

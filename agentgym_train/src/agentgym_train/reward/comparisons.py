@@ -31,7 +31,10 @@ class Pair(NamedTuple):
     """1.0: the first, 0.0: the second, 0.5: neither more than the other."""
 
     def group(self, number: int) -> Group:
-        """Returns the pair as two trajectories. What is read is their last token, whose reward is their share of the choice."""
+        """Returns the pair as two trajectories.
+
+        What is read is their last token, whose reward is their share of the choice.
+        """
         sides = ((self.a, self.preference), (self.b, 1.0 - self.preference))
         turns = [Turn("", ids[:-1], ids[-1:], [0.0], reward=share) for ids, share in sides]
         return Group(number, [Trajectory(self.task_id, 0, [turn]) for turn in turns])
@@ -53,7 +56,12 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
         TemplateError: the tokenizer has no chat template.
     """
     own = config.comparisons
-    rows = [row for file in own.files for row in record.standing(record.read(Path(file))[0]) if row["choice"] in PREFERENCES]
+    rows = [
+        row
+        for file in own.files
+        for row in record.standing(record.read(Path(file))[0])
+        if row["choice"] in PREFERENCES
+    ]
     template = cache(lambda instructions: Template(tokenizer, instructions))
     sides = Split([], [])
     for row in rows:
@@ -61,15 +69,17 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
             sides[_held_out(row, own.held_out)].append(pair)
     if left := len(rows) - len(sides.learn) - len(sides.held_out):
         log.warning(
-            "%d of %d comparisons are left out: an episode has no action, exceeds model.max_context, or several agents act in it",
+            "%d of %d comparisons are left out: an episode has no action, exceeds"
+            " model.max_context, or several agents act in it",
             left,
             len(rows),
         )
     for side, what in zip(sides, ("to learn from", "of held-out tasks"), strict=True):
         if all(pair.preference == PREFERENCES["tie"] for pair in side):
             raise ConfigError(
-                f"comparisons.files={list(own.files)}: among {len(side)} comparisons {what} not one has a better episode: "
-                "compare more tasks, or change comparisons.held_out or model.max_context"
+                f"comparisons.files={list(own.files)}: among {len(side)} comparisons {what} not one"
+                " has a better episode: compare more tasks, or change comparisons.held_out or"
+                " model.max_context"
             )
     return sides
 
@@ -80,11 +90,17 @@ def _pair(row: Row, template: Callable[[str], Template], most: int) -> Pair | No
         return None
     reader = template(row["instructions"])
     a, b = (_ids(row[side]["turns"], reader) for side in ("a", "b"))
-    return Pair(row["task_id"], a, b, PREFERENCES[row["choice"]]) if max(len(a), len(b)) <= most else None
+    return (
+        Pair(row["task_id"], a, b, PREFERENCES[row["choice"]])
+        if max(len(a), len(b)) <= most
+        else None
+    )
 
 
 def _ids(turns: Sequence[Row], template: Template) -> list[int]:
-    return template.episode([turn["observation"] for turn in turns], [turn["response"] for turn in turns])
+    return template.episode(
+        [turn["observation"] for turn in turns], [turn["response"] for turn in turns]
+    )
 
 
 def _held_out(row: Row, share: float) -> bool:

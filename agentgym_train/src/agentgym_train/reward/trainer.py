@@ -40,7 +40,14 @@ class RewardTrainer:
         pairs: the comparisons.
     """
 
-    def __init__(self, config: RewardConfig, folder: Path, *, tokenizer: PreTrainedTokenizerBase, pairs: Split):
+    def __init__(
+        self,
+        config: RewardConfig,
+        folder: Path,
+        *,
+        tokenizer: PreTrainedTokenizerBase,
+        pairs: Split,
+    ):
         self.config, self.folder, self.tokenizer, self.pairs = config, folder, tokenizer, pairs
         model = load_reward_model(config.model, tokenizer, seed=config.run.seed)
         self.shape = checkpoint.shape(model)
@@ -49,8 +56,14 @@ class RewardTrainer:
         self.engine = Engine(model, config.engine, dtype=config.model.dtype, universal=universal)
         self.distributed = self.engine.distributed
         zero_stage = config.engine.zero_stage
-        self.start = checkpoint.restore(newest, [self.engine], model=self.shape, zero_stage=zero_stage).step if newest else 0
-        self.rows = metrics.MetricsFile(folder / metrics.FILES[0], start=self.start, owner=self.distributed.is_main)
+        self.start = (
+            checkpoint.restore(newest, [self.engine], model=self.shape, zero_stage=zero_stage).step
+            if newest
+            else 0
+        )
+        self.rows = metrics.MetricsFile(
+            folder / metrics.FILES[0], start=self.start, owner=self.distributed.is_main
+        )
         self.sampler = EpochSampler(len(pairs.learn), seed=config.run.seed)
 
     def train(self, log: Callable[[dict[str, Any]], None], look: Callable[[int], object]) -> None:
@@ -63,12 +76,23 @@ class RewardTrainer:
         Raises:
             TrainingError: a loss or gradient is not finite.
         """
-        run, every, size = self.config.run, self.config.comparisons.every, self.config.comparisons.pairs
+        run, every, size = (
+            self.config.run,
+            self.config.comparisons.every,
+            self.config.comparisons.pairs,
+        )
         for step in range(self.start, run.steps):
             began = time.monotonic()
-            dealt = [self.pairs.learn[self.sampler.place(step * size + number)] for number in range(size)]
+            dealt = [
+                self.pairs.learn[self.sampler.place(step * size + number)] for number in range(size)
+            ]
             learned = self.update(step, dealt)
-            row = {"step": step + 1, **learned, "time": {"update": time.monotonic() - began}, "memory": metrics.memory()}
+            row = {
+                "step": step + 1,
+                **learned,
+                "time": {"update": time.monotonic() - began},
+                "memory": metrics.memory(),
+            }
             self.rows.write(row)
             log(row)
             if every and (step + 1) % every == 0 and step + 1 < run.steps:
@@ -85,13 +109,16 @@ class RewardTrainer:
         batch, judged = self._mine(pairs), []
         for margin_P, preference_P in self._judged(batch):
             # DeepSpeed averages gradients over processes; what is wanted is their sum.
-            self.engine.backward(bradley_terry(margin_P, preference_P).sum() * self.distributed.size / len(pairs))
+            self.engine.backward(
+                bradley_terry(margin_P, preference_P).sum() * self.distributed.size / len(pairs)
+            )
             judged.append((margin_P.detach(), preference_P))
         learned = self._summary(judged) | {"grad_norm": self.engine.step(), "lr": self.engine.lr}
         if not all(map(math.isfinite, learned.values())):
             raise TrainingError(
-                f"step {step + 1}: the loss or its gradient is not finite. A smaller engine.lr or engine.max_grad_norm may help; "
-                f"running again goes on from {checkpoint.latest(self.folder) or 'the start'}"
+                f"step {step + 1}: the loss or its gradient is not finite. A smaller engine.lr or"
+                " engine.max_grad_norm may help; running again goes on from"
+                f" {checkpoint.latest(self.folder) or 'the start'}"
             )
         return learned
 
@@ -102,20 +129,28 @@ class RewardTrainer:
 
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
-        state = checkpoint.State(step, {}, self.config.engine.zero_stage, self.distributed.size, self.shape)
+        state = checkpoint.State(
+            step, {}, self.config.engine.zero_stage, self.distributed.size, self.shape
+        )
         checkpoint.save(self.folder, state, self.engine, self.tokenizer, keep=self.config.run.keep)
 
     def _mine(self, pairs: Sequence[Pair]) -> Batch:
         """Returns this process's share."""
         rank, size = self.distributed.rank, self.distributed.size
-        return pack([pair.group(number) for number, pair in enumerate(pairs) if number % size == rank])
+        return pack(
+            [pair.group(number) for number, pair in enumerate(pairs) if number % size == rank]
+        )
 
     def _judged(self, batch: Batch) -> Iterator[Judged]:
         """Judges micro-batch by micro-batch, as many on every process; one that is idle has a row, which is no pair."""
-        for micro in in_step(batch, self.distributed, self.config.engine.micro_batch_tokens, whole_groups=True):
+        for micro in in_step(
+            batch, self.distributed, self.config.engine.micro_batch_tokens, whole_groups=True
+        ):
             here = micro.to(self.engine.device)
             rows = len(here.group_B) // 2 * 2
-            score_P2, share_P2 = (each_B[:rows].view(-1, 2) for each_B in (self.engine.scores(here), here.return_B()))
+            score_P2, share_P2 = (
+                each_B[:rows].view(-1, 2) for each_B in (self.engine.scores(here), here.return_B())
+            )
             yield score_P2[:, 0] - score_P2[:, 1], share_P2[:, 0]
 
     def _summary(self, judged: Sequence[Judged]) -> dict[str, float]:

@@ -1,8 +1,9 @@
 """A reward model's run, one process's share: learning between two looks at held-out comparisons, and what is left behind.
 
 RUN/config.toml, metrics.jsonl, checkpoints/   as of a policy's run (see ``run``)
-RUN/evaluation.json                            what it says of held-out tasks: before, during and after
-RUN/model/                                     a sequence classifier with one label: for transformers, TRL, the scorer reward_model
+RUN/evaluation.json                            what it says of held-out tasks: before, during and
+after RUN/model/                                     a sequence classifier with one label: for
+transformers, TRL, the scorer reward_model
 """
 
 from collections.abc import Mapping
@@ -21,18 +22,29 @@ from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.reward.trainer import RewardTrainer
 
-SHOWN = {"log_loss": "log loss", "accuracy": "accuracy", "calibration_error": "calibration error", "margin": "margin"}
+SHOWN = {
+    "log_loss": "log loss",
+    "accuracy": "accuracy",
+    "calibration_error": "calibration error",
+    "margin": "margin",
+}
 
 
 def work(config: RewardConfig, folder: Path, console: Console) -> None:
-    """Learns between two looks at held-out comparisons; goes on from the newest checkpoint. One process's share."""
+    """Learns between two looks at held-out comparisons; goes on from the newest checkpoint.
+
+    One process's share.
+    """
     tokenizer = load_tokenizer(config.model.path)
     pairs = comparisons.load(config, tokenizer)
     trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
     first, steps = trainer.distributed.is_main, config.run.steps
     notes = metrics.Notes(folder / "evaluation.json", write=first)
     tables = config.tracker if first else []
-    trackers = [plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder) for table in tables]
+    trackers = [
+        plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder)
+        for table in tables
+    ]
 
     def look(key: str, step: int) -> None:
         notes.add(key, trainer.judge(pairs.held_out) | {"step": step})
@@ -41,7 +53,9 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
 
         def log(row: dict[str, Any]) -> None:
             right = f" · accuracy {row['accuracy']:.2f}" if "accuracy" in row else ""
-            display.advance("reward model", row["step"], steps, f"log loss {row['log_loss']:.3f}{right}")
+            display.advance(
+                "reward model", row["step"], steps, f"log loss {row['log_loss']:.3f}{right}"
+            )
             for tracker in trackers:
                 tracker.log(row["step"], row, [])
 
@@ -60,7 +74,9 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
 
 def table(notes: Mapping[str, Mapping[str, float]]) -> Table:
     """Returns what the model says of held-out comparisons, before, during and after."""
-    shown = Table("", *SHOWN.values(), title=f"{notes['after']['pairs']} comparisons of held-out tasks")
+    shown = Table(
+        "", *SHOWN.values(), title=f"{notes['after']['pairs']} comparisons of held-out tasks"
+    )
     for key, row in notes.items():
         shown.add_row(key, *(f"{row[name]:.3f}" for name in SHOWN))
     return shown

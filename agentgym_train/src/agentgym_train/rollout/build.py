@@ -12,16 +12,26 @@ from agentgym_train.rollout.collector import Collector
 def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
     """Returns a pool of one environment an episode, without step limits of their own: the collector sets the horizon."""
     env = config.env
-    limits: dict[str, Any] = {"workers": env.workers or None, "timeout": env.timeout, "action_format": env.action_format}
+    limits: dict[str, Any] = {
+        "workers": env.workers or None,
+        "timeout": env.timeout,
+        "action_format": env.action_format,
+    }
     return EnvPool(env.id, episodes, max_episode_steps=-1, **limits, **kwargs)
 
 
 def sampling(config: Config, chat: Chat) -> Sampling:
     """Returns how to sample."""
-    return Sampling(temperature=config.rollout.temperature, max_new_tokens=config.rollout.max_new_tokens, stop_ids=chat.stop_ids)
+    return Sampling(
+        temperature=config.rollout.temperature,
+        max_new_tokens=config.rollout.max_new_tokens,
+        stop_ids=chat.stop_ids,
+    )
 
 
-def make_collector(config: Config, pool: EnvPool, generator: Generator, chat: Chat, **seats: Any) -> Collector:
+def make_collector(
+    config: Config, pool: EnvPool, generator: Generator, chat: Chat, **seats: Any
+) -> Collector:
     """Returns a collector over a pool; ``seats`` are its ``agents`` and ``opponents``."""
     return Collector(
         pool,

@@ -1,7 +1,8 @@
 """The collector: groups of episodes from an environment pool and generators, with failures retried on fresh environments.
 
-An environment with several agents asks them one after the other (``info["seat"]``) and says what a step has brought to each
-(``info["rewards"]`` and its like: see :class:`agentgym_envs.multi.env.SeatsEnv`). Each agent has a trajectory of its own.
+An environment with several agents asks them one after the other (``info["seat"]``) and says what a
+step has brought to each (``info["rewards"]`` and its like: see
+:class:`agentgym_envs.multi.env.SeatsEnv`). Each agent has a trajectory of its own.
 """
 
 import logging
@@ -24,7 +25,10 @@ ALONE = ("",)  # the agents of an environment with one
 
 
 class Start(NamedTuple):
-    """Which episode to play: the seed picks the task unless it is named. Equal starts form a group."""
+    """Which episode to play: the seed picks the task unless it is named.
+
+    Equal starts form a group.
+    """
 
     group: int
     """The group's number among those of all processes."""
@@ -81,8 +85,9 @@ class _Told(NamedTuple):
 class Collector:
     """Plays episodes.
 
-    While a generator is at work what environments have answered is submitted without waiting for more, so that neither waits
-    for the other; with one that samples all rows at once, environments and generator take turns.
+    While a generator is at work what environments have answered is submitted without waiting for
+    more, so that neither waits for the other; with one that samples all rows at once, environments
+    and generator take turns.
 
     Args:
         pool: one environment an episode at least, without a step limit of its own.
@@ -90,7 +95,8 @@ class Collector:
         chat: between text and tokens.
         max_context: tokens an agent may have in an episode, its next action included.
         retries: fresh environments an episode gets after failures of its own environment.
-        batch_wait: seconds that ready episodes wait for slower ones while the generators have nothing to do.
+        batch_wait: seconds that ready episodes wait for slower ones while the generators have
+            nothing to do.
         agents: of the environment; empty where it has one.
         opponents: who plays the agents that the policy does not.
     """
@@ -113,22 +119,27 @@ class Collector:
         self.failures: list[Failure] = []
         """Of the last collection, retried ones included; what a failing neighbour took along is not among them."""
 
-    def collect(self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str) -> list[Group]:
+    def collect(
+        self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str
+    ) -> list[Group]:
         """Plays one episode a start.
 
         Args:
             starts: at most as many as the pool has environments.
             max_turns: the horizon, in turns of an agent.
             sampling: how to sample.
-            noise: with an episode's group, its place in it and the agent, fixes the noise of its samples.
+            noise: with an episode's group, its place in it and the agent, fixes the noise of its
+                samples.
 
         Returns:
-            One group for each distinct start and agent, in order; episodes that failed through all retries are missing.
+            One group for each distinct start and agent, in order; episodes that failed through all
+            retries are missing.
         """
         self.failures, self._max_turns, self._room = [], max_turns, sampling.max_new_tokens
         self._slots, rows = self._speak(starts, sampling, noise)
         episodes = [
-            _Episode(n, start, {a: _Seat(rows[a][n], _blank(start, a)) for a in self.generators}) for n, start in enumerate(starts)
+            _Episode(n, start, {a: _Seat(rows[a][n], _blank(start, a)) for a in self.generators})
+            for n, start in enumerate(starts)
         ]
         for episode in episodes:
             episode.start.reset(self.pool, episode.slot)
@@ -139,7 +150,9 @@ class Collector:
             for slot in (v for v in slots if v.waiting):
                 for row, sample in slot.session.poll().items():
                     self._act(*slot.waiting.pop(row), sample)
-        groups = {(start, agent): Group(start.group, []) for start in starts for agent in self.generators}
+        groups = {
+            (start, agent): Group(start.group, []) for start in starts for agent in self.generators
+        }
         for episode in episodes:
             for agent, seat in episode.seats.items():
                 if not seat.trajectory.status.is_error:
@@ -156,16 +169,24 @@ class Collector:
         slots: dict[str, _GeneratorSlot] = {}
         rows: dict[str, list[int]] = {}
         for agents in speakers.values():
-            seeds = [seed for agent in agents for seed in noise_seeds(starts, f"{noise} {agent}" if agent else noise)]
+            seeds = [
+                seed
+                for agent in agents
+                for seed in noise_seeds(starts, f"{noise} {agent}" if agent else noise)
+            ]
             slot = _GeneratorSlot(self.generators[agents[0]].session(seeds, sampling))
             for place, agent in enumerate(agents):
-                slots[agent], rows[agent] = slot, [place * len(starts) + n for n in range(len(starts))]
+                slots[agent], rows[agent] = (
+                    slot,
+                    [place * len(starts) + n for n in range(len(starts))],
+                )
         return slots, rows
 
     def _receive(self, episodes: Sequence[_Episode], *, wait: bool) -> list[Result]:
         """Returns the answers that are there; or waits for one, and for those that come in the ``batch_wait`` after it.
 
-        Answers are in the order of their episodes. The order in which they arrive is the machine's, and must not reach a generator.
+        Answers are in the order of their episodes. The order in which they arrive is the machine's,
+        and must not reach a generator.
         """
         if not wait:
             return _ordered(self.pool.recv(timeout=0))
@@ -184,7 +205,9 @@ class Collector:
             return
         info = result.info or {}
         agent = "" if "" in episode.seats else str(info["seat"])
-        self._credit(episode, result, begun=any(seat.trajectory.turns for seat in episode.seats.values()))
+        self._credit(
+            episode, result, begun=any(seat.trajectory.turns for seat in episode.seats.values())
+        )
         seat, turns = episode.seats[agent], episode.seats[agent].trajectory.turns
         if result.terminated:
             self._end(episode, Status.COMPLETED)
@@ -192,7 +215,11 @@ class Collector:
             self._end(episode, Status.TRUNCATED_HORIZON)
         else:
             observation = result.observation
-            ids = self.chat.between(turns[-1].action_ids, observation) if turns else self.chat.opening(observation)
+            ids = (
+                self.chat.between(turns[-1].action_ids, observation)
+                if turns
+                else self.chat.opening(observation)
+            )
             if seat.tokens + len(ids) + self._room > self.max_context:
                 self._end(episode, Status.TRUNCATED_CONTEXT)
                 return
@@ -229,18 +256,32 @@ class Collector:
             self._slots[agent].session.finish(seat.row)
 
     def _retry(self, episode: _Episode, error: EnvFailure) -> None:
-        """Starts the episode again from its seed, or gives it up. What a neighbour did is not held against it."""
+        """Starts the episode again from its seed, or gives it up.
+
+        What a neighbour did is not held against it.
+        """
         seed, task_id = episode.start.seed, next(iter(episode.seats.values())).trajectory.task_id
         played = sum(len(seat.trajectory.turns) for seat in episode.seats.values())
         for agent, seat in episode.seats.items():
-            seat.trajectory, seat.tokens = _blank(episode.start, agent, task_id, late=seat.trajectory.late), 0
+            seat.trajectory, seat.tokens = (
+                _blank(episode.start, agent, task_id, late=seat.trajectory.late),
+                0,
+            )
         if not isinstance(error, NeighbourFailed):
             episode.failures += 1
             given_up = episode.failures > self.retries
             self.failures.append(Failure(task_id, seed, played, str(error), given_up))
             if given_up:
-                log.warning("episode of seed %d given up after %d failures: %s", seed, episode.failures, error)
-                self._end(episode, Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV)
+                log.warning(
+                    "episode of seed %d given up after %d failures: %s",
+                    seed,
+                    episode.failures,
+                    error,
+                )
+                self._end(
+                    episode,
+                    Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV,
+                )
                 return
         log.info("episode of seed %d starts again: %s", seed, error)
         for agent, seat in episode.seats.items():
@@ -275,7 +316,12 @@ def _told(result: Result, agent: str, total: float) -> _Told:
         return _Told(*(info[key][agent] for key in ("rewards", "invalids", "scores", "successes")))
     total += result.reward
     success = bool(info.get("success", result.terminated and total > 0))
-    return _Told(float(result.reward), bool(info.get("invalid", False)), float(info.get("score", total)), success)
+    return _Told(
+        float(result.reward),
+        bool(info.get("invalid", False)),
+        float(info.get("score", total)),
+        success,
+    )
 
 
 def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:
@@ -283,6 +329,8 @@ def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:
     seen: Counter[Start] = Counter()
     seeds = []
     for start in starts:
-        seeds.append(stable_hash(f"{noise} {start.group} {start.seed} {start.task_id} {seen[start]}"))
+        seeds.append(
+            stable_hash(f"{noise} {start.group} {start.seed} {start.task_id} {seen[start]}")
+        )
         seen[start] += 1
     return seeds

@@ -25,8 +25,19 @@ class TrainingEnv:
         groups: numbers of its groups in a step, over all processes.
     """
 
-    def __init__(self, config: Config, training: Description, tokenizer: PreTrainedTokenizerBase, groups: Sequence[int]):
-        self.name, self.config, self.training, self.groups = config.env.name, config, training, groups
+    def __init__(
+        self,
+        config: Config,
+        training: Description,
+        tokenizer: PreTrainedTokenizerBase,
+        groups: Sequence[int],
+    ):
+        self.name, self.config, self.training, self.groups = (
+            config.env.name,
+            config,
+            training,
+            groups,
+        )
         self.task_difficulty = tasks.task_difficulty(training)
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
@@ -48,7 +59,9 @@ class TrainingEnv:
             self.groups,
             difficulties=lambda step: answers.difficulties(self.curriculum, step),
         )
-        self._scorers = [plugins.make_object(plugins.SCORER, table, context) for table in self.config.scorer]
+        self._scorers = [
+            plugins.make_object(plugins.SCORER, table, context) for table in self.config.scorer
+        ]
         self.source = plugins.make_object(plugins.SOURCE, self.config.source, context)
         return self.source
 
@@ -59,7 +72,12 @@ class TrainingEnv:
         return groups
 
 
-def make_training_envs(config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase) -> list[TrainingEnv]:
+def make_training_envs(
+    config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase
+) -> list[TrainingEnv]:
     """Returns the environments of a run."""
     numbers = tasks.interleaved([env.groups for env in config.envs])
-    return [TrainingEnv(one, training, tokenizer, n) for one, training, n in zip(config.each(), trainings, numbers, strict=True)]
+    return [
+        TrainingEnv(one, training, tokenizer, n)
+        for one, training, n in zip(config.each(), trainings, numbers, strict=True)
+    ]

@@ -32,11 +32,17 @@ def within(known: Difficulties | None, bounds: tuple[int, int], step: int) -> li
     least, greatest = bounds
     wanted = f"the curriculum asks for tasks of difficulty {least} to {greatest} at step {step + 1}"
     if known is None:
-        raise ConfigError(f"{wanted}, and the environment lists no tasks with difficulties: use a curriculum of horizons alone")
+        raise ConfigError(
+            f"{wanted}, and the environment lists no tasks with difficulties: use a curriculum of"
+            " horizons alone"
+        )
     ids = [task_id for task_id, difficulty in known.items() if least <= difficulty <= greatest]
     if not ids:
         there = sorted(set(known.values()))
-        raise ConfigError(f"{wanted}, and no training task lies there: their difficulties go from {there[0]} to {there[-1]}")
+        raise ConfigError(
+            f"{wanted}, and no training task lies there: their difficulties go from {there[0]} to"
+            f" {there[-1]}"
+        )
     return ids
 
 
@@ -49,8 +55,13 @@ def interleaved(counts: Sequence[int]) -> list[tuple[int, ...]]:
     Returns:
         The numbers of each part, rising.
     """
-    places = sorted(((place + 0.5) / count, part) for part, count in enumerate(counts) for place in range(count))
-    return [tuple(n for n, (_, owner) in enumerate(places) if owner == part) for part in range(len(counts))]
+    places = sorted(
+        ((place + 0.5) / count, part) for part, count in enumerate(counts) for place in range(count)
+    )
+    return [
+        tuple(n for n, (_, owner) in enumerate(places) if owner == part)
+        for part in range(len(counts))
+    ]
 
 
 def start(seed: int, step: int, group: int, task_ids: Sequence[str] | None = None) -> Start:
@@ -62,5 +73,9 @@ def start(seed: int, step: int, group: int, task_ids: Sequence[str] | None = Non
         group: its number among those of all processes.
         task_ids: to draw one from; None leaves the choice to the environment.
     """
-    drawn = None if task_ids is None else task_ids[stable_hash(f"difficulty {seed} {step} {group}") % len(task_ids)]
+    drawn = (
+        None
+        if task_ids is None
+        else task_ids[stable_hash(f"difficulty {seed} {step} {group}") % len(task_ids)]
+    )
     return Start(group, stable_hash(f"task {seed} {step} {group}") % 2**31, drawn)

@@ -28,14 +28,18 @@ CHANGEABLE = frozenset(
     }
 )
 """Keys that do not change the results of a run; they can change when a run is resumed."""
-UNFINISHED = {".lock", ".config.toml-draft"}  # all that a start leaves which was interrupted before it wrote config.toml
+UNFINISHED = {
+    ".lock",
+    ".config.toml-draft",
+}  # all that a start leaves which was interrupted before it wrote config.toml
 
 
 def claim_folder(config: Settings) -> Path:
     """Makes the run folder, or recognises it as this run's, and writes the configuration into it.
 
     Raises:
-        RunFolderError: it cannot be written, holds something else, or belongs to a run with another configuration.
+        RunFolderError: it cannot be written, holds something else, or belongs to a run with another
+            configuration.
     """
     folder = Path(config.run.folder)
     recognise(folder, config)
@@ -55,8 +59,13 @@ def recognise(folder: Path, config: Settings) -> None:
     if saved.exists():
         changed = configuration.difference(reward.load(saved), config, ignore=CHANGEABLE)
         if changed:
-            raise RunFolderError(f"{folder} holds a run with another configuration: {changed}. Choose another run.folder")
-    elif folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED):
+            raise RunFolderError(
+                f"{folder} holds a run with another configuration: {changed}. Choose another"
+                " run.folder"
+            )
+    elif folder.exists() and (
+        not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED
+    ):
         raise RunFolderError(f"{folder} exists and is not a run folder. Choose another run.folder")
 
 
@@ -73,4 +82,6 @@ def check_progress(config: Settings, folder: Path) -> None:
     newest = checkpoint.latest(folder)
     done = checkpoint.read_state(newest).step if newest else 0
     if done > config.run.steps:
-        raise RunFolderError(f"{folder} has {done} steps behind it, more than run.steps={config.run.steps}")
+        raise RunFolderError(
+            f"{folder} has {done} steps behind it, more than run.steps={config.run.steps}"
+        )

@@ -11,7 +11,9 @@ from pathlib import Path
 from agentgym_train.errors import ConfigError
 
 PORTS = range(20000, 30000)
-COUNTS = {  # of processes that a launcher has started, and its name; a Slurm allocation or batch script alone has no step
+# of processes that a launcher has started, and its name; a Slurm allocation or batch script alone
+# has no step
+COUNTS = {
     "SLURM_STEP_NUM_TASKS": "srun",
     "OMPI_COMM_WORLD_SIZE": "mpirun",
     "PMI_SIZE": "mpiexec",
@@ -27,7 +29,11 @@ def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[
         processes: on this machine; a hostfile says it for each machine instead.
         hostfile: DeepSpeed's list of machines.
     """
-    hosts = ["--hostfile", str(hostfile)] if hostfile else ["--hostfile", "/dev/null", "--num_gpus", str(processes)]
+    hosts = (
+        ["--hostfile", str(hostfile)]
+        if hostfile
+        else ["--hostfile", "/dev/null", "--num_gpus", str(processes)]
+    )
     options = ["--no_local_rank", "--log_level", "error", "--master_port", str(free_port())]
     launcher = [sys.executable, "-m", "deepspeed.launcher.runner", *hosts, *options]
     return [*launcher, "--module", "agentgym_train.cli", "work", str(folder.resolve())]
@@ -52,8 +58,9 @@ def check_launcher(variables: Mapping[str, str]) -> None:
         return
     count = max(started.values(), default=1)
     raise ConfigError(
-        f"{launcher} has started this process ({told}), and 'agentgym-train run' starts its processes itself: start it once, "
-        f"without {launcher}, with --processes {count}, or with --hostfile for several machines"
+        f"{launcher} has started this process ({told}), and 'agentgym-train run' starts its"
+        f" processes itself: start it once, without {launcher}, with --processes {count}, or with"
+        " --hostfile for several machines"
     )
 
 
@@ -65,17 +72,22 @@ def process_count(processes: int, hostfile: Path | None) -> int:
     """
     if hostfile is None:
         return processes
-    lines = [line.partition("#")[0].strip() for line in hostfile.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line.partition("#")[0].strip() for line in hostfile.read_text(encoding="utf-8").splitlines()
+    ]
     slots = [re.fullmatch(r"\S+\s+slots=(\d+)", line) for line in lines if line]
     if not slots or not all(slots):
-        raise ConfigError(f"{hostfile}: a line names a machine and its processes, such as: machine1 slots=8")
+        raise ConfigError(
+            f"{hostfile}: a line names a machine and its processes, such as: machine1 slots=8"
+        )
     return sum(int(found[1]) for found in slots if found)
 
 
 def free_port() -> int:
     """Returns a TCP port that nothing listens on at the moment.
 
-    It lies below those that the system gives to outgoing connections, one of which might take it before the launcher does.
+    It lies below those that the system gives to outgoing connections, one of which might take it
+    before the launcher does.
     """
     for port in random.SystemRandom().sample(PORTS, len(PORTS)):
         with socket.socket() as probe, suppress(OSError):

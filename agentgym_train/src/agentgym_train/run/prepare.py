@@ -25,7 +25,15 @@ from agentgym_train.rollout import tasks
 from agentgym_train.run import rehearsal
 from agentgym_train.run.folder import check_progress, claim_folder, recognise
 
-POOL_KEYWORDS = {"max_episode_steps", "num_envs", "workers", "timeout", "start_timeout", "action_format", "render_mode"}
+POOL_KEYWORDS = {
+    "max_episode_steps",
+    "num_envs",
+    "workers",
+    "timeout",
+    "start_timeout",
+    "action_format",
+    "render_mode",
+}
 
 
 def prepare(config: Config | RewardConfig, display: report.Display, *, processes: int = 1) -> Lock:
@@ -60,7 +68,11 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
             checkpoint.convert(newest, processes=processes)
-        if isinstance(config, Config) and config.model.path == SCRATCH and not (folder / "init").exists():
+        if (
+            isinstance(config, Config)
+            and config.model.path == SCRATCH
+            and not (folder / "init").exists()
+        ):
             make_init(config, folder, display)
     except BaseException:
         lock.release()
@@ -85,10 +97,13 @@ def check(config: Config, *, processes: int = 1) -> None:
     """Refuses what cannot work: names, options, horizons, difficulties, task filters, extras, model and chat template."""
     plugins.resolved(config)
     if config.groups < processes:
-        raise ConfigError(f"env.groups={config.groups} leaves some of the {processes} processes without a task")
+        raise ConfigError(
+            f"env.groups={config.groups} leaves some of the {processes} processes without a task"
+        )
     if config.engine.minibatches > config.groups:
         raise ConfigError(
-            f"engine.minibatches={config.engine.minibatches} cannot split env.groups={config.groups}: groups stay whole"
+            f"engine.minibatches={config.engine.minibatches} cannot split"
+            f" env.groups={config.groups}: groups stay whole"
         )
     check_engine(config)
     described = [check_one(one, several=len(config.envs) > 1) for one in config.each()]
@@ -105,11 +120,20 @@ def check_reward(config: RewardConfig, *, processes: int) -> None:
     """Refuses what cannot work for a reward model: trackers, model, chat template, files of comparisons."""
     plugins.resolved(config)
     if config.model.path == SCRATCH:
-        raise ModelError("a reward model is made of a trained model: set model.path to a policy's folder or to a hub name")
+        raise ModelError(
+            "a reward model is made of a trained model: set model.path to a policy's folder or to a"
+            " hub name"
+        )
     if config.engine.minibatches != 1:
-        raise ConfigError(f"engine.minibatches={config.engine.minibatches}: a step is one update here; set comparisons.pairs")
+        raise ConfigError(
+            f"engine.minibatches={config.engine.minibatches}: a step is one update here; set"
+            " comparisons.pairs"
+        )
     if config.comparisons.pairs < processes:
-        raise ConfigError(f"comparisons.pairs={config.comparisons.pairs} leaves some of the {processes} processes without any")
+        raise ConfigError(
+            f"comparisons.pairs={config.comparisons.pairs} leaves some of the {processes} processes"
+            " without any"
+        )
     check_engine(config)
     check_model(config)
     comparisons.load(config, load_tokenizer(config.model.path))
@@ -138,8 +162,9 @@ def check_env(config: Config) -> tuple[Description, Description]:
     rehearsal.rehearse(config.curriculum, config.run.steps)
     if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
-            f"model.path='scratch' is a model of random play, which needs a list of admissible actions, and {config.env.id} has no "
-            "keyword 'admissible' that asks for one: set model.path to a trained model"
+            "model.path='scratch' is a model of random play, which needs a list of admissible"
+            f" actions, and {config.env.id} has no keyword 'admissible' that asks for one: set"
+            " model.path to a trained model"
         )
     check_group_size(config)
     check_keywords(config)
@@ -158,8 +183,10 @@ def check_group_size(config: Config) -> None:
     sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
     if wanted is not None and sizes - {wanted}:
         raise ConfigError(
-            f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and source {config.source['name']!r} "
-            f"gives groups of {' and '.join(map(str, sorted(sizes)))}: set env.group_size={wanted}, or pairs=true of a dataset"
+            f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and"
+            f" source {config.source['name']!r} gives groups of"
+            f" {' and '.join(map(str, sorted(sizes)))}: set env.group_size={wanted}, or pairs=true"
+            " of a dataset"
         )
 
 
@@ -167,20 +194,26 @@ def check_keywords(config: Config) -> None:
     """Refuses keywords for the environment that are the trainer's own."""
     for section, kwargs in (("env", config.env.kwargs), ("eval", config.eval.kwargs)):
         if taken := sorted(POOL_KEYWORDS & kwargs.keys()):
-            raise ConfigError(f"configuration key '{section}.kwargs.{taken[0]}': the trainer sets it, not the environment")
+            raise ConfigError(
+                f"configuration key '{section}.kwargs.{taken[0]}': the trainer sets it, not the"
+                " environment"
+            )
 
 
 def describe(config: Config) -> tuple[Description, Description]:
     """Constructs an environment, for training and as held out, in a worker, which checks its keywords; returns what they are.
 
     Raises:
-        AgentGymError: a keyword that the environment does not take, no such environment, or one that fails.
+        AgentGymError: a keyword that the environment does not take, no such environment, or one
+            that fails.
     """
     env, training, held_out = config.env, config.env.kwargs, held_out_keywords(config)
     limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
     first = pool.describe(env.id, **limits, **training)
     if env.action_format != "plain" and not first.text_env:
-        raise ConfigError(f"env.action_format={env.action_format!r} needs a TextEnv: for {env.id} use 'plain'")
+        raise ConfigError(
+            f"env.action_format={env.action_format!r} needs a TextEnv: for {env.id} use 'plain'"
+        )
     same = held_out == training
     return first, first if same else pool.describe(env.id, **limits, **held_out)
 
@@ -196,7 +229,10 @@ def check_model(config: Settings) -> None:
     shape = load_shape(path)
     reach = getattr(shape, "max_position_embeddings", None)
     if reach is not None and config.model.max_context > reach:
-        raise ModelError(f"model.max_context={config.model.max_context} is more than the {reach} positions of {path!r}")
+        raise ModelError(
+            f"model.max_context={config.model.max_context} is more than the {reach} positions of"
+            f" {path!r}"
+        )
     if config.model.last_layers:
         check_layers(config, shape.get_text_config().num_hidden_layers)
 
@@ -205,4 +241,7 @@ def check_layers(config: Settings, layers: int) -> None:
     """Refuses to train more layers than there are."""
     if config.model.last_layers > layers:
         path = config.model.path
-        raise ModelError(f"model.last_layers={config.model.last_layers} is more than the {layers} layers of {path!r}")
+        raise ModelError(
+            f"model.last_layers={config.model.last_layers} is more than the {layers} layers of"
+            f" {path!r}"
+        )

@@ -18,10 +18,12 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
 
     Args:
         options: the configuration section.
-        steps: the run's; the horizons and difficulties of the first and of the last one are asked for.
+        steps: the run's; the horizons and difficulties of the first and of the last one are asked
+            for.
 
     Raises:
-        BrokenPlugin: a method raised, a horizon or a range is none, or the state cannot be kept as JSON.
+        BrokenPlugin: a method raised, a horizon or a range is none, or the state cannot be kept as
+            JSON.
     """
     curriculum = plugins.make_object(plugins.CURRICULUM, options)
     with _tried(curriculum):
@@ -33,7 +35,9 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
         curriculum.load_state_dict(state)
 
 
-def check_tasks(options: Mapping[str, Any], steps: int, task_difficulty: tasks.Difficulties | None) -> None:
+def check_tasks(
+    options: Mapping[str, Any], steps: int, task_difficulty: tasks.Difficulties | None
+) -> None:
     """Refuses a curriculum that asks, at any step of a run in which nothing is learned, for tasks that are not there.
 
     Args:
@@ -42,7 +46,8 @@ def check_tasks(options: Mapping[str, Any], steps: int, task_difficulty: tasks.D
         task_difficulty: the training tasks; None where the environment lists none.
 
     Raises:
-        ConfigError: names the range, the first step that asks for it, and the difficulties that there are.
+        ConfigError: names the range, the first step that asks for it, and the difficulties that
+            there are.
         BrokenPlugin: the curriculum raised.
     """
     curriculum = plugins.make_object(plugins.CURRICULUM, options)
@@ -64,4 +69,6 @@ def _tried(curriculum: Curriculum) -> Iterator[None]:
         raise
     except Exception as error:
         where = plugins.title(curriculum)
-        raise BrokenPlugin(f"{where} raised {error!r} when its methods were tried before the run") from error
+        raise BrokenPlugin(
+            f"{where} raised {error!r} when its methods were tried before the run"
+        ) from error

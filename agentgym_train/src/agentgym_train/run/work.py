@@ -29,7 +29,10 @@ SAMPLES = 2  # a step, for trackers
 
 
 def work(folder: Path, console: Console) -> None:
-    """Does what a prepared folder is for; goes on from the newest checkpoint. One process's share."""
+    """Does what a prepared folder is for; goes on from the newest checkpoint.
+
+    One process's share.
+    """
     transformers_logging.disable_progress_bar()
     lock = Lock(folder, shared=True)
     config = reward_config.load(folder / "config.toml")
@@ -51,11 +54,18 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     first = trainer.distributed.is_main
     tests = HeldOut(trainer, folder, held_out)
     tables = config.tracker if first else []
-    trackers = [plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder) for table in tables]
+    trackers = [
+        plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder)
+        for table in tables
+    ]
     with report.Display(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
-        if first and "oracle" not in tests.notes.rows and all(d.text_env and not d.several for d in held_out):
+        if (
+            first
+            and "oracle" not in tests.notes.rows
+            and all(d.text_env and not d.several for d in held_out)
+        ):
             add_baselines(config, tests.notes, console)
 
         def log(row: dict[str, Any], groups: list[Group]) -> None:
@@ -80,8 +90,13 @@ def leave(folder: Path, shown: list[Trajectory], notes: metrics.Notes, console: 
         report.write_trajectories(folder / "trajectories.md", shown)
         report.learning_curve(folder / "learning_curve.png", rows, notes.rows)
     console.print(report.table(notes.rows))
-    console.print(f"wrote {folder}/: learning_curve.png, trajectories.md, metrics.jsonl, model/", highlight=False)
-    console.print(f"to read and compare its episodes: agentgym report {folder}/episodes/*", highlight=False)
+    console.print(
+        f"wrote {folder}/: learning_curve.png, trajectories.md, metrics.jsonl, model/",
+        highlight=False,
+    )
+    console.print(
+        f"to read and compare its episodes: agentgym report {folder}/episodes/*", highlight=False
+    )
     check_learned(rows)
 
 
@@ -93,12 +108,15 @@ def check_learned(rows: list[dict[str, Any]]) -> None:
     """
     if not any(row.get("grad_norm", 0.0) for row in rows):
         raise TrainingError(
-            "the model is what it was: every gradient was 0, because rewards never differed within a group. Look at "
-            "trajectories.md and 'return' in metrics.jsonl; try easier tasks, a longer horizon, or a larger env.group_size"
+            "the model is what it was: every gradient was 0, because rewards never differed within"
+            " a group. Look at trajectories.md and 'return' in metrics.jsonl; try easier tasks, a"
+            " longer horizon, or a larger env.group_size"
         )
 
 
-def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[str], console: Console) -> None:
+def evaluate_checkpoint(
+    place: Path, config_file: Path | None, overrides: list[str], console: Console
+) -> None:
     """Plays held-out tasks with a saved model and prints the table.
 
     Raises:
@@ -106,8 +124,15 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     """
     folder = next((f for f in (place / "model", place) if (f / "config.json").is_file()), None)
     if folder is None:
-        raise CheckpointError(f"{place} holds no model: give a run folder, a checkpoint of it, or a Hugging Face model folder")
-    saved = [p / "config.toml" for p in (place, *place.resolve().parents) if (p / "config.toml").is_file()]
+        raise CheckpointError(
+            f"{place} holds no model: give a run folder, a checkpoint of it, or a Hugging Face"
+            " model folder"
+        )
+    saved = [
+        p / "config.toml"
+        for p in (place, *place.resolve().parents)
+        if (p / "config.toml").is_file()
+    ]
     if config_file is None and not saved:
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
     config = configuration.load(config_file or saved[0], overrides)
@@ -115,9 +140,13 @@ def evaluate_checkpoint(place: Path, config_file: Path | None, overrides: list[s
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
     envs = make_training_envs(config, trainings, load_tokenizer(str(folder)))
     dtype = getattr(torch, config.model.dtype)
-    generator = plugins.make(plugins.GENERATOR, config.generator).build(str(folder), device(), dtype)
+    generator = plugins.make(plugins.GENERATOR, config.generator).build(
+        str(folder), device(), dtype
+    )
     played = {
-        env.name: evaluate.evaluate(env.config, generator, env.chat.tokenizer, described).trajectories
+        env.name: (
+            evaluate.evaluate(env.config, generator, env.chat.tokenizer, described).trajectories
+        )
         for env, described in zip(envs, held_out, strict=True)
     }
     console.print(report.table({"checkpoint": evaluate.overall(played)}))

@@ -28,4 +28,7 @@ class Penalty(Scorer):
 
     def score(self, groups: Sequence[Group]) -> list[Group]:
         """Returns the groups with the costs taken off."""
-        return rewarded(groups, lambda t: [turn.reward - self.turn - self.invalid * turn.invalid for turn in t.turns])
+        return rewarded(
+            groups,
+            lambda t: [turn.reward - self.turn - self.invalid * turn.invalid for turn in t.turns],
+        )

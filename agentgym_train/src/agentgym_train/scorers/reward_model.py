@@ -1,7 +1,7 @@
 """A reward model: a Hugging Face sequence classifier with one label, from a run with ``[comparisons]`` or from TRL's RewardTrainer.
 
-It reads a whole conversation through its own chat template, with the rules that the policy has been told. Shapes: B conversations,
-T tokens.
+It reads a whole conversation through its own chat template, with the rules that the policy has been
+told. Shapes: B conversations, T tokens.
 """
 
 import math
@@ -11,7 +11,13 @@ from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import torch
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
@@ -45,7 +51,8 @@ class RewardModel(ScorerPlugin):
         Raises:
             ModelError: says what is wrong with it.
             TemplateError: its tokenizer has no chat template.
-            ConfigError: its score is all the reward there is, and nothing is said of a divergence from the start.
+            ConfigError: its score is all the reward there is, and nothing is said of a divergence
+                from the start.
         """
         self._check_tether(config)
         told, tokenizer = self.load()
@@ -53,21 +60,27 @@ class RewardModel(ScorerPlugin):
         kinds = ", ".join(told.architectures or ["nothing"])
         if "ForSequenceClassification" not in kinds or told.num_labels != 1:
             raise ModelError(
-                f"scorer.path={self.path!r} is no sequence classifier with one label: it is {kinds}, {told.num_labels} labels"
+                f"scorer.path={self.path!r} is no sequence classifier with one label: it is"
+                f" {kinds}, {told.num_labels} labels"
             )
         reach = getattr(told, "max_position_embeddings", None)
         if reach is not None and reach < config.model.max_context:
             raise ModelError(
-                f"scorer.path={self.path!r} reads {reach} tokens, fewer than model.max_context={config.model.max_context}"
+                f"scorer.path={self.path!r} reads {reach} tokens, fewer than"
+                f" model.max_context={config.model.max_context}"
             )
 
     def _check_tether(self, config: Config) -> None:
         """Lets a policy follow a learned score alone, as far as it likes, only where the file says ``kl_coef = 0``."""
-        silent = "kl_coef" not in config.algorithm and getattr(plugins.make_algorithm(config.algorithm), "kl_coef", None) == 0
+        silent = (
+            "kl_coef" not in config.algorithm
+            and getattr(plugins.make_algorithm(config.algorithm), "kl_coef", None) == 0
+        )
         if self.replace and silent:
             raise ConfigError(
-                "scorer.replace=true leaves a learned score as the only reward, which a policy can raise without doing better: set "
-                "algorithm.kl_coef above 0, to hold it to where it started, or to 0.0 if it is to be free"
+                "scorer.replace=true leaves a learned score as the only reward, which a policy can"
+                " raise without doing better: set algorithm.kl_coef above 0, to hold it to where it"
+                " started, or to 0.0 if it is to be free"
             )
 
     def load(self) -> tuple[Any, PreTrainedTokenizerBase]:
@@ -79,7 +92,10 @@ class RewardModel(ScorerPlugin):
         try:
             return AutoConfig.from_pretrained(self.path), AutoTokenizer.from_pretrained(self.path)
         except (OSError, ValueError) as error:
-            raise ModelError(f"scorer.path={self.path!r} is no model that can be loaded: {str(error).splitlines()[0]}") from error
+            raise ModelError(
+                f"scorer.path={self.path!r} is no model that can be loaded:"
+                f" {str(error).splitlines()[0]}"
+            ) from error
 
     def build(self, context: RunContext) -> "ModelScorer":
         """Reads the tokenizer; the model itself is loaded when there is something to score."""
@@ -93,7 +109,10 @@ class ModelScorer(Scorer):
         told, tokenizer = options.load()
         self._options, self._dtype = options, getattr(torch, context.config.model.dtype)
         self._template = Template(tokenizer, context.training.instructions)
-        self._pad, self._reach = told.get_text_config().pad_token_id, getattr(told, "max_position_embeddings", math.inf)
+        self._pad, self._reach = (
+            told.get_text_config().pad_token_id,
+            getattr(told, "max_position_embeddings", math.inf),
+        )
         self._most = context.config.engine.micro_batch_tokens
 
     @cached_property
@@ -104,13 +123,16 @@ class ModelScorer(Scorer):
         """Returns the groups with the scores in the rewards; an episode without a turn has none.
 
         Raises:
-            TrainingError: a score is not finite, or an episode is longer than the model reads; names the episode.
+            TrainingError: a score is not finite, or an episode is longer than the model reads;
+                names the episode.
         """
         played = [t for group in groups for t in group.played if t.turns]
         scores = self._scores([self._read(t) for t in played])
         for t, score in zip(played, scores, strict=True):
             if not math.isfinite(score):
-                raise TrainingError(f"{self._options.path} scores {_named(t)} with {score}, which is no reward")
+                raise TrainingError(
+                    f"{self._options.path} scores {_named(t)} with {score}, which is no reward"
+                )
         left = iter(scores)
         return rewarded(groups, lambda t: self._rewards(t, next(left)) if t.turns else [])
 
@@ -122,10 +144,13 @@ class ModelScorer(Scorer):
 
     def _read(self, t: Trajectory) -> list[int]:
         """Returns an episode's tokens."""
-        ids = self._template.episode([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
+        ids = self._template.episode(
+            [turn.observation for turn in t.turns], [turn.action for turn in t.turns]
+        )
         if len(ids) > self._reach:
             raise TrainingError(
-                f"{self._options.path} reads {self._reach} tokens, and {_named(t)} has {len(ids)}: lower model.max_context"
+                f"{self._options.path} reads {self._reach} tokens, and {_named(t)} has {len(ids)}:"
+                " lower model.max_context"
             )
         return ids
 
@@ -140,7 +165,9 @@ class ModelScorer(Scorer):
                 id_BT[n, : len(rows[row])] = torch.tensor(rows[row])
                 valid_BT[n, : len(rows[row])] = 1
             place = self._model.device
-            logits_B1 = self._model(input_ids=id_BT.to(place), attention_mask=valid_BT.to(place)).logits
+            logits_B1 = self._model(
+                input_ids=id_BT.to(place), attention_mask=valid_BT.to(place)
+            ).logits
             scores |= zip(part, logits_B1[:, 0].float().tolist(), strict=True)
         return [scores[row] for row in range(len(rows))]
 
@@ -149,7 +176,11 @@ class ModelScorer(Scorer):
         parts: list[list[int]] = []
         for row in sorted(range(len(rows)), key=lambda row: len(rows[row])):
             # Without a padding token a model finds the last token of a single row alone.
-            if parts and self._pad is not None and (len(parts[-1]) + 1) * len(rows[row]) <= self._most:
+            if (
+                parts
+                and self._pad is not None
+                and (len(parts[-1]) + 1) * len(rows[row]) <= self._most
+            ):
                 parts[-1].append(row)
             else:
                 parts.append([row])

@@ -1,8 +1,8 @@
 """Episodes from files: those that ``agentgym eval`` wrote, of an oracle or of any agent.
 
-A line's responses are taken as they are; their tokens are those of the run's tokenizer and chat template, and nothing is known of
-how probable they were. ``algorithm = sft`` learns from them; with ``pairs = true`` there is a better and a worse one of each task,
-for ``algorithm = dpo``.
+A line's responses are taken as they are; their tokens are those of the run's tokenizer and chat
+template, and nothing is known of how probable they were. ``algorithm = sft`` learns from them; with
+``pairs = true`` there is a better and a worse one of each task, for ``algorithm = dpo``.
 """
 
 import logging
@@ -43,7 +43,8 @@ class Dataset(SourcePlugin):
 
         Raises:
             ArgumentError: a folder that holds no results.
-            ConfigError: no episode, pair or response that can be used, or an environment with several agents.
+            ConfigError: no episode, pair or response that can be used, or an environment with
+                several agents.
         """
         check_agent(config, training)
         reader = FORMATS[config.env.action_format](training.tools)
@@ -61,33 +62,58 @@ class Dataset(SourcePlugin):
         Raises:
             ConfigError: no episode that fits into the context.
         """
-        reader, most = FORMATS[context.config.env.action_format](context.training.tools), context.config.model.max_context
-        made = [[trajectory(row, context.chat, reader) for row in rows] for rows in self.units(context.config)]
+        reader, most = (
+            FORMATS[context.config.env.action_format](context.training.tools),
+            context.config.model.max_context,
+        )
+        made = [
+            [trajectory(row, context.chat, reader) for row in rows]
+            for rows in self.units(context.config)
+        ]
         fit = [unit for unit in made if all(length(t) <= most for t in unit)]
         if dropped := len(made) - len(fit):
             log.warning(
-                "%d of %d episodes or pairs do not fit into model.max_context=%d and are left out", dropped, len(made), most
+                "%d of %d episodes or pairs do not fit into model.max_context=%d and are left out",
+                dropped,
+                len(made),
+                most,
             )
         if not fit:
-            raise ConfigError(f"source.folders={list(self.folders)}: not one episode fits into model.max_context={most}")
+            raise ConfigError(
+                f"source.folders={list(self.folders)}: not one episode fits into"
+                f" model.max_context={most}"
+            )
         return DatasetSource(context, fit)
 
     def units(self, config: Config) -> list[list[Row]]:
         """Returns the run's environment's lines to learn from: single ones, or pairs with the better one first."""
-        found = [row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])]
+        found = [
+            row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])
+        ]
         own = [row for row in found if _name(row["env_id"]) == _name(config.env.id)]
         if found and not own:
             others = ", ".join(sorted({row["env_id"] for row in found}))
-            raise ConfigError(f"source.folders={list(self.folders)}: not one episode is of {config.env.id}; they are of {others}")
+            raise ConfigError(
+                f"source.folders={list(self.folders)}: not one episode is of {config.env.id}; they"
+                f" are of {others}"
+            )
         rows = [row for row in own if len({turn.get("seat") for turn in row["turns"]}) <= 1]
         if own and not rows:
             raise ConfigError(
-                f"source.folders={list(self.folders)}: several agents speak in each episode; this learns from what one of them did"
+                f"source.folders={list(self.folders)}: several agents speak in each episode; this"
+                " learns from what one of them did"
             )
-        units = _pairs(rows, self.score) if self.pairs else [[row] for row in rows if row["score"] >= self.score]
+        units = (
+            _pairs(rows, self.score)
+            if self.pairs
+            else [[row] for row in rows if row["score"] >= self.score]
+        )
         if not units:
             what = "pair of a better and a worse episode of one task" if self.pairs else "episode"
-            raise ConfigError(f"source.folders={list(self.folders)}: not one {what} with a score of {self.score:g} or more")
+            raise ConfigError(
+                f"source.folders={list(self.folders)}: not one {what} with a score of"
+                f" {self.score:g} or more"
+            )
         return units
 
 
@@ -95,12 +121,19 @@ class DatasetSource(Source):
     """Deals the units out, in an order that changes with each pass; a step has ``env.groups`` of them."""
 
     def __init__(self, context: RunContext, units: Sequence[list[Trajectory]]):
-        self._units, self._context, self._sampler = units, context, EpochSampler(len(units), seed=context.config.run.seed)
+        self._units, self._context, self._sampler = (
+            units,
+            context,
+            EpochSampler(len(units), seed=context.config.run.seed),
+        )
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns this process's units of a step; whatever the horizon, episodes are whole."""
         first = step * len(self._context.groups)
-        units = {number: self._units[self._sampler.place(first + place)] for number, place in self._context.mine.items()}
+        units = {
+            number: self._units[self._sampler.place(first + place)]
+            for number, place in self._context.mine.items()
+        }
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
@@ -114,9 +147,24 @@ def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
     """
     turns: list[Turn] = []
     for told, response in zip(row["turns"], responses(row, reader), strict=True):
-        ids = chat.between(turns[-1].action_ids, told["observation"]) if turns else chat.opening(told["observation"])
+        ids = (
+            chat.between(turns[-1].action_ids, told["observation"])
+            if turns
+            else chat.opening(told["observation"])
+        )
         action = chat.response(response)
-        turns.append(Turn(told["observation"], ids, action, [0.0] * len(action), 0, response, told["reward"], told["invalid"]))
+        turns.append(
+            Turn(
+                told["observation"],
+                ids,
+                action,
+                [0.0] * len(action),
+                0,
+                response,
+                told["reward"],
+                told["invalid"],
+            )
+        )
     return Trajectory(row["task_id"], 0, turns, score=row["score"], success=row["success"])
 
 
@@ -141,7 +189,9 @@ def _written(response: str, reader: Format, task_id: str) -> str:
         try:
             return reader.render(response)
         except ValueError as error:
-            raise ConfigError(f"task {task_id!r}: {response[:60]!r} is no response in env.action_format: {error}") from error
+            raise ConfigError(
+                f"task {task_id!r}: {response[:60]!r} is no response in env.action_format: {error}"
+            ) from error
     return response
 
 
@@ -151,7 +201,11 @@ def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
     for row in rows:
         by_task[row["env_id"], row["family"], row["task_id"]].append(row)
     found = [(max(of_one, key=_score), min(of_one, key=_score)) for of_one in by_task.values()]
-    return [[better, worse] for better, worse in found if _score(better) > _score(worse) and _score(better) >= score]
+    return [
+        [better, worse]
+        for better, worse in found
+        if _score(better) > _score(worse) and _score(better) >= score
+    ]
 
 
 def _name(env_id: str) -> str:

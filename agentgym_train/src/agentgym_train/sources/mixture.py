@@ -21,7 +21,8 @@ class Mixture(SourcePlugin):
     """The groups of a step are divided among the parts.
 
     Raises:
-        AgentGymError: a part that does not exist, with options that it cannot have, or that is a mixture itself.
+        AgentGymError: a part that does not exist, with options that it cannot have, or that is a
+            mixture itself.
     """
 
     parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
@@ -32,8 +33,13 @@ class Mixture(SourcePlugin):
 
     def __post_init__(self) -> None:
         if len(self.weights) != len(self.parts):
-            raise ConfigError(f"source.weights={list(self.weights)}: there are {len(self.parts)} parts, each of which has one")
-        made, tables = plugins.make_parts(plugins.SOURCE, self.parts, whole=Mixture, called="a mixture")
+            raise ConfigError(
+                f"source.weights={list(self.weights)}: there are {len(self.parts)} parts, each of"
+                " which has one"
+            )
+        made, tables = plugins.make_parts(
+            plugins.SOURCE, self.parts, whole=Mixture, called="a mixture"
+        )
         object.__setattr__(self, "made", made)
         object.__setattr__(self, "parts", tables)
 
@@ -41,10 +47,13 @@ class Mixture(SourcePlugin):
         """Refuses a part without a group, and what a part refuses."""
         if not all(counts := shares(self.weights, config.env.groups)):
             raise ConfigError(
-                f"source.weights={list(self.weights)} divide env.groups={config.env.groups} into {counts}: each part needs a group"
+                f"source.weights={list(self.weights)} divide env.groups={config.env.groups} into"
+                f" {counts}: each part needs a group"
             )
         for part, table, count in zip(self.made, self.parts, counts, strict=True):
-            part.check(replace(config, source=table, envs=(replace(config.env, groups=count),)), training)
+            part.check(
+                replace(config, source=table, envs=(replace(config.env, groups=count),)), training
+            )
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns the sizes of all parts that know theirs."""
@@ -53,9 +62,14 @@ class Mixture(SourcePlugin):
     def build(self, context: RunContext) -> "MixtureSource":
         """Makes the parts' sources, each with the numbers of its groups."""
         places = tasks.interleaved(shares(self.weights, len(context.groups)))
-        contexts = [replace(context, groups=[context.groups[place] for place in own]) for own in places]
+        contexts = [
+            replace(context, groups=[context.groups[place] for place in own]) for own in places
+        ]
         return MixtureSource(
-            [plugins.build_object(plugins.SOURCE, part, one) for part, one in zip(self.made, contexts, strict=True)]
+            [
+                plugins.build_object(plugins.SOURCE, part, one)
+                for part, one in zip(self.made, contexts, strict=True)
+            ]
         )
 
 

@@ -1,4 +1,7 @@
-"""The policy's own successes: what it played and what went well. With ``algorithm = sft`` it is AgentEvol (Xi et al., 2024)."""
+"""The policy's own successes: what it played and what went well.
+
+With ``algorithm = sft`` it is AgentEvol (Xi et al., 2024).
+"""
 
 from dataclasses import dataclass, replace
 
@@ -33,4 +36,8 @@ class RejectionSamplingSource(RolloutSource):
 
     def _sorted(self, group: Group) -> Group:
         good = [t for t in group.trajectories if t.score >= self._score]
-        return replace(group, trajectories=good, filtered=[t for t in group.trajectories if t.score < self._score])
+        return replace(
+            group,
+            trajectories=good,
+            filtered=[t for t in group.trajectories if t.score < self._score],
+        )

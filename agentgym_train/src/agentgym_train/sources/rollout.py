@@ -41,7 +41,8 @@ class RolloutSource(Source):
     Args:
         context: the run.
         numbers: of the groups to play; None: all that are this process's.
-        **seats: of the environment's agents, for :class:`agentgym_train.rollout.collector.Collector`.
+        **seats: of the environment's agents, for
+            :class:`agentgym_train.rollout.collector.Collector`.
     """
 
     def __init__(self, context: RunContext, *, numbers: Sequence[int] | None = None, **seats: Any):
@@ -49,8 +50,12 @@ class RolloutSource(Source):
         self._context, self._task_difficulty = context, tasks.task_difficulty(context.training)
         self._numbers = list(context.mine) if numbers is None else numbers
         # A process without a group has an environment that it never resets.
-        self._pool = make_pool(context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs)
-        self._collector = make_collector(context.config, self._pool, context.generator, context.chat, **seats)
+        self._pool = make_pool(
+            context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs
+        )
+        self._collector = make_collector(
+            context.config, self._pool, context.generator, context.chat, **seats
+        )
 
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the groups of a step; sampling noise is a function of seed, step and episode alone."""
@@ -71,7 +76,11 @@ class RolloutSource(Source):
         bounds = self._context.difficulties(step)
         task_ids = None if bounds is None else tasks.within(self._task_difficulty, bounds, step)
         seed, size = self._context.config.run.seed, self._context.config.env.group_size
-        return [start for group in self._numbers for start in [tasks.start(seed, step, group, task_ids)] * size]
+        return [
+            start
+            for group in self._numbers
+            for start in [tasks.start(seed, step, group, task_ids)] * size
+        ]
 
     @property
     def failures(self) -> list[Failure]:
@@ -91,6 +100,7 @@ def check_agent(config: Config, training: Description) -> None:
     """
     if training.several:
         raise ConfigError(
-            f"source {config.source['name']!r} plays one agent, and {config.env.id} asks for the actions of "
-            f"{', '.join(training.seats)}: set source.name=self_play, or env.kwargs.seats={training.seats[0]!r}"
+            f"source {config.source['name']!r} plays one agent, and {config.env.id} asks for the"
+            f" actions of {', '.join(training.seats)}: set source.name=self_play, or"
+            f" env.kwargs.seats={training.seats[0]!r}"
         )

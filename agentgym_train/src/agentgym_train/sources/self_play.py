@@ -1,8 +1,9 @@
 """Fresh episodes of an environment with several agents: the policy plays all of them, or some beside frozen models.
 
-A group is one agent's trajectories of a task, so that an agent is compared with itself alone. ``env.groups`` counts these groups:
-with two agents that learn, eight groups are four tasks. Scripted players are the environment's own: leave their seats out of
-``env.kwargs.seats``, and name who plays them in ``env.kwargs.opponents``.
+A group is one agent's trajectories of a task, so that an agent is compared with itself alone.
+``env.groups`` counts these groups: with two agents that learn, eight groups are four tasks.
+Scripted players are the environment's own: leave their seats out of ``env.kwargs.seats``, and name
+who plays them in ``env.kwargs.opponents``.
 """
 
 from collections.abc import Mapping
@@ -39,11 +40,15 @@ class SelfPlay(SourcePlugin):
         """
         if not training.several:
             raise ConfigError(
-                f"source 'self_play' needs an environment with several agents, and {config.env.id} asks for the actions of "
-                f"{' '.join(training.seats) or 'one'} alone: set env.kwargs.seats='all', or source.name=rollout"
+                f"source 'self_play' needs an environment with several agents, and {config.env.id}"
+                f" asks for the actions of {' '.join(training.seats) or 'one'} alone: set"
+                " env.kwargs.seats='all', or source.name=rollout"
             )
         if unknown := sorted(self.frozen.keys() - set(training.seats)):
-            raise ConfigError(f"source.frozen.{unknown[0]}: {config.env.id} has the agents {', '.join(training.seats)}")
+            raise ConfigError(
+                f"source.frozen.{unknown[0]}: {config.env.id} has the agents"
+                f" {', '.join(training.seats)}"
+            )
         learners = self.learners(training)
         if not learners:
             raise ConfigError("source.frozen names every agent: at least one agent must be trained")
@@ -56,7 +61,9 @@ class SelfPlay(SourcePlugin):
         for agent, path in self.frozen.items():
             load_shape(path, key=f"source.frozen.{agent}")
             if config.model.path != SCRATCH:
-                check_vocabulary(path, load_tokenizer(config.model.path), key=f"source.frozen.{agent}")
+                check_vocabulary(
+                    path, load_tokenizer(config.model.path), key=f"source.frozen.{agent}"
+                )
 
     def learners(self, training: Description) -> list[str]:
         """Returns the agents that the policy plays."""
@@ -76,8 +83,14 @@ class SelfPlaySource(RolloutSource):
 
     def __init__(self, options: SelfPlay, context: RunContext):
         self._learners = options.learners(context.training)
-        firsts = context.groups[:: len(self._learners)]  # of each task, the number of its first group
-        mine = [number for place, number in enumerate(firsts) if place % context.distributed.size == context.distributed.rank]
+        firsts = context.groups[
+            :: len(self._learners)
+        ]  # of each task, the number of its first group
+        mine = [
+            number
+            for place, number in enumerate(firsts)
+            if place % context.distributed.size == context.distributed.rank
+        ]
         for agent, path in options.frozen.items():
             check_vocabulary(path, context.chat.tokenizer, key=f"source.frozen.{agent}")
         loaded = {path: _load(path, context) for path in set(options.frozen.values())}
@@ -87,7 +100,11 @@ class SelfPlaySource(RolloutSource):
     def next(self, step: int, horizon: int) -> list[Group]:
         """Plays the tasks of a step; returns one group a task and agent that learns."""
         seated = zip(super().next(step, horizon), cycle(self._context.training.seats), strict=False)
-        return [replace(g, number=self._number(g.number, agent)) for g, agent in seated if agent in self._learners]
+        return [
+            replace(g, number=self._number(g.number, agent))
+            for g, agent in seated
+            if agent in self._learners
+        ]
 
     def _number(self, first: int, agent: str) -> int:
         """Returns the number of an agent's group of a task, of which the first group's is known."""
@@ -102,11 +119,15 @@ def check_vocabulary(path: str, tokenizer: PreTrainedTokenizerBase, *, key: str)
         ModelError: it has no tokenizer.
     """
     if load_tokenizer(path, key=key).get_vocab() != tokenizer.get_vocab():
-        raise ConfigError(f"{key}={path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}")
+        raise ConfigError(
+            f"{key}={path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}"
+        )
 
 
 def _load(path: str, context: RunContext) -> Generator:
     """Returns what samples from a frozen model."""
     dtype = getattr(torch, context.config.model.dtype)
-    made: Generator = plugins.make_object(plugins.GENERATOR, context.config.generator, path, device(), dtype)
+    made: Generator = plugins.make_object(
+        plugins.GENERATOR, context.config.generator, path, device(), dtype
+    )
     return made

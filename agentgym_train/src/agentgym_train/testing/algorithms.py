@@ -24,7 +24,8 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
     """Checks what the trainer relies on in an algorithm, on made-up trajectories.
 
     Args:
-        name_or_options: its registered name, or a configuration's table: its ``name`` and its options.
+        name_or_options: its registered name, or a configuration's table: its ``name`` and its
+            options.
         group_size: trajectories of a group; 2 for an algorithm of pairs.
 
     Returns:
@@ -43,7 +44,9 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
         groups = _groups(seed, group_size)
         _check(algorithm, groups, seed, fail)
     with told(fail, "what nobody played"):
-        nothing = algorithm.compute_advantages(_needed(pack([Group(0, [])]), algorithm, 0), [Group(0, [])], Distributed())
+        nothing = algorithm.compute_advantages(
+            _needed(pack([Group(0, [])]), algorithm, 0), [Group(0, [])], Distributed()
+        )
         if algorithm.weight(nothing):
             fail(f"its weight of nothing is {algorithm.weight(nothing)}, not 0")
     return [
@@ -64,7 +67,10 @@ def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail)
             fail(f"credit changed {name}")
     for name, stream in batch.streams.items():
         if stream.shape != batch.id_BT.shape or not stream.isfinite().all():
-            fail(f"credit's stream {name!r} has the shape {tuple(stream.shape)} or numbers that are not finite")
+            fail(
+                f"credit's stream {name!r} has the shape {tuple(stream.shape)} or numbers that are"
+                " not finite"
+            )
     whole, gradients = _loss(algorithm, batch, seed, fail)
     for what, gradient_BT in gradients.items():
         if outside := int((gradient_BT.abs() * ~batch.action_BT).count_nonzero()):
@@ -76,22 +82,30 @@ def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail)
         ("weight", algorithm.weight(batch), sum(map(algorithm.weight, parts))),
     ):
         if abs(total - added) > 1e-3 * (1 + abs(total)):
-            fail(f"its {what} of the whole is {total:g}, and those of its parts add up to {added:g}")
+            fail(
+                f"its {what} of the whole is {total:g}, and those of its parts add up to {added:g}"
+            )
     _loss(algorithm, batch.idle(), seed, fail)
     if algorithm.weight(batch.idle()):
         fail("an idle micro-batch has a weight")
 
 
-def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[float, dict[str, Tensor]]:
+def _loss(
+    algorithm: Algorithm, batch: Batch, seed: int, fail: Fail
+) -> tuple[float, dict[str, Tensor]]:
     """Returns the loss and its gradients by token, under a policy and a critic that are the same for the same token."""
     shift_BT = 0.1 * torch.sin(batch.id_BT.float() + seed)
     logp_BT = (batch.logp_BT + shift_BT).where(batch.valid_BT, 0.0).requires_grad_()
     bonus_BT = torch.ones_like(logp_BT) if "entropy" in algorithm.required_streams else None
     value_BT = (5 * shift_BT).requires_grad_() if "value" in algorithm.required_streams else None
     with told(fail, "loss"):
-        loss, sums = algorithm.loss(Forward(logp_BT, torch.ones_like(logp_BT), bonus_BT, value_BT), batch)
+        loss, sums = algorithm.loss(
+            Forward(logp_BT, torch.ones_like(logp_BT), bonus_BT, value_BT), batch
+        )
         if not loss.requires_grad:
-            fail("its loss does not depend on the log-probabilities, on an idle micro-batch perhaps")
+            fail(
+                "its loss does not depend on the log-probabilities, on an idle micro-batch perhaps"
+            )
         loss.backward()
     gradients = {}
     for what, stream_BT in {"log-probabilities": logp_BT, "values": value_BT}.items():
@@ -99,7 +113,11 @@ def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[fl
             if stream_BT.grad is None:
                 fail(f"its loss does not depend on the {what}, on an idle micro-batch perhaps")
             gradients[what] = stream_BT.grad
-    if loss.dim() or not loss.isfinite() or not all(gradient_BT.isfinite().all() for gradient_BT in gradients.values()):
+    if (
+        loss.dim()
+        or not loss.isfinite()
+        or not all(gradient_BT.isfinite().all() for gradient_BT in gradients.values())
+    ):
         fail(f"its loss is {loss.detach()}, or its gradient is not finite")
     if odd := next((name for name, value in sums.items() if value.numel() != 1), None):
         fail(f"what it logs as {odd!r} is no number")
@@ -109,8 +127,13 @@ def _loss(algorithm: Algorithm, batch: Batch, seed: int, fail: Fail) -> tuple[fl
 def _needed(batch: Batch, algorithm: Algorithm, seed: int) -> Batch:
     """Fills the streams that the algorithm needs."""
     names = [name for name in sorted(algorithm.required_streams) if name != "entropy"]
-    made = {name: (batch.logp_BT + 0.2 * torch.cos(batch.id_BT + seed + n)) for n, name in enumerate(names)}
-    return batch.with_streams(**{name: stream.where(batch.action_BT, 0.0) for name, stream in made.items()})
+    made = {
+        name: batch.logp_BT + 0.2 * torch.cos(batch.id_BT + seed + n)
+        for n, name in enumerate(names)
+    }
+    return batch.with_streams(
+        **{name: stream.where(batch.action_BT, 0.0) for name, stream in made.items()}
+    )
 
 
 def _groups(seed: int, size: int) -> list[Group]:
@@ -123,7 +146,13 @@ def _groups(seed: int, size: int) -> list[Group]:
     def turn() -> Turn:
         ids = [number(99) for _ in range(number(5))]
         seen = f"room {number(3)}"
-        return Turn(seen, [number(99) for _ in range(number(6))], ids, [-number(30) / 10 for _ in ids], reward=number(9) / 8)
+        return Turn(
+            seen,
+            [number(99) for _ in range(number(6))],
+            ids,
+            [-number(30) / 10 for _ in ids],
+            reward=number(9) / 8,
+        )
 
     def trajectory(group: int) -> Trajectory:
         return Trajectory(f"task {group}", group, [turn() for _ in range(number(5))])

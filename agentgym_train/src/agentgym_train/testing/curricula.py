@@ -31,11 +31,12 @@ Answer = tuple[int, tuple[int, int] | None]
 def check_curriculum(name_or_options: str | Mapping[str, Any], *, steps: int = 100) -> list[str]:
     """Checks what the trainer relies on in a curriculum, over eight runs with made-up metrics.
 
-    The metrics of a step have the names of :data:`METRICS`. They are shares from 0 to 1, or, at every fourth step or so, all the
-    same: 0, 1, or a million above or below.
+    The metrics of a step have the names of :data:`METRICS`. They are shares from 0 to 1, or, at
+    every fourth step or so, all the same: 0, 1, or a million above or below.
 
     Args:
-        name_or_options: its registered name, or a configuration's table: its ``name`` and its options.
+        name_or_options: its registered name, or a configuration's table: its ``name`` and its
+            options.
         steps: of each run, at least 2.
 
     Returns:
@@ -57,8 +58,18 @@ def check_curriculum(name_or_options: str | Mapping[str, Any], *, steps: int = 1
         seen = [_metrics(rng) for _ in range(steps)]
         cuts = {0, *rng.sample(range(1, steps), min(CUTS, steps - 1))}
         undisturbed = _play(make, seen)
-        _compare(make(), undisturbed, _play(make, seen), "for a second instance that sees the same metrics")
-        _compare(make(), undisturbed, _play(make, seen, cuts), f"once its state was restored, before the steps {_steps(cuts)}")
+        _compare(
+            make(),
+            undisturbed,
+            _play(make, seen),
+            "for a second instance that sees the same metrics",
+        )
+        _compare(
+            make(),
+            undisturbed,
+            _play(make, seen, cuts),
+            f"once its state was restored, before the steps {_steps(cuts)}",
+        )
     return [
         "horizons are whole numbers from 1 up, difficulties two whole numbers or None",
         "asking for them changes nothing",
@@ -73,7 +84,9 @@ def _metrics(rng: random.Random) -> dict[str, float]:
     return {name: rng.random() if extreme is None else extreme for name in METRICS}
 
 
-def _play(make: Callable[[], Curriculum], seen: Sequence[Mapping[str, float]], cuts: Collection[int] = ()) -> list[Answer]:
+def _play(
+    make: Callable[[], Curriculum], seen: Sequence[Mapping[str, float]], cuts: Collection[int] = ()
+) -> list[Answer]:
     """Returns the answers at every step; before each of ``cuts`` another instance takes over."""
     curriculum, answers = make(), []
     for step, metrics in enumerate(seen):
@@ -88,11 +101,20 @@ def _play(make: Callable[[], Curriculum], seen: Sequence[Mapping[str, float]], c
 
 
 def _answer(curriculum: Curriculum, step: int, *, last: int) -> Answer:
-    before, (first, *_, again) = _state(curriculum, step), [_ask(curriculum, s) for s in (step, 0, last, step)]
+    before, (first, *_, again) = (
+        _state(curriculum, step),
+        [_ask(curriculum, s) for s in (step, 0, last, step)],
+    )
     if again != first:
-        raise ConformanceError(f"{plugins.title(curriculum)}: {_shown(step, first)} and, asked again, {_told_of(again)}")
+        raise ConformanceError(
+            f"{plugins.title(curriculum)}: {_shown(step, first)} and, asked again,"
+            f" {_told_of(again)}"
+        )
     if (after := _state(curriculum, step)) != before:
-        raise ConformanceError(f"{plugins.title(curriculum)}: asking it at step {step + 1} turned its state {before} into {after}")
+        raise ConformanceError(
+            f"{plugins.title(curriculum)}: asking it at step {step + 1} turned its state {before}"
+            f" into {after}"
+        )
     return first
 
 
@@ -107,19 +129,26 @@ def _state(curriculum: Curriculum, step: int) -> str:
     with _told(curriculum, "state_dict", step):
         state: Any = curriculum.state_dict()
     if not isinstance(state, dict):
-        raise ConformanceError(f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, no dict")
+        raise ConformanceError(
+            f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, no dict"
+        )
     try:
         return json.dumps(state, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ConformanceError(
-            f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, no JSON: {error}"
+            f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, no JSON:"
+            f" {error}"
         ) from error
 
 
-def _compare(curriculum: Curriculum, expected: list[Answer], found: list[Answer], where: str) -> None:
+def _compare(
+    curriculum: Curriculum, expected: list[Answer], found: list[Answer], where: str
+) -> None:
     for step, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one != other:
-            raise ConformanceError(f"{plugins.title(curriculum)}: {_shown(step, one)} and {_told_of(other)} {where}")
+            raise ConformanceError(
+                f"{plugins.title(curriculum)}: {_shown(step, one)} and {_told_of(other)} {where}"
+            )
 
 
 @contextmanager
@@ -132,7 +161,9 @@ def _told(curriculum: Curriculum, method: str, step: int) -> Iterator[None]:
     except AgentGymError:
         raise
     except Exception as error:
-        raise ConformanceError(f"{plugins.title(curriculum)}: {method} raised {error!r} at step {step + 1}") from error
+        raise ConformanceError(
+            f"{plugins.title(curriculum)}: {method} raised {error!r} at step {step + 1}"
+        ) from error
 
 
 def _shown(step: int, answer: Answer) -> str:
@@ -141,7 +172,9 @@ def _shown(step: int, answer: Answer) -> str:
 
 def _told_of(answer: Answer) -> str:
     horizon, difficulties = answer
-    return f"a horizon of {horizon}" + (f" and difficulties {difficulties[0]} to {difficulties[1]}" if difficulties else "")
+    return f"a horizon of {horizon}" + (
+        f" and difficulties {difficulties[0]} to {difficulties[1]}" if difficulties else ""
+    )
 
 
 def _steps(cuts: Collection[int]) -> str:

@@ -67,12 +67,17 @@ class _Tested:
         for weight in weights.values():
             weight.zero_()
 
-    def ask(self, session: Session, prompts: Mapping[int, Sequence[int]], sampling: Sampling = SAMPLING) -> dict[int, Sample]:
+    def ask(
+        self, session: Session, prompts: Mapping[int, Sequence[int]], sampling: Sampling = SAMPLING
+    ) -> dict[int, Sample]:
         """Submits, polls and looks at what comes."""
         with told(self.fail, "submit or poll"):
             samples = probe.ask(session, prompts)
         if samples.keys() != prompts.keys():
-            self.fail(f"it was asked for the rows {sorted(prompts)}, and poll gave the rows {sorted(samples)}")
+            self.fail(
+                f"it was asked for the rows {sorted(prompts)}, and poll gave the rows"
+                f" {sorted(samples)}"
+            )
         for sample in samples.values():
             if wrong := _wrong(sample, sampling, self.version):
                 self.fail(f"{wrong}: {sample}")
@@ -83,7 +88,8 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
     """Checks what the trainer relies on in a generator, with a tiny random model, on the accelerator if there is one.
 
     Args:
-        name_or_options: its registered name, or a configuration's table: its ``name`` and its options.
+        name_or_options: its registered name, or a configuration's table: its ``name`` and its
+            options.
 
     Returns:
         One line for each property that holds.
@@ -110,7 +116,10 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
 
 
 def _actions(tested: _Tested) -> str:
-    """Asks for many actions: some end with a stop token and some with the limit. Before and after, there is nothing to poll."""
+    """Asks for many actions: some end with a stop token and some with the limit.
+
+    Before and after, there is nothing to poll.
+    """
     rows = range(24)
     session = tested.session(rows)
     for prompts in ({}, {row: _prompt(row, 0) for row in rows}):
@@ -119,7 +128,10 @@ def _actions(tested: _Tested) -> str:
             nothing = session.poll()
         if nothing != {}:
             tested.fail(f"poll gave {nothing} where nothing was submitted")
-    return "an action has a token at least, ends with the first stop token or at the limit, and poll gives it once"
+    return (
+        "an action has a token at least, ends with the first stop token or at the limit, and poll"
+        " gives it once"
+    )
 
 
 def _logps(tested: _Tested) -> str:
@@ -127,28 +139,44 @@ def _logps(tested: _Tested) -> str:
     length, device = probe.length(tested.model.config), tested.model.device
     with told(tested.fail, "a conversation"):
         drift = probe.measure(
-            tested.generator.session, lambda batch: forward(batch.to(device)), sampling=SAMPLING, ids=IDS, length=length
+            tested.generator.session,
+            lambda batch: forward(batch.to(device)),
+            sampling=SAMPLING,
+            ids=IDS,
+            length=length,
         )
     if not drift.fits("float32"):
         tested.fail(
-            f"its log-probabilities differ from those of the weights of version {tested.version} by {drift.mean:.4f} nats in the "
-            f"mean and by {drift.worst:.4f} at most"
+            f"its log-probabilities differ from those of the weights of version {tested.version} by"
+            f" {drift.mean:.4f} nats in the mean and by {drift.worst:.4f} at most"
         )
-    return "log-probabilities are those of a forward pass over the whole row, at the temperature, restarted rows included"
+    return (
+        "log-probabilities are those of a forward pass over the whole row, at the temperature,"
+        " restarted rows included"
+    )
 
 
 def _frequencies(tested: _Tested) -> str:
     """Five standard errors, and three draws for tokens that are hardly ever drawn."""
     prompt, one = _prompt(0, 0), replace(SAMPLING, max_new_tokens=1)
     with torch.no_grad():
-        logits_V = tested.model(torch.tensor([prompt], device=tested.model.device)).logits[0, -1].cpu()
+        logits_V = (
+            tested.model(torch.tensor([prompt], device=tested.model.device)).logits[0, -1].cpu()
+        )
     p_V = (logits_V / one.temperature).softmax(-1)
-    samples = tested.ask(tested.session(range(DRAWS), one), dict.fromkeys(range(DRAWS), prompt), one)
-    seen_V = torch.bincount(torch.tensor([sample.ids[0] for sample in samples.values()]), minlength=VOCABULARY)
+    samples = tested.ask(
+        tested.session(range(DRAWS), one), dict.fromkeys(range(DRAWS), prompt), one
+    )
+    seen_V = torch.bincount(
+        torch.tensor([sample.ids[0] for sample in samples.values()]), minlength=VOCABULARY
+    )
     off_V = (seen_V - DRAWS * p_V).abs() - 5 * (DRAWS * p_V * (1 - p_V)).sqrt()
     if float(off_V.max()) > 3:
         token = int(off_V.argmax())
-        tested.fail(f"{DRAWS} episodes begin {int(seen_V[token])} times with a token of probability {float(p_V[token]):.3f}")
+        tested.fail(
+            f"{DRAWS} episodes begin {int(seen_V[token])} times with a token of probability"
+            f" {float(p_V[token]):.3f}"
+        )
     return "with different seeds tokens are as frequent as they are probable"
 
 
@@ -156,12 +184,22 @@ def _reproducible(tested: _Tested) -> str:
     together = _converse(tested, tested.session(_seeds()), TOGETHER)
     for how, rounds in WAYS.items():
         _compare(tested, together, _converse(tested, tested.session(_seeds()), rounds), how)
-    _compare(tested, together, _as_they_come(tested), "where rows are submitted again as soon as they are polled")
+    _compare(
+        tested,
+        together,
+        _as_they_come(tested),
+        "where rows are submitted again as soon as they are polled",
+    )
     for row, seed in enumerate(_seeds()):
         session = tested.session([seed])
-        alone: Said = {(row, turn): tested.ask(session, {0: _prompt(row, turn)})[0] for turn in range(TURNS)}
+        alone: Said = {
+            (row, turn): tested.ask(session, {0: _prompt(row, turn)})[0] for turn in range(TURNS)
+        }
         _compare(tested, {key: together[key] for key in alone}, alone, "where the row is alone")
-    return "the same seeds give the same samples, whatever is submitted besides, in whatever order and when"
+    return (
+        "the same seeds give the same samples, whatever is submitted besides, in whatever order and"
+        " when"
+    )
 
 
 def _restarts(tested: _Tested) -> str:
@@ -175,7 +213,9 @@ def _restarts(tested: _Tested) -> str:
         session.restart(2)
     again = _converse(tested, session, [[0, 2]] * TURNS)
     _compare(tested, {key: together[key] for key in again}, again, "where the row was restarted")
-    rest = {(row, TURNS - 1): tested.ask(session, {row: _prompt(row, TURNS - 1)})[row] for row in (1, 3)}
+    rest = {
+        (row, TURNS - 1): tested.ask(session, {row: _prompt(row, TURNS - 1)})[row] for row in (1, 3)
+    }
     _compare(tested, {key: together[key] for key in rest}, rest, "where other rows were restarted")
     return "a restarted row is as new, with the noise of its beginning"
 
@@ -188,8 +228,17 @@ def _finishes(tested: _Tested) -> str:
     first = _converse(tested, session, [[1, 2, 3]])
     with told(tested.fail, "finish"):
         session.finish(2)
-    rest = {(row, turn): tested.ask(session, {row: _prompt(row, turn)})[row] for turn in range(1, TURNS) for row in (1, 3)}
-    _compare(tested, {key: together[key] for key in (*first, *rest)}, first | rest, "where other rows were finished")
+    rest = {
+        (row, turn): tested.ask(session, {row: _prompt(row, turn)})[row]
+        for turn in range(1, TURNS)
+        for row in (1, 3)
+    }
+    _compare(
+        tested,
+        {key: together[key] for key in (*first, *rest)},
+        first | rest,
+        "where other rows were finished",
+    )
     with told(tested.fail, "finish"):
         session.finish(1)
         session.finish(3)
@@ -231,7 +280,12 @@ def _sleeps(tested: _Tested) -> str:
             with told(tested.fail, name):
                 getattr(tested.generator, name)()
         tested.load(tested.model, version)
-        _compare(tested, before, _converse(tested, tested.session(_seeds()), TOGETHER), "where it slept, woke and loaded")
+        _compare(
+            tested,
+            before,
+            _converse(tested, tested.session(_seeds()), TOGETHER),
+            "where it slept, woke and loaded",
+        )
     return "after sleep, wake and load it samples as before"
 
 
@@ -272,17 +326,29 @@ def _as_they_come(tested: _Tested) -> Said:
 def _compare(tested: _Tested, expected: Said, found: Said, how: str) -> None:
     for (row, turn), one in expected.items():
         other = found.get((row, turn))
-        if other is None or one.ids != other.ids or max(abs(a - b) for a, b in zip(one.logps, other.logps, strict=True)) > 1e-3:
-            tested.fail(f"turn {turn + 1} of row {row} is {one} together with others, and {other} {how}")
+        if (
+            other is None
+            or one.ids != other.ids
+            or max(abs(a - b) for a, b in zip(one.logps, other.logps, strict=True)) > 1e-3
+        ):
+            tested.fail(
+                f"turn {turn + 1} of row {row} is {one} together with others, and {other} {how}"
+            )
 
 
 def _wrong(sample: Sample, sampling: Sampling, version: int) -> str:
     """Says what is wrong with a sample; empty where nothing is."""
     ids, logps = sample.ids, sample.logps
-    if type(ids) is not list or type(logps) is not list or not all(type(i) is int and 0 <= i < VOCABULARY for i in ids):
+    if (
+        type(ids) is not list
+        or type(logps) is not list
+        or not all(type(i) is int and 0 <= i < VOCABULARY for i in ids)
+    ):
         return "a sample's ids are not a list of token ids, or its log-probabilities no list"
     if not 1 <= len(ids) == len(logps) <= sampling.max_new_tokens:
-        return f"a sample must have 1 to {sampling.max_new_tokens} tokens and a log-probability each"
+        return (
+            f"a sample must have 1 to {sampling.max_new_tokens} tokens and a log-probability each"
+        )
     if any(token in sampling.stop_ids for token in ids[:-1]):
         return "a sample goes on behind a stop token"
     if len(ids) < sampling.max_new_tokens and ids[-1] not in sampling.stop_ids:
@@ -297,7 +363,10 @@ def _seeds() -> list[int]:
 
 
 def _prompt(row: int, turn: int) -> list[int]:
-    return [IDS[stable_hash(f"check {row} {turn} {place}") % len(IDS)] for place in range(1 + (3 * row + turn) % 5)]
+    return [
+        IDS[stable_hash(f"check {row} {turn} {place}") % len(IDS)]
+        for place in range(1 + (3 * row + turn) % 5)
+    ]
 
 
 def _weights(model: PreTrainedModel) -> dict[str, Tensor]:

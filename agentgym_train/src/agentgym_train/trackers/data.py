@@ -38,4 +38,6 @@ def flat(metrics: Mapping[str, Any], head: str = "") -> dict[str, float]:
 
 def rows(step: int, episodes: Sequence[Trajectory]) -> list[list[Any]]:
     """Returns episodes as rows of :data:`COLUMNS`."""
-    return [[step, t.task_id or f"seed {t.seed}", t.total_reward, report.as_text(t)] for t in episodes]
+    return [
+        [step, t.task_id or f"seed {t.seed}", t.total_reward, report.as_text(t)] for t in episodes
+    ]

@@ -22,7 +22,10 @@ class TensorBoard(TrackerPlugin):
         require("tensorboard")
 
     def build(self, config: Mapping[str, Any], folder: Path) -> "TensorBoardTracker":
-        """Prepares the folder. The first step to be logged removes what the folder has of that step and of later ones."""
+        """Prepares the folder.
+
+        The first step to be logged removes what the folder has of that step and of later ones.
+        """
         return TensorBoardTracker(config, folder / "tensorboard")
 
 
@@ -31,7 +34,9 @@ class TensorBoardTracker(Tracker):
 
     def __init__(self, config: Mapping[str, Any], folder: Path):
         self._folder, self._writer = folder, None  # type: Path, Any
-        self._config = textwrap.indent(json.dumps(config, indent=2, ensure_ascii=False), "    ")  # code, in Markdown
+        self._config = textwrap.indent(
+            json.dumps(config, indent=2, ensure_ascii=False), "    "
+        )  # code, in Markdown
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
         """Writes numbers and, as one text, episodes; on the disk when this returns."""

@@ -38,10 +38,14 @@ class Trackio(TrackerPlugin):
         import trackio
 
         kept = folder / KEPT
-        old = json.loads(kept.read_bytes()) if kept.exists() else {}  # a name alone is no sign of the same run
+        old = (
+            json.loads(kept.read_bytes()) if kept.exists() else {}
+        )  # a name alone is no sign of the same run
         name = old.get("name") or self.run or f"{folder.resolve().name}-{secrets.token_hex(3)}"
         try:
-            trackio.init(self.project, name, config=dict(config), resume="allow" if old else "never")
+            trackio.init(
+                self.project, name, config=dict(config), resume="allow" if old else "never"
+            )
         except (ValueError, OSError) as error:
             raise ConfigError(f"tracker trackio: {' '.join(str(error).split())}") from error
         return TrackioTracker(name, old.get("step", 0), kept)
@@ -64,7 +68,11 @@ class TrackioTracker(Tracker):
         import trackio
 
         if step > self._step:
-            table = {SAMPLES: trackio.Table(columns=COLUMNS, data=rows(step, episodes))} if episodes else {}
+            table = (
+                {SAMPLES: trackio.Table(columns=COLUMNS, data=rows(step, episodes))}
+                if episodes
+                else {}
+            )
             trackio.log({**flat(metrics), **table}, step=step)
             write_whole(self._file, json.dumps({"name": self._name, "step": step}))
 

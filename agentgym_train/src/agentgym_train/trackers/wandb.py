@@ -39,9 +39,19 @@ class WandB(TrackerPlugin):
         old = kept.read_text(encoding="utf-8") if kept.exists() else None
         name = self.run or folder.resolve().name
         try:
-            run = wandb.init(project=self.project, name=name, id=old, resume="allow", dir=folder, config=dict(config))
+            run = wandb.init(
+                project=self.project,
+                name=name,
+                id=old,
+                resume="allow",
+                dir=folder,
+                config=dict(config),
+            )
         except wandb.errors.Error as error:
-            raise ConfigError(f"tracker wandb: {' '.join(str(error).split())} (WANDB_MODE=offline needs no account)") from error
+            raise ConfigError(
+                f"tracker wandb: {' '.join(str(error).split())} (WANDB_MODE=offline needs no"
+                " account)"
+            ) from error
         write_whole(kept, run.id)
         return WandBTracker(run)
 
@@ -56,7 +66,9 @@ class WandBTracker(Tracker):
         """Logs numbers and, as a table, episodes. wandb leaves out steps that a run has already."""
         import wandb
 
-        table = {SAMPLES: wandb.Table(columns=COLUMNS, data=rows(step, episodes))} if episodes else {}
+        table = (
+            {SAMPLES: wandb.Table(columns=COLUMNS, data=rows(step, episodes))} if episodes else {}
+        )
         self._run.log({**flat(metrics), **table}, step=step)
 
     def finish(self) -> None:

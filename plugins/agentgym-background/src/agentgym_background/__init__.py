@@ -8,14 +8,27 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from agentgym_train import Generator, GeneratorPlugin, Sample, Sampling, Session, choose, drop, make_room, noise, take_over
+from agentgym_train import (
+    Generator,
+    GeneratorPlugin,
+    Sample,
+    Sampling,
+    Session,
+    choose,
+    drop,
+    make_room,
+    noise,
+    take_over,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Background(GeneratorPlugin):
     """Builds the generator; has no options."""
 
-    def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "BackgroundGenerator":
+    def build(
+        self, model_folder: str, device: torch.device, dtype: torch.dtype
+    ) -> "BackgroundGenerator":
         """Loads a copy of the model."""
         model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype)
         return BackgroundGenerator(model.to(device).eval().requires_grad_(False))
@@ -51,7 +64,9 @@ class BackgroundSession(Session):
     The thread starts with the first submit and ends when the session is dropped.
     """
 
-    def __init__(self, model: PreTrainedModel, version: int, seeds: Sequence[int], sampling: Sampling):
+    def __init__(
+        self, model: PreTrainedModel, version: int, seeds: Sequence[int], sampling: Sampling
+    ):
         self._model, self._version, self._seeds, self._sampling = model, version, seeds, sampling
         self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
         self._turn = dict.fromkeys(self._history, 0)
@@ -82,7 +97,9 @@ class BackgroundSession(Session):
         """Samples an action in the thread; recomputes the whole history for each token."""
         sample, history = Sample([], [], self._version), self._history[row]
         while len(sample.ids) < self._sampling.max_new_tokens:
-            logits_1V = self._model(input_ids=torch.tensor([history], device=self._model.device), use_cache=False).logits[:, -1]
+            logits_1V = self._model(
+                input_ids=torch.tensor([history], device=self._model.device), use_cache=False
+            ).logits[:, -1]
             point = noise(self._seeds[row], self._turn[row], len(sample.ids))
             (token,), (logp,) = choose(logits_1V, [point], temperature=self._sampling.temperature)
             history.append(token)

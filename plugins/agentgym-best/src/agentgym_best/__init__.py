@@ -17,7 +17,9 @@ class Best(PolicyGradient):
 
     least: NonNegative = 0.0
 
-    def compute_advantages(self, batch: Batch, groups: Sequence[Group], distributed: Distributed) -> Batch:
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
         """Returns the batch with advantages; the first of several best trajectories counts."""
         return_B = self.returns(batch)
         chosen_B = torch.zeros_like(return_B)

@@ -12,12 +12,17 @@ HIGHEST = 100
 class GuessEnv(TextEnv):
     """Each number is a task; a hash of the number determines its split."""
 
-    instructions = f"Find the number between 1 and {HIGHEST}. Answer with one number and nothing else."
+    instructions = (
+        f"Find the number between 1 and {HIGHEST}. Answer with one number and nothing else."
+    )
 
     def make_tasks(self) -> TaskSet:
         """Returns one task per number."""
         numbers = range(1, HIGHEST + 1)
-        return TaskSet(Task(id=f"number-{n}", split=split_of(f"guess {n}"), data={"number": n}) for n in numbers)
+        return TaskSet(
+            Task(id=f"number-{n}", split=split_of(f"guess {n}"), data={"number": n})
+            for n in numbers
+        )
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Starts an episode: all numbers are possible."""

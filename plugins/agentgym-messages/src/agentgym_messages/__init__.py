@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentgym_envs.pool import Description
-from agentgym_train import Chat, Config, ConfigError, Group, Name, RunContext, Source, SourcePlugin, Trajectory, Turn
+from agentgym_train import (
+    Chat,
+    Config,
+    ConfigError,
+    Group,
+    Name,
+    RunContext,
+    Source,
+    SourcePlugin,
+    Trajectory,
+    Turn,
+)
 
 Exchange = tuple[str, str]
 """A message of the user and the answer of the assistant."""
@@ -31,7 +42,10 @@ class Messages(SourcePlugin):
 
     def build(self, context: RunContext) -> "MessagesSource":
         """Tokenizes the conversations."""
-        return MessagesSource(context, [_trajectory(c, number, context.chat) for number, c in enumerate(self.conversations())])
+        return MessagesSource(
+            context,
+            [_trajectory(c, number, context.chat) for number, c in enumerate(self.conversations())],
+        )
 
     def conversations(self) -> list[list[Exchange]]:
         """Returns the conversations of the file.
@@ -46,7 +60,10 @@ class Messages(SourcePlugin):
             raise ConfigError(f"source.file={self.file!r} cannot be read: {error}") from error
         if not lines:
             raise ConfigError(f"source.file={self.file!r} holds no conversation")
-        return [_exchanges(line, f"line {number} of {self.file}") for number, line in enumerate(lines, 1)]
+        return [
+            _exchanges(line, f"line {number} of {self.file}")
+            for number, line in enumerate(lines, 1)
+        ]
 
 
 class MessagesSource(Source):
@@ -58,7 +75,10 @@ class MessagesSource(Source):
     def next(self, step: int, horizon: int) -> list[Group]:
         """Returns the conversations of this process for a step."""
         first, count = step * len(self._context.groups), len(self._episodes)
-        units = {number: self._episodes[(first + place) % count] for number, place in self._context.mine.items()}
+        units = {
+            number: self._episodes[(first + place) % count]
+            for number, place in self._context.mine.items()
+        }
         return [Group(number, [episode], from_dataset=True) for number, episode in units.items()]
 
 
@@ -66,11 +86,20 @@ def _exchanges(line: str, where: str) -> list[Exchange]:
     try:
         messages = [(m["role"], m["content"]) for m in json.loads(line)["messages"]]
     except (ValueError, TypeError, KeyError) as error:
-        raise ConfigError(f"{where} has no messages with role and content: {line[:40]!r}") from error
+        raise ConfigError(
+            f"{where} has no messages with role and content: {line[:40]!r}"
+        ) from error
     pairs = list(zip(messages[::2], messages[1::2], strict=False))
     roles = [role for role, _ in messages]
-    if not pairs or roles != ["user", "assistant"] * len(pairs) or not all(isinstance(text, str) for _, text in messages):
-        raise ConfigError(f"{where}: texts of user and assistant must alternate and end with the assistant, not {roles}")
+    if (
+        not pairs
+        or roles != ["user", "assistant"] * len(pairs)
+        or not all(isinstance(text, str) for _, text in messages)
+    ):
+        raise ConfigError(
+            f"{where}: texts of user and assistant must alternate and end with the assistant, not"
+            f" {roles}"
+        )
     return [(asked, answered) for (_, asked), (_, answered) in pairs]
 
 

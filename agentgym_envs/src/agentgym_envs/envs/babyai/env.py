@@ -18,7 +18,13 @@ from agentgym_envs.envs.babyai.view import FRONT, View
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
-_WORDS = {"left": "turn left", "right": "turn right", "forward": "move forward", "toggle": "toggle", "drop": "drop"}
+_WORDS = {
+    "left": "turn left",
+    "right": "turn right",
+    "forward": "move forward",
+    "toggle": "toggle",
+    "drop": "drop",
+}
 _CHECK = "check available actions"
 _NOTHING = "No change in state."
 
@@ -31,10 +37,11 @@ class BabyAIEnv(TextEnv):
     """
 
     instructions = (
-        "You are in a grid of rooms and have one goal. Each turn shows what is in front of you and which actions are available.\n"
-        "Answer with one action and nothing else: turn left, turn right, move forward, go to <thing> <number>, "
-        "pickup <thing> <number>, drop, toggle, go through <open door> <number>, "
-        "toggle and go through <closed or locked door> <number>, check available actions."
+        "You are in a grid of rooms and have one goal. Each turn shows what is in front of you and"
+        " which actions are available.\nAnswer with one action and nothing else: turn left, turn"
+        " right, move forward, go to <thing> <number>, pickup <thing> <number>, drop, toggle, go"
+        " through <open door> <number>, toggle and go through <closed or locked door> <number>,"
+        " check available actions."
     )
 
     tools = {
@@ -76,7 +83,10 @@ class BabyAIEnv(TextEnv):
         """Carries out a single or a macro action, or explains why the action failed."""
         text = re.sub(r"^pick up ", "pickup ", command(action, 200).lower())
         if "check" in text:
-            return Outcome(self._listed(f"You can take the following actions: {', '.join(self.actions())}"), 0.0)
+            return Outcome(
+                self._listed(f"You can take the following actions: {', '.join(self.actions())}"),
+                0.0,
+            )
         if text in self._moves:
             low = steps(self._view, self._moves[text])
             return self._do(low) if low else Outcome(self._listed(_NOTHING), 0.0)
@@ -92,7 +102,10 @@ class BabyAIEnv(TextEnv):
         from agentgym_envs.envs.babyai.oracle import solve
 
         for low in solve(self._level):
-            yield _WORDS.get(low.name) or f"pickup {next(t for t in self._view.things if t.cell == FRONT).label}"
+            yield (
+                _WORDS.get(low.name)
+                or f"pickup {next(t for t in self._view.things if t.cell == FRONT).label}"
+            )
             if self._over:  # the bot would also put down the thing that it had to pick up
                 return
 

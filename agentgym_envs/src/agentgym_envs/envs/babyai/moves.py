@@ -20,8 +20,13 @@ _START = 4 * CELLS.index((SIZE - 1, SIZE // 2))
 _STATES = [(cell, turn) for cell in range(len(CELLS)) for turn in range(4)]
 _CELL = [cell for cell, _ in _STATES]
 _FACED = [_beside(cell, turn) for cell, turn in _STATES]
-_TURNS: list[Steps] = [((4 * cell + (turn - 1) % 4, "left"), (4 * cell + (turn + 1) % 4, "right")) for cell, turn in _STATES]
-_STEPS: list[Steps] = [((4 * (_FACED[n] or 0) + turn, "forward"), *_TURNS[n]) for n, (_, turn) in enumerate(_STATES)]
+_TURNS: list[Steps] = [
+    ((4 * cell + (turn - 1) % 4, "left"), (4 * cell + (turn + 1) % 4, "right"))
+    for cell, turn in _STATES
+]
+_STEPS: list[Steps] = [
+    ((4 * (_FACED[n] or 0) + turn, "forward"), *_TURNS[n]) for n, (_, turn) in enumerate(_STATES)
+]
 
 
 class Move(NamedTuple):
@@ -38,7 +43,9 @@ class Move(NamedTuple):
     onto: bool = False
 
 
-_LEFT, _RIGHT, _FORWARD, _DROP, _TOGGLE = (Move((step,)) for step in ("left", "right", "forward", "drop", "toggle"))
+_LEFT, _RIGHT, _FORWARD, _DROP, _TOGGLE = (
+    Move((step,)) for step in ("left", "right", "forward", "drop", "toggle")
+)
 
 
 def offered(view: View) -> dict[str, Move]:
@@ -48,7 +55,9 @@ def offered(view: View) -> dict[str, Move]:
         moves["move forward"] = _FORWARD
     near = [thing for thing in view.things if view.can_reach(thing)]
     if view.carrying is None:
-        moves |= {f"pickup {t.label}": Move(("pickup",), t) for t in near if t.object.type != "door"}
+        moves |= {
+            f"pickup {t.label}": Move(("pickup",), t) for t in near if t.object.type != "door"
+        }
     elif _can_drop(view):
         moves["drop"] = _DROP
     for thing in near:
@@ -69,7 +78,11 @@ def refusal(view: View, action: str) -> str:
     if action == "move forward":
         return "There is a barrier in front of you, you can't move forward."
     if action == "drop":
-        held = "there is already an object in front of you" if view.carrying else "you are not carrying anything"
+        held = (
+            "there is already an object in front of you"
+            if view.carrying
+            else "you are not carrying anything"
+        )
         return f"You cannot drop the object, as {held}."
     match = _MACRO.fullmatch(action)
     thing = next((t for t in view.things if match and t.label == match[2]), None)
@@ -106,7 +119,11 @@ def _why_locked(view: View, thing: Thing) -> str | None:
         return None
     if key is None or key.type != "key":
         return "you are not carrying a key"
-    return None if key.color == door.color else "the color of the key you are carrying does not match the color of door"
+    return (
+        None
+        if key.color == door.color
+        else "the color of the key you are carrying does not match the color of door"
+    )
 
 
 def _blocked(view: View) -> bool:
@@ -118,7 +135,9 @@ def _can_drop(view: View) -> bool:
 
 
 def _can_toggle(view: View, thing: Thing) -> bool:
-    return thing.object.type == "box" or (thing.object.type == "door" and _why_locked(view, thing) is None)
+    return thing.object.type == "box" or (
+        thing.object.type == "door" and _why_locked(view, thing) is None
+    )
 
 
 def _path(view: View, thing: Thing, *, onto: bool) -> list[str]:
@@ -137,7 +156,9 @@ def _path(view: View, thing: Thing, *, onto: bool) -> list[str]:
         for state in first:
             if places[state] == goal:
                 return _back(came_from, state)
-        queued = dict.fromkeys(new for state in first for new, _ in _next(view, state) if new not in came_from)
+        queued = dict.fromkeys(
+            new for state in first for new, _ in _next(view, state) if new not in came_from
+        )
         entered: dict[int, tuple[int, str]] = {}
         for state in last:
             for new, step in _next(view, state):

@@ -13,11 +13,17 @@ class Bot(BabyAIBot):  # type: ignore[misc]
     def _process_instr(self, instr: Any) -> None:
         if isinstance(instr, SeqInstr) and "success" in (instr.a_done, instr.b_done):
             self._process_instr(instr.instr_b if instr.a_done == "success" else instr.instr_a)
-        elif isinstance(instr, PutNextInstr) and any(o is self.mission.carrying for o in instr.desc_move.obj_set):
+        elif isinstance(instr, PutNextInstr) and any(
+            o is self.mission.carrying for o in instr.desc_move.obj_set
+        ):
             self.stack.append(DropSubgoal(self))
             self.stack.append(GoNextToSubgoal(self, instr.desc_fixed, reason="PutNext"))
         elif isinstance(instr, SeqInstr):
-            first, then = (instr.instr_b, instr.instr_a) if isinstance(instr, AfterInstr) else (instr.instr_a, instr.instr_b)
+            first, then = (
+                (instr.instr_b, instr.instr_a)
+                if isinstance(instr, AfterInstr)
+                else (instr.instr_a, instr.instr_b)
+            )
             self._process_instr(then)
             self._process_instr(first)
         else:
@@ -51,7 +57,12 @@ def _box_with_the_key(level: Any) -> Any:
     keys = {c.color for c in [*cells, level.carrying] if c is not None and c.type == "key"}
     for cell in cells:
         inside = getattr(cell, "contains", None)
-        if cell.type == "box" and inside is not None and inside.type == "key" and inside.color in locked - keys:
+        if (
+            cell.type == "box"
+            and inside is not None
+            and inside.type == "key"
+            and inside.color in locked - keys
+        ):
             return cell
     return None
 

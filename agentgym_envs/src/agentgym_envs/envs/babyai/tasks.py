@@ -121,14 +121,46 @@ LEFT_OUT: dict[str, frozenset[int]] = {
     "PutNextS7N4Carrying": frozenset({33, 51, 66}),
     "SynthS5R2": frozenset({18, 28}),
     "Unlock": frozenset({63}),
-    "UnlockToUnlock": frozenset({4, 7, 9, 17, 18, 19, 26, 29, 30, 34, 36, 37, 38, 42, 43, 44, 48, 50, 52, 57, 58, 59, 61, 63}),
+    "UnlockToUnlock": frozenset(
+        {
+            4,
+            7,
+            9,
+            17,
+            18,
+            19,
+            26,
+            29,
+            30,
+            34,
+            36,
+            37,
+            38,
+            42,
+            43,
+            44,
+            48,
+            50,
+            52,
+            57,
+            58,
+            59,
+            61,
+            63,
+        }
+    ),
 }
 
 
 def babyai_tasks() -> TaskSet:
     """Returns one task per level and seed. The difficulty is the level's index in ``LEVELS``."""
     return TaskSet(
-        Task(id=f"{level}-{seed}", split=split, difficulty=number, data={"level": level, "seed": seed})
+        Task(
+            id=f"{level}-{seed}",
+            split=split,
+            difficulty=number,
+            data={"level": level, "seed": seed},
+        )
         for split, seeds in SEEDS.items()
         for number, level in enumerate(LEVELS)
         for seed in seeds

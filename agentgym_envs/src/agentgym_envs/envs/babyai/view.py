@@ -28,7 +28,10 @@ RANKS = [(ahead + abs(right), -ahead, right) for ahead, right in PLACES]
 def _where(ahead: int, right: int) -> str:
     if right == 0:
         return f"right in front of you {ahead} steps away"
-    return f"{ahead} steps in front of you and {abs(right)} steps to your {'left' if right < 0 else 'right'}"
+    return (
+        f"{ahead} steps in front of you and {abs(right)} steps to your"
+        f" {'left' if right < 0 else 'right'}"
+    )
 
 
 WORDS = [_where(*place) for place in PLACES]
@@ -62,7 +65,10 @@ class View:
 
     def __init__(self, level: Any):
         grid, (x, y) = level.grid, level.agent_pos
-        everything, window = grid.grid, _window(grid.width, grid.height, int(x), int(y), int(level.agent_dir))
+        everything, window = (
+            grid.grid,
+            _window(grid.width, grid.height, int(x), int(y), int(level.agent_dir)),
+        )
         cells = [everything[n] for n in window]
         opaque = solid = barriers = 0
         found = []
@@ -108,8 +114,16 @@ class View:
         """The view as a sentence per object, wall and carried object."""
         seen = [f"There is a {thing.label} {WORDS[thing.cell]}.  " for thing in self.things]
         head = "In front of you in this room, you can see several objects: " + "".join(seen)
-        facing = f"You are facing a {self.barrier[0]} {self.barrier[1]} steps away. " if self.barrier else ""
-        held = f"You are carrying a {name(self.carrying)}." if self.carrying else "You are not carrying anything."
+        facing = (
+            f"You are facing a {self.barrier[0]} {self.barrier[1]} steps away. "
+            if self.barrier
+            else ""
+        )
+        held = (
+            f"You are carrying a {name(self.carrying)}."
+            if self.carrying
+            else "You are not carrying anything."
+        )
         return f"{head if seen else _NOTHING_SEEN}The room has walls around you. {facing}{held}"
 
 
@@ -171,7 +185,9 @@ def _window(width: int, height: int, x: int, y: int, direction: int) -> tuple[in
         for ahead, right in PLACES:
             yield x + fx * ahead + rx * right, y + fy * ahead + ry * right
 
-    return tuple(j * width + i if 0 <= i < width and 0 <= j < height else -1 for i, j in positions())
+    return tuple(
+        j * width + i if 0 <= i < width and 0 <= j < height else -1 for i, j in positions()
+    )
 
 
 def _things(found: list[int], cells: list[Any]) -> list[Thing]:

@@ -43,9 +43,14 @@ class Board:
     def __post_init__(self) -> None:
         for name, number in vars(self).items():
             if isinstance(number, bool) or not isinstance(number, int):
-                raise ArgumentError(f"{name} must be a whole number of at most {LARGEST}, not {number!r}")
+                raise ArgumentError(
+                    f"{name} must be a whole number of at most {LARGEST}, not {number!r}"
+                )
         if not 2 <= self.connect <= max(self.columns, self.rows) <= LARGEST:
-            raise ArgumentError(f"{self}: connect must be from 2 to the longer side, and the longer side at most {LARGEST}")
+            raise ArgumentError(
+                f"{self}: connect must be from 2 to the longer side, and the longer side at most"
+                f" {LARGEST}"
+            )
 
     def __str__(self) -> str:
         return f"{self.columns}x{self.rows}-{self.connect}"
@@ -75,7 +80,10 @@ class Board:
     @cached_property
     def shifts(self) -> tuple[tuple[int, ...], ...]:
         """The bit distances to the next cells of a line: up, right, and both diagonals."""
-        return tuple(tuple(n * d for n in range(1, self.connect)) for d in (1, self.rows + 1, self.rows, self.rows + 2))
+        return tuple(
+            tuple(n * d for n in range(1, self.connect))
+            for d in (1, self.rows + 1, self.rows, self.rows + 2)
+        )
 
     def column(self, number: int) -> int:
         """Returns the bit mask of a column, counted from 0."""
@@ -127,5 +135,9 @@ class Board:
         lines = []
         for row in reversed(range(self.rows)):
             bits = [1 << column * (self.rows + 1) + row for column in range(self.columns)]
-            lines.append(f"| {' '.join('X' if first & bit else 'O' if mask & bit else '.' for bit in bits)} |")
-        return "\n".join([*lines, "  " + " ".join(str(column + 1) for column in range(self.columns))])
+            lines.append(
+                f"| {' '.join('X' if first & bit else 'O' if mask & bit else '.' for bit in bits)} |"
+            )
+        return "\n".join(
+            [*lines, "  " + " ".join(str(column + 1) for column in range(self.columns))]
+        )

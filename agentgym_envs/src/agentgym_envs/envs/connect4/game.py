@@ -40,9 +40,10 @@ class Connect4(TextGame):
     """
 
     instructions = (
-        "Connect Four. Two players, X and O, drop stones into the columns of a board in turns; a stone falls to the lowest free "
-        "cell.\nWho first has enough stones in a row, across, upwards or diagonally, wins. A full board is a draw.\n"
-        "Answer with one action and nothing else: drop N, where N is the number of a column with room, counted from the left."
+        "Connect Four. Two players, X and O, drop stones into the columns of a board in turns; a"
+        " stone falls to the lowest free cell.\nWho first has enough stones in a row, across,"
+        " upwards or diagonally, wins. A full board is a draw.\nAnswer with one action and nothing"
+        " else: drop N, where N is the number of a column with room, counted from the left."
     )
     tools = MappingProxyType({"drop": "drop {column}"})
     players = MappingProxyType({"greedy": greedy})
@@ -53,7 +54,10 @@ class Connect4(TextGame):
         self.board = Board(columns=columns, rows=rows, connect=connect)
         if str(self.board) not in _positions():
             known = ", ".join(_positions())
-            raise ArgumentError(f"there are no positions for the board {self.board} (columns x rows - connect); use one of {known}")
+            raise ArgumentError(
+                f"there are no positions for the board {self.board} (columns x rows - connect); use"
+                f" one of {known}"
+            )
         self._solver = Solver(self.board)
 
     def make_tasks(self) -> TaskSet:
@@ -62,7 +66,12 @@ class Connect4(TextGame):
         The difficulty is the number of moves that the winner needs. The id names both.
         """
         return TaskSet(
-            Task(id=f"win{difficulty}-{_mark(moves)}-{moves}", split=split, difficulty=difficulty, data={"moves": moves})
+            Task(
+                id=f"win{difficulty}-{_mark(moves)}-{moves}",
+                split=split,
+                difficulty=difficulty,
+                data={"moves": moves},
+            )
             for split, difficulty, moves in _positions()[str(self.board)]
         )
 
@@ -78,8 +87,10 @@ class Connect4(TextGame):
             self.stones = self.board.drop(self.stones, int(move) - 1)
         (first,) = self.acting()
         return {
-            seat: f"You are {seat} and play {mark}: get {self.board.connect} in a row. "
-            f"{'It is your turn.' if seat == first else f'It is the turn of {first}.'}\n{self._picture()}"
+            seat: (
+                f"You are {seat} and play {mark}: get {self.board.connect} in a row. "
+                f"{'It is your turn.' if seat == first else f'It is the turn of {first}.'}\n{self._picture()}"
+            )
             for seat, mark in zip(self.seats, MARKS, strict=True)
         }
 
@@ -99,7 +110,9 @@ class Connect4(TextGame):
         if column not in self.board.legal(self.stones.mask):
             listed = ", ".join(self.actions(seat))
             text = f"Not an action: {echo(action)}\nPossible are: {listed}."
-            return {s: Outcome(text if s == seat else "", 0.0, invalid=s == seat) for s in self.seats}
+            return {
+                s: Outcome(text if s == seat else "", 0.0, invalid=s == seat) for s in self.seats
+            }
         won = column in self.board.winning(self.stones)
         self.stones = self.board.drop(self.stones, column)
         return self._after(seat, column, won)
@@ -118,7 +131,12 @@ class Connect4(TextGame):
         end = f" {seat} wins." if won else " A draw." if done else " It is your turn."
         text = f"{seat} drops into column {column + 1}.{end}\n{self._picture()}"
         return {
-            s: Outcome(text if done or s != seat else "", 1.0 * (s == seat) if won else 0.5 * done, done, won and s == seat)
+            s: Outcome(
+                text if done or s != seat else "",
+                1.0 * (s == seat) if won else 0.5 * done,
+                done,
+                won and s == seat,
+            )
             for s in self.seats
         }
 

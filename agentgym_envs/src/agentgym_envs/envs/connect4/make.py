@@ -64,7 +64,9 @@ def scatter(board: Board, count: int, rng: random.Random) -> tuple[str, Stones] 
     """
     moves, stones = "", EMPTY
     for _ in range(count):
-        quiet = [column for column in board.legal(stones.mask) if column not in board.winning(stones)]
+        quiet = [
+            column for column in board.legal(stones.mask) if column not in board.winning(stones)
+        ]
         if not quiet:
             return None
         column = rng.choice(quiet)
@@ -96,7 +98,11 @@ def winning_moves(solver: Solver, stones: Stones) -> list[int]:
     """Returns the columns that win with perfect play, at once or later."""
     board = solver.board
     now = board.winning(stones)
-    after = {column: board.drop(stones, column) for column in board.legal(stones.mask) if column not in now}
+    after = {
+        column: board.drop(stones, column)
+        for column in board.legal(stones.mask)
+        if column not in now
+    }
     return [*now, *(column for column, child in after.items() if solver.value(child) < 0)]
 
 
@@ -104,7 +110,9 @@ def positions(name: str) -> list[tuple[str, int, str]]:
     """Returns the split, difficulty and moves of each position of a board, easiest first."""
     board, wanted, rng = Board.of(name), WANTED[name], random.Random(name)
     seen, found = set[str](), list[tuple[str, int, str]]()
-    counts = dict.fromkeys(itertools.product(wanted.difficulties, range(2), range(board.columns)), 0)
+    counts = dict.fromkeys(
+        itertools.product(wanted.difficulties, range(2), range(board.columns)), 0
+    )
     for _ in range(wanted.tries):
         made = scatter(board, rng.choice(wanted.stones), rng)
         if made is None or (shape := look(board, made[1])) in seen:
@@ -127,7 +135,10 @@ def positions(name: str) -> list[tuple[str, int, str]]:
 def main() -> None:
     """Writes ``positions.json``."""
     rows = {name: positions(name) for name in WANTED}
-    boards = [f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, found)) + "\n]" for name, found in rows.items()]
+    boards = [
+        f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, found)) + "\n]"
+        for name, found in rows.items()
+    ]
     FILE.write_text("{\n" + ",\n".join(boards) + "\n}\n", encoding="utf-8")
 
 

@@ -23,7 +23,9 @@ class Solver:
     def __init__(self, board: Board):
         self.board, self.nodes = board, 0
         middle = (board.columns - 1) / 2
-        self._order = sorted(range(board.columns), key=lambda column: (abs(column - middle), column))
+        self._order = sorted(
+            range(board.columns), key=lambda column: (abs(column - middle), column)
+        )
         self._columns = [board.column(column) for column in self._order]
         self._bounds: dict[int, int] = {}  # transposition table: upper bounds of values
 
@@ -34,7 +36,13 @@ class Solver:
             return (left + 1) // 2
         low, high, theirs = -(left // 2), (left - 1) // 2, self._threats(stones)
         while low < high:
-            guess = min((low + high) // 2, -1) if low + high < 0 else max((low + high) // 2, 0) if low + high else 0
+            guess = (
+                min((low + high) // 2, -1)
+                if low + high < 0
+                else max((low + high) // 2, 0)
+                if low + high
+                else 0
+            )
             found = self._search(*stones, theirs, guess, guess + 1)
             low, high = (low, found) if found <= guess else (found, high)
         return low
@@ -45,7 +53,9 @@ class Solver:
             return min(now, key=self._order.index)
         legal, value = self.board.legal(stones.mask), self.value(stones)
         moves = [column for column in self._order if column in legal]
-        return next(column for column in moves if self._at_most(self.board.drop(stones, column), -value))
+        return next(
+            column for column in moves if self._at_most(self.board.drop(stones, column), -value)
+        )
 
     def moves_to_win(self, stones: Stones) -> int:
         """Returns the number of moves until the player to move wins; 0 without a forced win."""

@@ -32,10 +32,18 @@ def listener(game: "Debate", seat: str, rng: random.Random) -> str:
     own = [p.text for p in game.hands[seat]]
     if len(game.said) < game.rounds - 1:
         return "\n".join(own) or "I wait for an answer that I can check."
-    messages = [{other: cut(text) for other, text in said.items() if other != seat} for said in game.said]
-    claimed = majority({other: read_answer(text) for other, text in messages[-1].items()}) if messages else None
+    messages = [
+        {other: cut(text) for other, text in said.items() if other != seat} for said in game.said
+    ]
+    claimed = (
+        majority({other: read_answer(text) for other, text in messages[-1].items()})
+        if messages
+        else None
+    )
     right = canonical(game.problem.answer)
-    if claimed == right and knows(game.problem.facts, [*own, *(text for said in messages for text in said.values())]):
+    if claimed == right and knows(
+        game.problem.facts, [*own, *(text for said in messages for text in said.values())]
+    ):
         return f"answer: {game.problem.answer}"
     return f"answer: {next(choice for choice in game.choices if canonical(choice) != right)}"
 
@@ -60,18 +68,22 @@ class Debate(TextGame):
     """
 
     instructions = (
-        "Several debaters answer one question together, in rounds. In a round all write at once; then each sees what the others "
-        "wrote. Some questions need short passages, and each debater sees other passages: tell the others what yours say.\n"
-        "Write what you like. To answer, end your message with the line\nanswer: X\nwith X as short as possible. Answer as soon "
-        "as you know: the others can agree only with an answer that they have heard. In the last round everybody has to answer. "
-        "The answer that most give then is the answer of all; of a tie, that of the first debater."
+        "Several debaters answer one question together, in rounds. In a round all write at once;"
+        " then each sees what the others wrote. Some questions need short passages, and each"
+        " debater sees other passages: tell the others what yours say.\nWrite what you like. To"
+        " answer, end your message with the line\nanswer: X\nwith X as short as possible. Answer as"
+        " soon as you know: the others can agree only with an answer that they have heard. In the"
+        " last round everybody has to answer. The answer that most give then is the answer of all;"
+        " of a tie, that of the first debater."
     )
     tools = MappingProxyType({"say": "{message}"})
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({"listener": listener})
     opponents = "listener"
     cooperative = True
 
-    def __init__(self, *, debaters: int = 3, rounds: int = 3, shared: bool = False, strangers: int = 2):
+    def __init__(
+        self, *, debaters: int = 3, rounds: int = 3, shared: bool = False, strangers: int = 2
+    ):
         _check("debaters", debaters, 1, MOST_DEBATERS)
         _check("rounds", rounds, 1, MOST_ROUNDS)
         _check("strangers", strangers, 0, MOST_STRANGERS)
@@ -100,15 +112,23 @@ class Debate(TextGame):
 
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
         """Takes the messages of a round. The messages of the last round are votes."""
-        self.said.append({seat: said[seat].encode("utf-8", "replace").decode().strip() for seat in self.seats})
+        self.said.append(
+            {seat: said[seat].encode("utf-8", "replace").decode().strip() for seat in self.seats}
+        )
         if len(self.said) < self.rounds:
-            return {seat: Outcome(f"{self._heard(seat)}{self._round_line()}", 0.0) for seat in self.seats}
+            return {
+                seat: Outcome(f"{self._heard(seat)}{self._round_line()}", 0.0)
+                for seat in self.seats
+            }
         answers = {seat: read_answer(text) for seat, text in self.said[-1].items()}
         voted = majority(answers)
         right = voted == canonical(self.problem.answer)
         result = f"{_votes_line(answers)}\nThe answer of all is {'right' if right else 'wrong'}."
         return {
-            seat: Outcome(f"{self._heard(seat)}{result}", float(right), True, right, answers[seat] is None) for seat in self.seats
+            seat: Outcome(
+                f"{self._heard(seat)}{result}", float(right), True, right, answers[seat] is None
+            )
+            for seat in self.seats
         }
 
     def actions(self, seat: str) -> list[str]:
@@ -117,7 +137,10 @@ class Debate(TextGame):
         One of the answers is right.
         """
         passages = "\n".join(p.text for p in self.hands[seat])
-        return [*([passages] if passages else []), *(f"answer: {choice}" for choice in self.choices)]
+        return [
+            *([passages] if passages else []),
+            *(f"answer: {choice}" for choice in self.choices),
+        ]
 
     def oracle(self, seat: str) -> str:
         """Returns the right answer after its derivation."""
@@ -157,7 +180,11 @@ class Debate(TextGame):
 
         The messages are indented: no message can imitate the header of another seat.
         """
-        return "".join(f"{other} writes:\n{indent(cut(text), '  ')}\n" for other, text in self.said[-1].items() if other != seat)
+        return "".join(
+            f"{other} writes:\n{indent(cut(text), '  ')}\n"
+            for other, text in self.said[-1].items()
+            if other != seat
+        )
 
 
 def cut(text: str) -> str:
@@ -168,7 +195,14 @@ def cut(text: str) -> str:
 
 
 def _votes_line(answers: Mapping[str, str | None]) -> str:
-    return "Votes: " + ", ".join(f"{seat} {'none' if answer is None else echo(answer)}" for seat, answer in answers.items()) + "."
+    return (
+        "Votes: "
+        + ", ".join(
+            f"{seat} {'none' if answer is None else echo(answer)}"
+            for seat, answer in answers.items()
+        )
+        + "."
+    )
 
 
 def _check(name: str, number: object, low: int, high: int) -> None:

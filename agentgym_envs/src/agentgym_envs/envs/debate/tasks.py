@@ -97,7 +97,12 @@ def _related(one: Problem, other: Problem) -> bool:
     """
     if normalise(one.answer) == normalise(other.answer) or set(one.passages) & set(other.passages):
         return True
-    return any(_states(p, fact) for a, b in ((one, other), (other, one)) for p in a.passages for fact in b.facts)
+    return any(
+        _states(p, fact)
+        for a, b in ((one, other), (other, one))
+        for p in a.passages
+        for fact in b.facts
+    )
 
 
 def value(terms: Terms) -> int:
@@ -115,7 +120,9 @@ def written(terms: Terms) -> str:
     >>> written([(1, [7]), (1, [3, 12]), (-1, [5])])
     '7 + 3 × 12 − 5'
     """
-    text = " ".join(f"{'+' if sign > 0 else '−'} {' × '.join(map(str, factors))}" for sign, factors in terms)
+    text = " ".join(
+        f"{'+' if sign > 0 else '−'} {' × '.join(map(str, factors))}" for sign, factors in terms
+    )
     return text.removeprefix("+ ")
 
 
@@ -128,7 +135,9 @@ def _arithmetic_tasks() -> Iterator[Task]:
         if text in seen:
             continue
         seen.add(text)
-        problem = Problem(name, f"What is {text}?", result, f"{_steps(terms)}{text} = {result}.", ())
+        problem = Problem(
+            name, f"What is {text}?", result, f"{_steps(terms)}{text} = {result}.", ()
+        )
         yield Task(id=name, split=split_of(text), difficulty=operations, data={"problem": problem})
 
 
@@ -151,14 +160,18 @@ def _terms(operations: int, rng: random.Random) -> Terms:
 
 def _steps(terms: Terms) -> str:
     products = [factors for _, factors in terms if len(factors) > 1]
-    return "".join(f"{' × '.join(map(str, factors))} = {math.prod(factors)}. " for factors in products)
+    return "".join(
+        f"{' × '.join(map(str, factors))} = {math.prod(factors)}. " for factors in products
+    )
 
 
 def _hop_tasks() -> Iterator[Task]:
     """Yields the multi-hop tasks, in the same splits as in Search."""
     for problems in _hops().values():
         for p in problems:
-            yield Task(id=p.id, split=split_of(p.id), difficulty=len(p.passages), data={"problem": p})
+            yield Task(
+                id=p.id, split=split_of(p.id), difficulty=len(p.passages), data={"problem": p}
+            )
 
 
 @cache
@@ -174,9 +187,19 @@ def _hops() -> dict[str, list[Problem]]:
         leads = [*(p.title for p in passages[1:]), question.answers[0]]
         facts = tuple(_fact(p, lead) for p, lead in zip(passages, leads, strict=True))
         pairs = list(zip(passages, facts, strict=True))
-        if len(passages) > 1 and all(_states(p, fact) == (p is q) for q, fact in pairs for p in passages):
+        if len(passages) > 1 and all(
+            _states(p, fact) == (p is q) for q, fact in pairs for p in passages
+        ):
             reason = " ".join(p.text for p in passages)
-            problem = Problem(question.id, question.text, question.answers[0], reason, facts, passages, kind(question))
+            problem = Problem(
+                question.id,
+                question.text,
+                question.answers[0],
+                reason,
+                facts,
+                passages,
+                kind(question),
+            )
             found.setdefault(problem.kind, []).append(problem)
     return found
 
@@ -196,4 +219,7 @@ def _states(passage: Passage, fact: tuple[str, ...]) -> bool:
 @cache
 def _answers() -> dict[str, dict[str, str]]:
     """Returns the answers to the questions of each kind, by their normalised form."""
-    return {name: {normalise(p.answer): p.answer for p in problems} for name, problems in _hops().items()}
+    return {
+        name: {normalise(p.answer): p.answer for p in problems}
+        for name, problems in _hops().items()
+    }

@@ -52,7 +52,9 @@ def knows(facts: Iterable[Iterable[str]], texts: Iterable[str]) -> bool:
     Commas in numbers are ignored: 1,234 equals 1234.
     """
     normalised = [_COMMA.sub("", text.casefold()) for text in texts]
-    return all(any(all(_contains(word, text) for word in fact) for text in normalised) for fact in facts)
+    return all(
+        any(all(_contains(word, text) for word in fact) for text in normalised) for fact in facts
+    )
 
 
 def _contains(word: str, text: str) -> bool:

@@ -21,9 +21,9 @@ class MazeEnv(TextEnv):
     """
 
     instructions = (
-        "You are in a maze of rooms. Find and take every thing that the goal names.\n"
-        "Each turn shows the exits of the room you are in and what lies there.\n"
-        "Answer with one action and nothing else: go north, go east, go south, go west, or take <thing>."
+        "You are in a maze of rooms. Find and take every thing that the goal names.\nEach turn"
+        " shows the exits of the room you are in and what lies there.\nAnswer with one action and"
+        " nothing else: go north, go east, go south, go west, or take <thing>."
     )
 
     tools = {
@@ -65,7 +65,9 @@ class MazeEnv(TextEnv):
 
     def actions(self) -> list[str]:
         """Returns a ``go`` action per exit and a ``take`` action per thing in the room."""
-        return [f"go {d}" for d in self._maze.exits[self._room]] + [f"take {t}" for t in self._here()]
+        return [f"go {d}" for d in self._maze.exits[self._room]] + [
+            f"take {t}" for t in self._here()
+        ]
 
     def oracle(self) -> Iterator[str]:
         """Yields the shortest walk to each thing in turn."""

@@ -24,16 +24,18 @@ class LockedMazeEnv(MazeEnv):
     """
 
     instructions = (
-        "You are in a maze of rooms. Find and take the thing that the goal names.\n"
-        "A door may be locked. Its key lies in a room on your side: take it, go to the door and unlock it.\n"
-        "Each turn shows the exits of the room you are in, what lies there and what you have.\n"
-        "Answer with one action and nothing else: go <direction>, take <thing>, or unlock <direction>.\n"
-        "Directions are north, east, south and west."
+        "You are in a maze of rooms. Find and take the thing that the goal names.\nA door may be"
+        " locked. Its key lies in a room on your side: take it, go to the door and unlock it.\nEach"
+        " turn shows the exits of the room you are in, what lies there and what you have.\nAnswer"
+        " with one action and nothing else: go <direction>, take <thing>, or unlock"
+        " <direction>.\nDirections are north, east, south and west."
     )
 
     tools = {**MazeEnv.tools, "unlock": "unlock {direction}"}
 
-    def __init__(self, *, open: Sequence[int] = (10, 14), locked: Sequence[int] = (10, 14), **kwargs: Any):
+    def __init__(
+        self, *, open: Sequence[int] = (10, 14), locked: Sequence[int] = (10, 14), **kwargs: Any
+    ):
         self._kinds = {"open": open, "locked": locked}
         super().__init__(**kwargs)
 
@@ -78,7 +80,9 @@ class LockedMazeEnv(MazeEnv):
     def _doors(self) -> list[str]:
         """Returns the locked exits of the current room."""
         ends = {self._lock.near, self._lock.far} if self._lock else set()
-        return [d for d in self._maze.exits[self._room] if {self._room, move(self._room, d)} == ends]
+        return [
+            d for d in self._maze.exits[self._room] if {self._room, move(self._room, d)} == ends
+        ]
 
     def _take_key(self) -> str:
         if "key" not in self._here():

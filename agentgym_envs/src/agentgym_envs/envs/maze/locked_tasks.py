@@ -54,7 +54,9 @@ def grow_locked(rooms: int, rng: random.Random) -> Maze:
         maze = grow(rooms, 1, rng)
         if options := list(_options(maze)):
             longest = max(turns for turns, _, _ in options)
-            thing, lock = rng.choice([(thing, lock) for turns, thing, lock in options if turns == longest])
+            thing, lock = rng.choice(
+                [(thing, lock) for turns, thing, lock in options if turns == longest]
+            )
             return replace(maze, things={THINGS[0]: thing}, lock=lock)
 
 
@@ -104,7 +106,9 @@ class LockedMazeTasks(NumberedMazes):
         for name, rooms in kinds:
             check_size(rooms, LEAST[name], name)
         if not kinds:
-            raise TaskError("open and locked are both empty: name at least one size, such as open=[4]")
+            raise TaskError(
+                "open and locked are both empty: name at least one size, such as open=[4]"
+            )
         super().__init__([f"{name}{rooms}" for name, rooms in kinds])
 
     def kind(self, name: str) -> tuple[int, Grow] | None:

@@ -35,10 +35,16 @@ class Listed(NamedTuple):
 def listed(kind: str, split: str) -> Listed:
     """Returns the listed mazes of a kind and split."""
     count, *skipped = _lines().get(f"{kind} {split}", str(LISTED[split])).split()
-    return Listed(int(count), {int(number): int(skips) for number, _, skips in (pair.partition(":") for pair in skipped)})
+    return Listed(
+        int(count),
+        {int(number): int(skips) for number, _, skips in (pair.partition(":") for pair in skipped)},
+    )
 
 
 @cache
 def _lines() -> dict[str, str]:
     text = files("agentgym_envs.envs.maze").joinpath("repeats.txt").read_text(encoding="utf-8")
-    return {f"{kind} {split}": rest for kind, split, rest in (line.split(" ", 2) for line in text.splitlines())}
+    return {
+        f"{kind} {split}": rest
+        for kind, split, rest in (line.split(" ", 2) for line in text.splitlines())
+    }

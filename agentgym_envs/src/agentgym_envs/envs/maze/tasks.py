@@ -57,8 +57,13 @@ class Maze:
 
     def key(self) -> str:
         """Returns a text that is equal for equal mazes only."""
-        rooms = ";".join(f"{x},{y}:{''.join(e[0] for e in exits)}" for (x, y), exits in sorted(self.exits.items()))
-        return f"{rooms}|{sorted(self.things.items())}|{self.start}" + (f"|{self.lock}" if self.lock else "")
+        rooms = ";".join(
+            f"{x},{y}:{''.join(e[0] for e in exits)}"
+            for (x, y), exits in sorted(self.exits.items())
+        )
+        return f"{rooms}|{sorted(self.things.items())}|{self.start}" + (
+            f"|{self.lock}" if self.lock else ""
+        )
 
 
 def move(room: Room, direction: str) -> Room:
@@ -132,7 +137,9 @@ class NumberedMazes(TaskSet, ABC):
 
     def __init__(self, kinds: Sequence[str]):
         self._kinds = kinds
-        self._ids = {split: tuple(i for kind in kinds for i in _listed_ids(kind, split)) for split in LISTED}
+        self._ids = {
+            split: tuple(i for kind in kinds for i in _listed_ids(kind, split)) for split in LISTED
+        }
 
     @abstractmethod
     def kind(self, name: str) -> tuple[int, Grow] | None:
@@ -160,10 +167,15 @@ class NumberedMazes(TaskSet, ABC):
         match = _ID.fullmatch(check_id(task_id))
         kind = self.kind(match[1]) if match else None
         if not match or not kind:
-            raise TaskError(f"unknown task {shown(task_id)}; an id looks like {self._ids['train'][0]!r}")
+            raise TaskError(
+                f"unknown task {shown(task_id)}; an id looks like {self._ids['train'][0]!r}"
+            )
         name, split, number = match[1], match[2], int(match[3])
         if split != "train" and number >= (listed_here := listed(name, split).mazes):
-            raise TaskError(f"unknown task {shown(task_id)}; split {split!r} of {name} has numbers below {listed_here}")
+            raise TaskError(
+                f"unknown task {shown(task_id)}; split {split!r} of {name} has numbers below"
+                f" {listed_here}"
+            )
         return name, split, number, *kind
 
     def draw(self, rng: random.Random, ids: Sequence[str], *, filtered: bool) -> str:
@@ -234,7 +246,9 @@ def check_size(rooms: int, least: int, keyword: str) -> None:
 def _check(rooms: int, things: int) -> None:
     check_size(rooms, SMALLEST, "rooms")
     if not 1 <= things <= min(len(THINGS), rooms - 1):
-        raise TaskError(f"things must be from 1 to {len(THINGS)} and fewer than the rooms, not {things!r}")
+        raise TaskError(
+            f"things must be from 1 to {len(THINGS)} and fewer than the rooms, not {things!r}"
+        )
 
 
 def _listed_ids(kind: str, split: str) -> list[str]:

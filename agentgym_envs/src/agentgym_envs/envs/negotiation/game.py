@@ -11,14 +11,25 @@ from typing import ClassVar
 
 from agentgym_envs.core import Outcome, command, echo
 from agentgym_envs.envs.negotiation.players import conceder, fair, propose
-from agentgym_envs.envs.negotiation.tasks import ITEMS, TOTAL, Bundle, Scenario, sumproduct, tasks, written
+from agentgym_envs.envs.negotiation.tasks import (
+    ITEMS,
+    TOTAL,
+    Bundle,
+    Scenario,
+    sumproduct,
+    tasks,
+    written,
+)
 from agentgym_envs.multi.game import Player, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
 TURNS = 10  # turns of both sides together
 _PROPOSAL = re.compile(r"propose\s*:(.*)")
 _SOME = re.compile(rf"(\d{{1,2}})\s+({'|'.join(ITEMS)})s?")
-GRAMMAR = "Say 'propose: 2 books, 1 hat' with what you want to keep, 'propose: nothing', 'accept' or 'reject'."
+GRAMMAR = (
+    "Say 'propose: 2 books, 1 hat' with what you want to keep, 'propose: nothing', 'accept' or"
+    " 'reject'."
+)
 
 
 class Negotiation(TextGame):
@@ -32,15 +43,16 @@ class Negotiation(TextGame):
     """
 
     instructions = (
-        "You and another divide books, hats, balls, pens, cups and keys. You know what each is worth to you, "
-        "not what it is worth to the other. "
-        f"All things together are worth {TOTAL} to either of you. You speak in turns:\n"
-        "propose: 2 books, 1 hat      what you would keep; the other gets the rest\n"
-        "propose: nothing\n"
-        "accept      the last proposal, which makes it the deal\n"
-        f"reject      it, without one of your own\nWithout a deal after {TURNS} turns, yours and the other's, both get nothing."
+        "You and another divide books, hats, balls, pens, cups and keys. You know what each is"
+        f" worth to you, not what it is worth to the other. All things together are worth {TOTAL}"
+        " to either of you. You speak in turns:\npropose: 2 books, 1 hat      what you would keep;"
+        " the other gets the rest\npropose: nothing\naccept      the last proposal, which makes it"
+        f" the deal\nreject      it, without one of your own\nWithout a deal after {TURNS} turns,"
+        " yours and the other's, both get nothing."
     )
-    tools = MappingProxyType({"propose": "propose: {items}", "accept": "accept", "reject": "reject"})
+    tools = MappingProxyType(
+        {"propose": "propose: {items}", "accept": "accept", "reject": "reject"}
+    )
     players: ClassVar[Mapping[str, Player]] = MappingProxyType({"conceder": conceder, "fair": fair})
     opponents = "conceder"
 
@@ -66,8 +78,8 @@ class Negotiation(TextGame):
     def goal(self, seat: str) -> str:
         """Returns the goal, which is the same for both sides."""
         return (
-            "make a deal that is worth much to you, at least a fair share, and that could not be better for one of you "
-            "without being worse for the other"
+            "make a deal that is worth much to you, at least a fair share, and that could not be"
+            " better for one of you without being worse for the other"
         )
 
     def acting(self) -> tuple[str, ...]:
@@ -79,7 +91,10 @@ class Negotiation(TextGame):
         ((seat, action),) = said.items()
         words = command(action, 1000).lower()
         if (error := self._error(words)) is not None:
-            return {s: Outcome(error, 0.0, invalid=True) if s == seat else Outcome("", 0.0) for s in self.seats}
+            return {
+                s: Outcome(error, 0.0, invalid=True) if s == seat else Outcome("", 0.0)
+                for s in self.seats
+            }
         if words == "accept":
             return self._deal(seat)
         kept = self._kept(words)
@@ -87,12 +102,21 @@ class Negotiation(TextGame):
         self.offer = None if kept is None else self.scenario.rest(kept)
         texts = {s: _description(s == seat, seat, kept, self.offer) for s in self.seats}
         if self.turn == TURNS:
-            return {s: Outcome(f"{text}\nThe turns are over, and there is no deal.", 0.0, True) for s, text in texts.items()}
-        return {s: Outcome(f"{text}\nTurn {self.turn + 1} of {TURNS} is {self.acting()[0]}'s.", 0.0) for s, text in texts.items()}
+            return {
+                s: Outcome(f"{text}\nThe turns are over, and there is no deal.", 0.0, True)
+                for s, text in texts.items()
+            }
+        return {
+            s: Outcome(f"{text}\nTurn {self.turn + 1} of {TURNS} is {self.acting()[0]}'s.", 0.0)
+            for s, text in texts.items()
+        }
 
     def actions(self, seat: str) -> list[str]:
         """Returns all proposals, and the responses to the open proposal if there is one."""
-        return [*(["accept", "reject"] if self.offer is not None else []), *map(propose, self.scenario.divisions)]
+        return [
+            *(["accept", "reject"] if self.offer is not None else []),
+            *map(propose, self.scenario.divisions),
+        ]
 
     def oracle(self, seat: str) -> str:
         """Returns the proposal of the Nash bargaining solution, or the acceptance of a good offer.
@@ -101,7 +125,9 @@ class Negotiation(TextGame):
         """
         if self.offer is not None:
             last = self.turn == TURNS - 1
-            if self._good(seat, self._first(seat, self.offer)) or (last and self.worth(seat, self.offer) > 0):
+            if self._good(seat, self._first(seat, self.offer)) or (
+                last and self.worth(seat, self.offer) > 0
+            ):
                 return "accept"
         return propose(self.nash_share(seat))
 
@@ -127,12 +153,20 @@ class Negotiation(TextGame):
 
     def _good(self, seat: str, first: Bundle) -> bool:
         """Returns whether a division is Pareto-optimal and gives a seat at least its Nash value."""
-        enough = self.worth(seat, self._first(seat, first)) >= self.worth(seat, self.nash_share(seat))
+        enough = self.worth(seat, self._first(seat, first)) >= self.worth(
+            seat, self.nash_share(seat)
+        )
         return enough and self.scenario.is_pareto(first)
 
     def _opening(self, seat: str) -> str:
-        there, goal = f"You are {seat}. On the table: {written(self.scenario.counts)}.", self.goal(seat).capitalize()
-        return f"{there}\n{goal}.\nTo you is worth: {self.secrets(seat)[0]}.\nTurn 1 of {TURNS} is {self.seats[0]}'s."
+        there, goal = (
+            f"You are {seat}. On the table: {written(self.scenario.counts)}.",
+            self.goal(seat).capitalize(),
+        )
+        return (
+            f"{there}\n{goal}.\nTo you is worth: {self.secrets(seat)[0]}.\nTurn 1 of {TURNS} is"
+            f" {self.seats[0]}'s."
+        )
 
     def _error(self, words: str) -> str | None:
         """Returns the error message of an invalid action, or None for a valid one."""

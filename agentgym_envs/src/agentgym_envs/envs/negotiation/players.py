@@ -71,8 +71,16 @@ def _level(game: Bargaining, seat: str, rng: random.Random) -> float:
     share = game.worth(seat, game.nash_share(seat))
     if greedy > PATIENCE:
         return TOTAL + 1
-    left = 1 - (turn + rng.uniform(-1, 1)) / CONCEDES_IN if 0 < turn < CONCEDES_IN else float(turn <= 0)
-    asked = [game.worth(seat, bundle) for speaker, bundle in game.history if speaker == seat and bundle is not None]
+    left = (
+        1 - (turn + rng.uniform(-1, 1)) / CONCEDES_IN
+        if 0 < turn < CONCEDES_IN
+        else float(turn <= 0)
+    )
+    asked = [
+        game.worth(seat, bundle)
+        for speaker, bundle in game.history
+        if speaker == seat and bundle is not None
+    ]
     return min(share + (TOTAL - share) * left, *asked, TOTAL)
 
 
@@ -85,7 +93,9 @@ def _demand(game: Bargaining, seat: str, level: float, rng: random.Random) -> Bu
         return game.scenario.counts
     (other,) = (s for s in game.seats if s != seat)
     limit = game.worth(other, game.nash_share(other))
-    bundles = [b for b in game.scenario.divisions if game.worth(other, game.scenario.rest(b)) < limit]
+    bundles = [
+        b for b in game.scenario.divisions if game.worth(other, game.scenario.rest(b)) < limit
+    ]
     asked = [(worth, b) for b in bundles if (worth := game.worth(seat, b)) >= level]
     cheapest = min(worth for worth, _ in asked)
     return rng.choice([b for worth, b in asked if worth == cheapest])

@@ -80,7 +80,9 @@ def written(bundle: Bundle) -> str:
     >>> written((2, 1, 0, 0, 0, 0))
     '2 books, 1 hat'
     """
-    some = [f"{n} {item}{'' if n == 1 else 's'}" for n, item in zip(bundle, ITEMS, strict=True) if n]
+    some = [
+        f"{n} {item}{'' if n == 1 else 's'}" for n, item in zip(bundle, ITEMS, strict=True) if n
+    ]
     return ", ".join(some) or "nothing"
 
 
@@ -89,7 +91,8 @@ def tasks() -> TaskSet:
     """Returns the tasks. The difficulty is the number of things."""
     made = {_kind(s): s for things in THINGS for s in _scenarios(things)}
     return TaskSet(
-        Task(id=_name(s), split=split_of(kind), difficulty=sum(s.counts), data={"scenario": s}) for kind, s in made.items()
+        Task(id=_name(s), split=split_of(kind), difficulty=sum(s.counts), data={"scenario": s})
+        for kind, s in made.items()
     )
 
 
@@ -101,11 +104,18 @@ def _scenarios(things: int) -> Iterator[Scenario]:
     value above 0.
     """
     rng, seen = random.Random(f"negotiation {things}"), set[str]()
-    every = [counts for counts in product(range(1, things - len(ITEMS) + 2), repeat=len(ITEMS)) if sum(counts) == things]
+    every = [
+        counts
+        for counts in product(range(1, things - len(ITEMS) + 2), repeat=len(ITEMS))
+        if sum(counts) == things
+    ]
     while len(seen) < EACH:
         counts = rng.choice(every)
         scenario = Scenario(counts, (rng.choice(_values(counts)), rng.choice(_values(counts))))
-        if all(map(any, zip(*scenario.values, strict=True))) and (kind := _kind(scenario)) not in seen:
+        if (
+            all(map(any, zip(*scenario.values, strict=True)))
+            and (kind := _kind(scenario)) not in seen
+        ):
             seen.add(kind)
             yield scenario
 
@@ -132,4 +142,8 @@ def _name(s: Scenario) -> str:
 def _kind(s: Scenario) -> str:
     """Returns the same text for scenarios that differ only in the names of items and sides."""
     first, second = s.values
-    return str(min(sorted(zip(s.counts, *pair, strict=True)) for pair in ((first, second), (second, first))))
+    return str(
+        min(
+            sorted(zip(s.counts, *pair, strict=True)) for pair in ((first, second), (second, first))
+        )
+    )

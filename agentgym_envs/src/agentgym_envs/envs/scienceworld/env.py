@@ -13,7 +13,14 @@ from agentgym_envs.envs.scienceworld.tasks import scienceworld_tasks
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
-SIMPLIFICATIONS = ("easy", "teleportAction", "selfWateringFlowerPots", "openContainers", "openDoors", "noElectricalAction")
+SIMPLIFICATIONS = (
+    "easy",
+    "teleportAction",
+    "selfWateringFlowerPots",
+    "openContainers",
+    "openDoors",
+    "noElectricalAction",
+)
 ACTION_LIMIT = 200  # characters
 _UNKNOWN = "No known action matches that input."
 _QUESTION = "Ambiguous request"
@@ -31,12 +38,13 @@ class ScienceWorldEnv(TextEnv):
     """
 
     instructions = (
-        "You are in a house and have one task. Answer with one action and nothing else:\n"
-        "look around, look at OBJ, look in OBJ, read OBJ, inventory, task (repeats the task), open OBJ, close OBJ, activate OBJ, "
-        "deactivate OBJ, connect OBJ to OBJ, disconnect OBJ, use OBJ on OBJ, pick up OBJ, put down OBJ, move OBJ to OBJ, "
-        "pour OBJ in OBJ, dunk OBJ in OBJ, mix OBJ, eat OBJ, flush OBJ, go to LOC, wait, wait1, "
-        "focus on OBJ (tells what the task is about; a wrong focus fails it).\n"
-        "If an action is ambiguous, you are asked for a number: answer with the number."
+        "You are in a house and have one task. Answer with one action and nothing else:\nlook"
+        " around, look at OBJ, look in OBJ, read OBJ, inventory, task (repeats the task), open OBJ,"
+        " close OBJ, activate OBJ, deactivate OBJ, connect OBJ to OBJ, disconnect OBJ, use OBJ on"
+        " OBJ, pick up OBJ, put down OBJ, move OBJ to OBJ, pour OBJ in OBJ, dunk OBJ in OBJ, mix"
+        " OBJ, eat OBJ, flush OBJ, go to LOC, wait, wait1, focus on OBJ (tells what the task is"
+        " about; a wrong focus fails it).\nIf an action is ambiguous, you are asked for a number:"
+        " answer with the number."
     )
 
     tools = {
@@ -73,10 +81,14 @@ class ScienceWorldEnv(TextEnv):
             raise MissingExtra(type(self).__name__, "scienceworld")
         unknown = [s for s in simplification.split(",") if s and s not in SIMPLIFICATIONS]
         if unknown:
-            raise ArgumentError(f"simplification {unknown[0]!r} is not one of {', '.join(SIMPLIFICATIONS)}")
+            raise ArgumentError(
+                f"simplification {unknown[0]!r} is not one of {', '.join(SIMPLIFICATIONS)}"
+            )
         super().__init__(**kwargs)
         if "easy" in simplification or "teleportAction" in simplification:
-            self.instructions = self.instructions.replace("go to LOC, ", "go to LOC, teleport to LOC, ")  # type: ignore[misc]
+            self.instructions = self.instructions.replace(
+                "go to LOC, ", "go to LOC, teleport to LOC, "
+            )  # type: ignore[misc]
             self.tools = {**self.tools, "teleport_to": "teleport to {place}"}  # type: ignore[misc]
         self._simplification, self._java = simplification, java
         self._simulator: Simulator | None = None
@@ -141,7 +153,9 @@ class ScienceWorldEnv(TextEnv):
         """
         assert self.task is not None
         self._guide = self._running(self._guide)
-        self._guide.load(self.task.data["name"], self.task.data["variation"], self._simplification, gold=True)
+        self._guide.load(
+            self.task.data["name"], self.task.data["variation"], self._simplification, gold=True
+        )
         path = self._guide.gold_path()
         followed = 0
         for action in self._history:

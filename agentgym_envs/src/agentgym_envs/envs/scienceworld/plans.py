@@ -17,7 +17,10 @@ def plans(name: str, path: list[str], goal: str) -> Iterator[list[str]]:
         goal: upstream's description of the task, which names the boxes.
     """
     yield path
-    if name.startswith(("measure-melting-point", "mendelian-genetics")) or name == "test-conductivity":
+    if (
+        name.startswith(("measure-melting-point", "mendelian-genetics"))
+        or name == "test-conductivity"
+    ):
         yield from _other_box(path, goal)
     elif name == "freeze":
         yield from _shorter_in_furnace(path)

@@ -61,7 +61,9 @@ class Simulator:
         )
         # py4j's memory management calls Java from Python's garbage collector. It is off, so this
         # class detaches the Java objects that it uses.
-        parameters = GatewayParameters(port=port, auth_token=token, auto_field=True, enable_memory_management=False)
+        parameters = GatewayParameters(
+            port=port, auth_token=token, auto_field=True, enable_memory_management=False
+        )
         self._gateway = JavaGateway(gateway_parameters=parameters, java_process=self._process)
         jvm = self._gateway.jvm
         self._server: Any = jvm.scienceworld.runtime.pythonapi.PythonInterface()
@@ -123,7 +125,12 @@ class Simulator:
         listed = json.loads(self._server.getValidActionObjectCombinationsJSON())["validActions"]
         reach = self._reachable()
         self._random.setSeed(state ^ SCRAMBLE)
-        accepted = (reach.issuperset(a["obj_ids"]) or a["action"].startswith(TELEPORT) or a["action"].isdigit() for a in listed)
+        accepted = (
+            reach.issuperset(a["obj_ids"])
+            or a["action"].startswith(TELEPORT)
+            or a["action"].isdigit()
+            for a in listed
+        )
         return sorted({a["action"] for a in compress(listed, accepted)})
 
     def _reachable(self) -> set[int]:
@@ -141,7 +148,9 @@ class Simulator:
             agent, parser = detach_later(world.agent()), detach_later(world.inputParser())
             ids: set[int] = set()
             for place in (detach_later(detach_later(agent.getContainer()).get()), agent):
-                found = detach_later(detach_later(parser.getAllUniqueReferentsLUT(place, True, False)).keySet())
+                found = detach_later(
+                    detach_later(parser.getAllUniqueReferentsLUT(place, True, False)).keySet()
+                )
                 ids.update(map(int, found.mkString(",").split(",")))
         return ids
 
@@ -169,7 +178,9 @@ def _check(java: str, options: tuple[str, ...]) -> None:
         RuntimeError: the executable is missing or does not accept the options.
     """
     try:
-        done = subprocess.run([java, *options, "--version"], capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(
+            [java, *options, "--version"], capture_output=True, text=True, check=False, timeout=60
+        )
     except OSError as error:
         raise RuntimeError(f"java={java!r} cannot be started: {error.strerror}") from error
     if done.returncode or "Runtime Environment" not in done.stdout:

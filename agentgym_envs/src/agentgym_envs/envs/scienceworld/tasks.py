@@ -62,11 +62,19 @@ LEFT_OUT_BY_AGENTGYM = ("5-1", "5-2", "9-1", "9-2", "9-3", "10-1", "10-2")
 AGENTGYM = tuple(f"{row.name}-[0-9]*" for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM)
 """Patterns of the tasks that AgentGym uses: ``tasks=AGENTGYM``."""
 FAMILIES = {
-    "Measure": ("use-thermometer", "measure-melting-point-known-substance", "measure-melting-point-unknown-substance"),
+    "Measure": (
+        "use-thermometer",
+        "measure-melting-point-known-substance",
+        "measure-melting-point-unknown-substance",
+    ),
     "Test-Conductivity": ("test-conductivity", "test-conductivity-of-unknown-substances"),
     "Find": ("find-living-thing", "find-non-living-thing", "find-plant", "find-animal"),
     "Chem-Mix": ("chemistry-mix",),
-    "Lifespan": ("lifespan-longest-lived", "lifespan-shortest-lived", "lifespan-longest-lived-then-shortest-lived"),
+    "Lifespan": (
+        "lifespan-longest-lived",
+        "lifespan-shortest-lived",
+        "lifespan-longest-lived-then-shortest-lived",
+    ),
 }
 """The families of the paper: name -> tasks."""
 

@@ -1,15 +1,20 @@
 r"""Reads corpora and question files in the formats of common data sets, one record at a time.
 
-=====================  ===========================================================================================
-corpus                 JSON lines ``{"id", "contents": "\\"Title\\"\\ntext"}`` (Search-R1's wiki-18, FlashRAG)
-questions              JSON lines ``{"question", "golden_answers"}`` (FlashRAG's form of all seven data sets)
+=====================
+===========================================================================================
+corpus                 JSON lines ``{"id", "contents": "\\"Title\\"\\ntext"}`` (Search-R1's wiki-18,
+FlashRAG)
+questions              JSON lines ``{"question", "golden_answers"}`` (FlashRAG's form of all seven
+data sets)
 NQ-open                JSON lines ``{"question", "answer": [...]}``
-TriviaQA               JSON ``{"Data": [{"Question", "QuestionId", "Answer": {"Value", "Aliases"}}]}``
+TriviaQA               JSON ``{"Data": [{"Question", "QuestionId", "Answer": {"Value",
+"Aliases"}}]}``
 PopQA                  tab-separated, ``question`` and ``possible_answers`` (a JSON list)
 HotpotQA, 2Wiki        a JSON list of ``{"_id", "question", "answer"}``
 MuSiQue                JSON lines ``{"id", "question", "answer", "answer_aliases", "answerable"}``
 Bamboogle              comma-separated, ``Question`` and ``Answer``
-=====================  ===========================================================================================
+=====================
+===========================================================================================
 
 Files can be compressed with gzip if their name ends in ``.gz``: ``nq.jsonl.gz``.
 """
@@ -66,7 +71,9 @@ def read_passage(row: Mapping[str, Any], where: str) -> Passage:
     """
     if not isinstance(row.get("contents"), str):
         value = str(row.get("contents"))[:50]
-        raise TaskError(f"{where} is not a passage: 'contents' is {value!r}, not a text; see {_PASSAGE}")
+        raise TaskError(
+            f"{where} is not a passage: 'contents' is {value!r}, not a text; see {_PASSAGE}"
+        )
     title, _, text = _clean(row["contents"]).partition("\n")
     return Passage(_clean(str(row.get("id", ""))), title.strip('"'), text)
 
@@ -118,7 +125,9 @@ def _answers(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
         found += value if isinstance(value, list) else [] if value is None else [value]
     for answer in found:
         if isinstance(answer, bool) or not isinstance(answer, str | int | float):
-            raise TaskError(f"{where}: an answer must be a text or a number, not {str(answer)[:100]}")
+            raise TaskError(
+                f"{where}: an answer must be a text or a number, not {str(answer)[:100]}"
+            )
     return tuple(dict.fromkeys(_clean(str(a)) for a in found if str(a).strip()))
 
 

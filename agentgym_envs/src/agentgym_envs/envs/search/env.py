@@ -47,10 +47,10 @@ class SearchEnv(TextEnv):
     """
 
     instructions = (
-        "Answer the question. To search, write <search>query</search>: the passages that fit best come back between "
-        "<information> and </information>. Search as often as you need.\n"
-        "When you know the answer, write <answer>answer</answer>, as short as possible. The first answer ends the episode. "
-        "Of several tags in one response, the first counts."
+        "Answer the question. To search, write <search>query</search>: the passages that fit best"
+        " come back between <information> and </information>. Search as often as you need.\nWhen"
+        " you know the answer, write <answer>answer</answer>, as short as possible. The first"
+        " answer ends the episode. Of several tags in one response, the first counts."
     )
 
     tools = {
@@ -71,9 +71,15 @@ class SearchEnv(TextEnv):
             raise MissingExtra(type(self).__name__, "search")
         _check_types(corpus, questions, retriever, topk)
         if questions is None and (corpus is not None or retriever is not None):
-            raise TaskError("questions: the embedded questions need the embedded corpus; give a question file for your corpus")
+            raise TaskError(
+                "questions: the embedded questions need the embedded corpus; give a question file"
+                " for your corpus"
+            )
         if isinstance(retriever, str) and not retriever.startswith(("http://", "https://")):
-            raise ArgumentError(f"retriever must be a URL that begins with http:// or https://, or a callable, not {retriever!r}")
+            raise ArgumentError(
+                "retriever must be a URL that begins with http:// or https://, or a callable, not"
+                f" {retriever!r}"
+            )
         self._corpus, self._source, self._topk, self._files = corpus, retriever, topk, questions
         self._retrieve: Any = None
         super().__init__(**kwargs)
@@ -112,7 +118,8 @@ class SearchEnv(TextEnv):
         found = first_tag(action)
         if found is None:
             return Outcome(
-                "This response has no action. Write <search>query</search> to search, or <answer>answer</answer> to answer.",
+                "This response has no action. Write <search>query</search> to search, or"
+                " <answer>answer</answer> to answer.",
                 0.0,
                 invalid=True,
             )
@@ -123,7 +130,11 @@ class SearchEnv(TextEnv):
             return Outcome(_information(passages), 0.0)
         score = exact_match(text, self._question.answers)
         return Outcome(
-            "The answer was recorded.", score, done=True, success=score == 1.0, extra={"f1": f1(text, self._question.answers)}
+            "The answer was recorded.",
+            score,
+            done=True,
+            success=score == 1.0,
+            extra={"f1": f1(text, self._question.answers)},
         )
 
     def actions(self) -> list[str]:
@@ -132,7 +143,10 @@ class SearchEnv(TextEnv):
         The two actions are a search for the title and an answer with it.
         """
         found = dict.fromkeys(self._titles)
-        listed = [f"<search>{self._question.text}</search>", *(f"<search>{t}</search>" for t in found)]
+        listed = [
+            f"<search>{self._question.text}</search>",
+            *(f"<search>{t}</search>" for t in found),
+        ]
         return [*listed, *(f"<answer>{t}</answer>" for t in found)]
 
     def oracle(self) -> Iterator[str]:
@@ -141,7 +155,9 @@ class SearchEnv(TextEnv):
             yield f"<search>{_by_id()[passage].title}</search>"
         yield f"<answer>{self._question.answers[0]}</answer>"
 
-    def open_retriever(self, *, on_passage: Callable[[], None] | None = None) -> Callable[[str, int], list[Passage]]:
+    def open_retriever(
+        self, *, on_passage: Callable[[], None] | None = None
+    ) -> Callable[[str, int], list[Passage]]:
         """Returns the retriever. Builds the index if it does not exist yet."""
         if isinstance(self._source, str):
             return HTTPRetriever(self._source)
@@ -179,7 +195,10 @@ def first_tag(response: str) -> tuple[str, str] | None:
 
 def _information(passages: list[Passage]) -> str:
     """Returns passages as Search-R1 shows them. A mark shows where a long text was cut."""
-    text = "\n".join(f"Doc {n}(Title: {p.title}) {p.text}" for n, p in enumerate(passages, 1)) or "Nothing was found."
+    text = (
+        "\n".join(f"Doc {n}(Title: {p.title}) {p.text}" for n, p in enumerate(passages, 1))
+        or "Nothing was found."
+    )
     text = text if len(text) <= OBSERVATION_LIMIT else text[:OBSERVATION_LIMIT] + " … (cut)"
     return f"\n\n<information>{text}</information>\n\n"
 
@@ -197,9 +216,17 @@ def _check_types(corpus: Any, questions: Any, retriever: Any, topk: Any) -> None
         raise ArgumentError(f"retriever must be a URL or a callable, not {retriever!r}")
     if not (corpus is None or isinstance(corpus, str | os.PathLike)):
         raise ArgumentError(f"corpus must be the path of a file, not {corpus!r}")
-    for split, path in questions.items() if isinstance(questions, Mapping) else [("", questions)] if questions is not None else []:
+    for split, path in (
+        questions.items()
+        if isinstance(questions, Mapping)
+        else [("", questions)]
+        if questions is not None
+        else []
+    ):
         if not (isinstance(split, str) and isinstance(path, str | os.PathLike)):
-            raise ArgumentError(f"questions must be the path of a file, or a path per split, not {questions!r}")
+            raise ArgumentError(
+                f"questions must be the path of a file, or a path per split, not {questions!r}"
+            )
 
 
 def _split_files(files: Mapping[str, FilePath]) -> TaskSet:
@@ -208,7 +235,9 @@ def _split_files(files: Mapping[str, FilePath]) -> TaskSet:
         if split not in SPLITS:
             raise UnknownName("split", split, SPLITS)
     if len({Path(path).resolve() for path in files.values()}) < len(files):
-        raise TaskError(f"questions={files!r} has the same file for two splits; questions=FILE splits one file")
+        raise TaskError(
+            f"questions={files!r} has the same file for two splits; questions=FILE splits one file"
+        )
     read = [(split, q) for split, path in files.items() for q in read_questions(path)]
     if len({question_prefix(path) for path in files.values()}) < len(files):
         read = [(split, replace(q, id=f"{split}-{q.id}")) for split, q in read]
@@ -216,7 +245,9 @@ def _split_files(files: Mapping[str, FilePath]) -> TaskSet:
 
 
 def _task(question: Question, split: str) -> Task:
-    return Task(id=question.id, split=split, difficulty=len(question.gold), data={"question": question})
+    return Task(
+        id=question.id, split=split, difficulty=len(question.gold), data={"question": question}
+    )
 
 
 @cache

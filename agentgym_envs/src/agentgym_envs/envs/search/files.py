@@ -28,14 +28,23 @@ def lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
         with open(path, "rb") as file:
             head = file.read(4)
             if head == _PARQUET:
-                raise TaskError(f"{path}:1 is parquet; convert it to JSON lines, such as with pandas' to_json(lines=True)")
+                raise TaskError(
+                    f"{path}:1 is parquet; convert it to JSON lines, such as with pandas'"
+                    " to_json(lines=True)"
+                )
             file.seek(0)
             with gzip.open(file) if head.startswith(_GZIP) else nullcontext(file) as text:
                 for raw in text:
                     number += 1
-                    yield f"{path}:{number}", (raw.removeprefix(_BOM) if number == 1 else raw).decode()
+                    yield (
+                        f"{path}:{number}",
+                        (raw.removeprefix(_BOM) if number == 1 else raw).decode(),
+                    )
     except UnicodeDecodeError as error:
-        raise TaskError(f"{path}:{number} is not UTF-8 (byte {error.object[error.start]:#04x}): save the file as UTF-8") from error
+        raise TaskError(
+            f"{path}:{number} is not UTF-8 (byte {error.object[error.start]:#04x}): save the file"
+            " as UTF-8"
+        ) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TaskError(f"{path}:{number + 1} is damaged gzip: {error}") from error
     except OSError as error:
@@ -60,7 +69,10 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
         data = parse("".join(line for _, line in lines(path)), str(path))
         data = data["Data"] if isinstance(data, dict) and "Data" in data else data
         if not isinstance(data, list):
-            raise TaskError(f"{path}:1 is not a list of records; JSON lines need a file name that ends in .jsonl")
+            raise TaskError(
+                f"{path}:1 is not a list of records; JSON lines need a file name that ends in"
+                " .jsonl"
+            )
         yield from ((f"{path}: record {n}", row) for n, row in enumerate(data, 1))
 
 

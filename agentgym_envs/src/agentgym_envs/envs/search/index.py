@@ -47,12 +47,16 @@ class Index:
             return []
         parsed = self._index.parse_query(" ".join(words), ["heading", "text"])
         hits = self._searcher.search(parsed, 4 * topk).hits
-        found = [(-round(score, 5), self._searcher.doc(address).to_dict()) for score, address in hits]
+        found = [
+            (-round(score, 5), self._searcher.doc(address).to_dict()) for score, address in hits
+        ]
         found.sort(key=lambda row: (row[0], row[1]["position"][0]))
         return [Passage(doc["id"][0], doc["title"][0], doc["body"][0]) for _, doc in found[:topk]]
 
 
-def build(passages: Iterable[Passage], key: str, *, on_passage: Callable[[], None] | None = None) -> Path:
+def build(
+    passages: Iterable[Passage], key: str, *, on_passage: Callable[[], None] | None = None
+) -> Path:
     """Indexes passages unless the index exists. Only one of several processes builds it.
 
     Memory use does not grow with the corpus.
@@ -116,7 +120,14 @@ def _write(folder: Path, passages: Iterable[Passage], on_passage: Callable[[], N
     writer = index.writer(heap_size=HEAP, num_threads=1)
     try:
         for position, p in enumerate(passages):
-            fields = {"id": p.id, "title": p.title, "body": p.text, "heading": p.title, "text": p.text, "position": position}
+            fields = {
+                "id": p.id,
+                "title": p.title,
+                "body": p.text,
+                "heading": p.title,
+                "text": p.text,
+                "position": position,
+            }
             writer.add_document(tantivy.Document(**fields))
             on_passage()
         writer.commit()

@@ -27,11 +27,18 @@ class BM25:
         on_passage: called after each indexed passage if the index does not exist yet.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, on_passage: Callable[[], None] | None = None):
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        on_passage: Callable[[], None] | None = None,
+    ):
         if path is None:
             folder = index.build(corpus(), _embedded_key(), on_passage=on_passage)
         else:
-            folder = index.build(read_corpus(path), index.file_key(Path(path)), on_passage=on_passage)
+            folder = index.build(
+                read_corpus(path), index.file_key(Path(path)), on_passage=on_passage
+            )
         self.index = _opened(folder)
 
     def __call__(self, query: str, topk: int) -> list[Passage]:

@@ -49,7 +49,9 @@ class HTTPRetriever:
         import httpx2
 
         self._url = url
-        self._client = httpx2.Client(trust_env=not is_local(httpx2.URL(url).host), headers={"Accept-Encoding": "identity"})
+        self._client = httpx2.Client(
+            trust_env=not is_local(httpx2.URL(url).host), headers={"Accept-Encoding": "identity"}
+        )
 
     def __call__(self, query: str, topk: int) -> list[Passage]:
         """Returns at most ``topk`` passages for a query, best first.
@@ -65,7 +67,9 @@ class HTTPRetriever:
             except _TransientError as error:
                 wait = max(error.wait, BACKOFF * 2 ** (number - 1))
                 if number == TRIES or time.monotonic() + wait > end:
-                    raise EnvFailure(f"retriever {self._url} failed, try {number} of {TRIES}: {error}") from error
+                    raise EnvFailure(
+                        f"retriever {self._url} failed, try {number} of {TRIES}: {error}"
+                    ) from error
                 time.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
@@ -78,15 +82,24 @@ class HTTPRetriever:
         try:
             with self._client.stream("POST", self._url, json=body, timeout=seconds) as answer:
                 if answer.status_code in AGAIN:
-                    raise _TransientError(f"it answered {answer.status_code}", _seconds(answer.headers.get("Retry-After", "")))
+                    raise _TransientError(
+                        f"it answered {answer.status_code}",
+                        _seconds(answer.headers.get("Retry-After", "")),
+                    )
                 if answer.status_code != 200:
-                    raise EnvFailure(f"retriever {self._url} failed: it answered {answer.status_code}")
+                    raise EnvFailure(
+                        f"retriever {self._url} failed: it answered {answer.status_code}"
+                    )
                 for piece in answer.iter_raw():
                     received += piece
                     if len(received) > LIMIT:
-                        raise EnvFailure(f"retriever {self._url} failed: its answer has more than {LIMIT} bytes")
+                        raise EnvFailure(
+                            f"retriever {self._url} failed: its answer has more than {LIMIT} bytes"
+                        )
                     if time.monotonic() > end:
-                        raise EnvFailure(f"retriever {self._url} failed: no complete answer within {SECONDS:g} s")
+                        raise EnvFailure(
+                            f"retriever {self._url} failed: no complete answer within {SECONDS:g} s"
+                        )
         except httpx2.TransportError as error:
             raise _TransientError(f"{type(error).__name__}: {error}") from error
         return bytes(received)
@@ -95,8 +108,19 @@ class HTTPRetriever:
         try:
             rows = json.loads(answer)["result"][0][:topk]
             return [read_passage(row.get("document", row), "a document") for row in rows]
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, TaskError) as error:
-            raise EnvFailure(f"retriever {self._url} failed: the answer does not follow the protocol: {_short(error)}") from error
+        except (
+            ValueError,
+            KeyError,
+            IndexError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            TaskError,
+        ) as error:
+            raise EnvFailure(
+                f"retriever {self._url} failed: the answer does not follow the protocol:"
+                f" {_short(error)}"
+            ) from error
 
     def close(self) -> None:
         """Closes the connections."""

@@ -95,7 +95,10 @@ def corpus() -> tuple[Passage, ...]:
     rows, countries = facts(), facts()["countries"]
     return (
         *[Passage(_country_id(c), c.name, _about_country(c)) for c in countries.values()],
-        *[Passage(_city_id(c), c.name, _about_city(c, countries[c.code].name)) for c in rows["cities"]],
+        *[
+            Passage(_city_id(c), c.name, _about_city(c, countries[c.code].name))
+            for c in rows["cities"]
+        ],
         *[Passage(_element_id(e), e.name, _about_element(e)) for e in rows["elements"]],
     )
 
@@ -108,7 +111,9 @@ def questions() -> tuple[Question, ...]:
     """
     titles = {p.id: p.title for p in corpus()}
     made = (*_one_hop(), *_two_hops(), *_three_hops())
-    return tuple(_few_alike(q for q in made if not any(titles[later] in q.text for later in q.gold[1:])))
+    return tuple(
+        _few_alike(q for q in made if not any(titles[later] in q.text for later in q.gold[1:]))
+    )
 
 
 def kind(question: Question) -> str:
@@ -138,15 +143,21 @@ def _element_id(e: Element) -> str:
 
 
 def _about_country(c: Country) -> str:
-    borders = f" It borders {', '.join(c.neighbours)}." if c.neighbours else " It has no land border."
+    borders = (
+        f" It borders {', '.join(c.neighbours)}." if c.neighbours else " It has no land border."
+    )
     return (
-        f"{c.name} is a country or territory in {c.continent}. Its capital is {c.capital} and its currency is called {c.currency}. "
-        f"It covers {c.area:,} square kilometres and uses the internet domain {c.domain}.{borders}"
+        f"{c.name} is a country or territory in {c.continent}. Its capital is {c.capital} and its"
+        f" currency is called {c.currency}. It covers {c.area:,} square kilometres and uses the"
+        f" internet domain {c.domain}.{borders}"
     )
 
 
 def _about_city(c: City, country: str) -> str:
-    return f"{c.name} is a city in {country}. GeoNames counts {c.population} inhabitants. Its time zone is {c.zone}."
+    return (
+        f"{c.name} is a city in {country}. GeoNames counts {c.population} inhabitants. Its time"
+        f" zone is {c.zone}."
+    )
 
 
 def _about_element(e: Element) -> str:
@@ -160,12 +171,35 @@ def _about_element(e: Element) -> str:
 def _one_hop() -> Iterator[Question]:
     countries = facts()["countries"]
     for c in countries.values():
-        yield _question(1, "capital", c.name, f"What is the capital of {c.name}?", c.capital, _country_id(c))
-        yield _question(1, "currency", c.name, f"What is the currency of {c.name} called?", c.currency, _country_id(c))
+        yield _question(
+            1, "capital", c.name, f"What is the capital of {c.name}?", c.capital, _country_id(c)
+        )
+        yield _question(
+            1,
+            "currency",
+            c.name,
+            f"What is the currency of {c.name} called?",
+            c.currency,
+            _country_id(c),
+        )
     for e in facts()["elements"]:
-        yield _question(1, "symbol", e.name, f"What is the chemical symbol of {e.name}?", e.symbol, _element_id(e))
+        yield _question(
+            1,
+            "symbol",
+            e.name,
+            f"What is the chemical symbol of {e.name}?",
+            e.symbol,
+            _element_id(e),
+        )
         if e.year:
-            yield _question(1, "year", e.name, f"In which year was {e.name} discovered?", str(e.year), _element_id(e))
+            yield _question(
+                1,
+                "year",
+                e.name,
+                f"In which year was {e.name} discovered?",
+                str(e.year),
+                _element_id(e),
+            )
     for c in _some_cities("country", 450):
         text = f"In which country or territory is the city of {c.name}?"
         yield _question(1, "country", c.name, text, countries[c.code].name, _city_id(c))
@@ -176,18 +210,48 @@ def _two_hops() -> Iterator[Question]:
     for c in _some_cities("of-country", 2000):
         country = countries[c.code]
         if c.name != country.capital:
-            where, gold = f"the country or territory in which {c.name} is", (_city_id(c), _country_id(country))
-            yield _question(2, "capital-of-country-of", c.name, f"What is the capital of {where}?", country.capital, *gold)
-            yield _question(2, "domain-of-country-of", c.name, f"What is the internet domain of {where}?", country.domain, *gold)
+            where, gold = (
+                f"the country or territory in which {c.name} is",
+                (_city_id(c), _country_id(country)),
+            )
+            yield _question(
+                2,
+                "capital-of-country-of",
+                c.name,
+                f"What is the capital of {where}?",
+                country.capital,
+                *gold,
+            )
+            yield _question(
+                2,
+                "domain-of-country-of",
+                c.name,
+                f"What is the internet domain of {where}?",
+                country.domain,
+                *gold,
+            )
     for country in countries.values():
         capital = _capital(country)
         if capital:
             text = f"How many inhabitants does GeoNames count in the capital of {country.name}?"
             gold = (_country_id(country), _city_id(capital))
-            yield _question(2, "inhabitants-of-capital-of", country.name, text, str(capital.population), *gold)
+            yield _question(
+                2, "inhabitants-of-capital-of", country.name, text, str(capital.population), *gold
+            )
     for e, following in itertools.pairwise(elements):
-        text = f"What is the symbol of the chemical element whose atomic number is one more than that of {e.name}?"
-        yield _question(2, "symbol-after", e.name, text, following.symbol, _element_id(e), _element_id(following))
+        text = (
+            "What is the symbol of the chemical element whose atomic number is one more than that"
+            f" of {e.name}?"
+        )
+        yield _question(
+            2,
+            "symbol-after",
+            e.name,
+            text,
+            following.symbol,
+            _element_id(e),
+            _element_id(following),
+        )
 
 
 def _three_hops() -> Iterator[Question]:
@@ -197,15 +261,26 @@ def _three_hops() -> Iterator[Question]:
         country = countries[c.code]
         where, capital = f"the country or territory in which {c.name} is", _capital(country)
         if capital and capital.name != c.name:
-            text, gold = f"How many inhabitants does GeoNames count in the capital of {where}?", (_city_id(c), _country_id(country))
+            text, gold = (
+                f"How many inhabitants does GeoNames count in the capital of {where}?",
+                (_city_id(c), _country_id(country)),
+            )
             yield _question(
-                3, "inhabitants-of-capital-of-country-of", c.name, text, str(capital.population), *gold, _city_id(capital)
+                3,
+                "inhabitants-of-capital-of-country-of",
+                c.name,
+                text,
+                str(capital.population),
+                *gold,
+                _city_id(capital),
             )
         if len(country.neighbours) == 1:
             other = by_name[country.neighbours[0]]
             text = f"What is the currency called of the only land neighbour of {where}?"
             path = (_city_id(c), _country_id(country), _country_id(other))
-            yield _question(3, "currency-of-neighbour-of-country-of", c.name, text, other.currency, *path)
+            yield _question(
+                3, "currency-of-neighbour-of-country-of", c.name, text, other.currency, *path
+            )
 
 
 def _question(hops: int, kind: str, subject: str, text: str, answer: str, *gold: str) -> Question:

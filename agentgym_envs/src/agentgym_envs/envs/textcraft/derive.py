@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 PROVENANCE = {
-    "source": "https://github.com/PrismarineJS/minecraft-data, data/pc/1.19/{items,recipes}.json, PyPI minecraft-data 3.20.0",
+    "source": (
+        "https://github.com/PrismarineJS/minecraft-data, data/pc/1.19/{items,recipes}.json, PyPI"
+        " minecraft-data 3.20.0"
+    ),
     "licence": "MIT; recipes as facts",
     "command": "python -m agentgym_envs.envs.textcraft.derive",
 }
@@ -28,7 +31,10 @@ FAMILIES = [
     (re.compile(r"(?:stripped_)?(\w+?)_(?:stem|hyphae)"), r"\1_stems"),
     (re.compile(r"\w+_(?:logs|stems)"), "logs"),
     (re.compile(r"\w+_planks"), "planks"),
-    (re.compile(r"(?:oak|spruce|birch|jungle|acacia|dark_oak|mangrove|crimson|warped)_slab"), "wooden_slabs"),
+    (
+        re.compile(r"(?:oak|spruce|birch|jungle|acacia|dark_oak|mangrove|crimson|warped)_slab"),
+        "wooden_slabs",
+    ),
     (re.compile(r"cobblestone|blackstone|cobbled_deepslate"), "stone_crafting_materials"),
     (re.compile(r"soul_sand|soul_soil"), "soul_fire_base_blocks"),
 ]
@@ -43,7 +49,12 @@ def read(folder: Path) -> list[Recipe]:
     recipes = []
     for result, variants in json.loads((folder / "recipes.json").read_text()).items():
         for variant in variants:
-            slots = [i for row in variant.get("inShape", [variant.get("ingredients", [])]) for i in row if i is not None]
+            slots = [
+                i
+                for row in variant.get("inShape", [variant.get("ingredients", [])])
+                for i in row
+                if i is not None
+            ]
             inputs = tuple(sorted(Counter(names[i] for i in slots).items()))
             recipes.append((names[int(result)], int(variant["result"]["count"]), inputs))
     return recipes
@@ -62,7 +73,9 @@ def fold(recipes: list[Recipe]) -> tuple[list[Recipe], dict[str, set[str]]]:
             merged.setdefault(_rename(recipe, pattern, name), []).append(recipe)
         recipes = []
         for general, concrete in merged.items():
-            members = {item for _, _, inputs in concrete for item, _ in inputs if pattern.fullmatch(item)}
+            members = {
+                item for _, _, inputs in concrete for item, _ in inputs if pattern.fullmatch(item)
+            }
             if len(concrete) == 1:
                 recipes.append(concrete[0])
                 continue
@@ -76,7 +89,9 @@ def first_alternatives(recipes: list[Recipe]) -> list[Recipe]:
     """Returns the first of each set of recipes with the same result and the same input numbers."""
     kept: dict[tuple[Any, ...], Recipe] = {}
     for result, count, inputs in recipes:
-        kept.setdefault((result, count, tuple(sorted(n for _, n in inputs))), (result, count, inputs))
+        kept.setdefault(
+            (result, count, tuple(sorted(n for _, n in inputs))), (result, count, inputs)
+        )
     return list(kept.values())
 
 
@@ -97,7 +112,10 @@ def main(source: str, target: str) -> None:
         for result, count, inputs in sorted(first_alternatives(recipes), key=lambda r: (r[0], r[2]))
     ]
     lines = ",\n".join(json.dumps(row) for row in rows)
-    text = f'{{"provenance": {json.dumps(PROVENANCE)},\n"tags": {json.dumps(crafted)},\n"recipes": [\n{lines}\n]}}\n'
+    text = (
+        f'{{"provenance": {json.dumps(PROVENANCE)},\n"tags": {json.dumps(crafted)},\n"recipes":'
+        f" [\n{lines}\n]}}\n"
+    )
     Path(target).write_text(text, encoding="utf-8")
 
 

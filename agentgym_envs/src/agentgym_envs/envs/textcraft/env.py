@@ -31,12 +31,11 @@ class TextCraftEnv(TextEnv):
     """
 
     instructions = (
-        "Craft the goal item. The first observation lists crafting commands; some of them are not needed.\n"
-        "Answer with one action and nothing else:\n"
-        "get <number> <item>: gathers an item that cannot be crafted\n"
-        "craft <number> <item> using <number> <item>, <number> <item>: crafts by one of the listed commands\n"
-        "inventory: shows what you have\n"
-        "Where a command names a group, such as planks, name one item of that group instead."
+        "Craft the goal item. The first observation lists crafting commands; some of them are not"
+        " needed.\nAnswer with one action and nothing else:\nget <number> <item>: gathers an item"
+        " that cannot be crafted\ncraft <number> <item> using <number> <item>, <number> <item>:"
+        " crafts by one of the listed commands\ninventory: shows what you have\nWhere a command"
+        " names a group, such as planks, name one item of that group instead."
     )
 
     tools = {
@@ -118,7 +117,9 @@ class TextCraftEnv(TextEnv):
         tree = self.book.listings[self._target]
         drawn: dict[str, None] = {}
         for texts in self.book.rivals[self._target]:
-            drawn |= dict.fromkeys(texts if len(texts) <= DISTRACTORS else rng.sample(texts, DISTRACTORS))
+            drawn |= dict.fromkeys(
+                texts if len(texts) <= DISTRACTORS else rng.sample(texts, DISTRACTORS)
+            )
         chosen = rng.sample(list(drawn), min(DISTRACTORS, len(drawn)))
         if missing := DISTRACTORS - len(chosen):
             texts = list(self.book.commands)
@@ -134,7 +135,10 @@ class TextCraftEnv(TextEnv):
             if not match:
                 return Outcome(f"Wrong item format: {echo(part.strip())}", 0.0, invalid=True)
             supplied.append((match[2].replace(" ", "_"), int(match[1])))
-        recipe = next((r for r in self.book.recipes.get(result, ()) if self._matches(r.inputs, supplied)), None)
+        recipe = next(
+            (r for r in self.book.recipes.get(result, ()) if self._matches(r.inputs, supplied)),
+            None,
+        )
         if recipe is None:
             return Outcome(f"Could not find a valid recipe for {echo(name)}", 0.0)
         payment = _sum(supplied)
@@ -143,9 +147,13 @@ class TextCraftEnv(TextEnv):
         self._stock -= payment
         self._stock[result] += recipe.count
         done = result == self._target
-        return Outcome(f"Crafted {recipe.count} minecraft:{result}", float(done), done=done, success=done)
+        return Outcome(
+            f"Crafted {recipe.count} minecraft:{result}", float(done), done=done, success=done
+        )
 
-    def _matches(self, inputs: Sequence[tuple[str, int]], supplied: Sequence[tuple[str, int]]) -> bool:
+    def _matches(
+        self, inputs: Sequence[tuple[str, int]], supplied: Sequence[tuple[str, int]]
+    ) -> bool:
         """Returns whether the ingredients satisfy the inputs one to one.
 
         An input needs the same number of the same item. A member of a group can stand for the
@@ -192,7 +200,12 @@ def _tasks(book: Book) -> TaskSet:
     cached = getattr(book, "_task_set", None)
     if cached is None:
         cached = TaskSet(
-            Task(id=f"depth{depth}-{goal}", split=split_of(f"textcraft {goal}", held_out=6), difficulty=depth, data={"goal": goal})
+            Task(
+                id=f"depth{depth}-{goal}",
+                split=split_of(f"textcraft {goal}", held_out=6),
+                difficulty=depth,
+                data={"goal": goal},
+            )
             for goal, depth in book.goals.items()
         )
         book._task_set = cached  # type: ignore[attr-defined]

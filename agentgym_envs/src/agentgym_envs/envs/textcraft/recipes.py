@@ -68,7 +68,9 @@ class Book:
         """
         needs: dict[str, list[str]] = {}
         for name in [*self.recipes, *self.tags]:
-            needs[name] = self._craftable_members(name) or [i for r in self.recipes.get(name, ()) for i, _ in r.inputs]
+            needs[name] = self._craftable_members(name) or [
+                i for r in self.recipes.get(name, ()) for i, _ in r.inputs
+            ]
         depths: dict[str, int] = {}
         # Inputs come before results. A recursion could exceed Python's limit on long chains.
         for name in TopologicalSorter(needs).static_order():
@@ -81,7 +83,9 @@ class Book:
         named = {item for rs in self.recipes.values() for r in rs for item, _ in r.inputs} | {
             item for members in self.tags.values() for item in members
         }
-        return frozenset(n for n in named if n not in self.recipes and not self._craftable_members(n))
+        return frozenset(
+            n for n in named if n not in self.recipes and not self._craftable_members(n)
+        )
 
     @cached_property
     def trees(self) -> dict[str, tuple[Recipe, ...]]:
@@ -91,7 +95,9 @@ class Book:
     @cached_property
     def goals(self) -> dict[str, int]:
         """Craftable items of depth 1 to ``MAX_DEPTH`` with their depth, in the order of names."""
-        return {item: d for item in sorted(self.recipes) if 1 <= (d := self.depths[item]) <= MAX_DEPTH}
+        return {
+            item: d for item in sorted(self.recipes) if 1 <= (d := self.depths[item]) <= MAX_DEPTH
+        }
 
     @cached_property
     def commands(self) -> dict[str, Recipe]:
@@ -116,7 +122,9 @@ class Book:
         rivals = {}
         for goal, tree in self.trees.items():
             used = dict.fromkeys(item for r in tree for item, _ in r.inputs)
-            outside = [[text for text in users[item] if text not in self.listings[goal]] for item in used]
+            outside = [
+                [text for text in users[item] if text not in self.listings[goal]] for item in used
+            ]
             rivals[goal] = [texts for texts in outside if texts]
         return rivals
 
@@ -185,7 +193,9 @@ class Book:
         members = self._craftable_members(name)
         if members:
             return min(depths[m] for m in members)
-        return min((max(depths[i] for i, _ in r.inputs) + 1 for r in self.recipes.get(name, ())), default=0)
+        return min(
+            (max(depths[i] for i, _ in r.inputs) + 1 for r in self.recipes.get(name, ())), default=0
+        )
 
     def _closes_cycle(self, recipe: Recipe) -> bool:
         """Returns whether the recipes so far need the result for one of the inputs."""
@@ -213,8 +223,13 @@ def show(name: str) -> str:
 @cache
 def default_book() -> Book:
     """Returns the book of ``recipes.json``."""
-    data = json.loads(files("agentgym_envs.envs.textcraft").joinpath("recipes.json").read_text(encoding="utf-8"))
-    return Book((Recipe(r["result"], r["count"], tuple(r["inputs"].items())) for r in data["recipes"]), data["tags"])
+    data = json.loads(
+        files("agentgym_envs.envs.textcraft").joinpath("recipes.json").read_text(encoding="utf-8")
+    )
+    return Book(
+        (Recipe(r["result"], r["count"], tuple(r["inputs"].items())) for r in data["recipes"]),
+        data["tags"],
+    )
 
 
 @cache
@@ -233,7 +248,15 @@ def mojang_book(folder: str) -> Book:
             data = json.loads(path.read_text(encoding="utf-8"))
             recipe = _mojang_recipe(data)
             group = _plain(data.get("group") or "")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            RecursionError,
+        ) as error:
             raise TaskError(f"{path} is not a Mojang-format recipe: {error!r}") from error
         if recipe:
             recipes.append(recipe)
@@ -255,7 +278,11 @@ def _mojang_recipe(data: Mapping[str, Any]) -> Recipe | None:
         return None
     inputs = Counter(_ingredient(slot) for slot in slots)
     result = data["result"]
-    name, count = (result, 1) if isinstance(result, str) else (result.get("item") or result["id"], result.get("count", 1))
+    name, count = (
+        (result, 1)
+        if isinstance(result, str)
+        else (result.get("item") or result["id"], result.get("count", 1))
+    )
     if not inputs:
         raise ValueError("the recipe has no ingredients")
     if type(count) is not int or count < 1:
@@ -270,7 +297,9 @@ def _ingredient(slot: Any) -> str:
     """
     if isinstance(slot, list):
         slot = slot[0]
-    return _plain(slot.removeprefix("#") if isinstance(slot, str) else slot.get("item") or slot["tag"])
+    return _plain(
+        slot.removeprefix("#") if isinstance(slot, str) else slot.get("item") or slot["tag"]
+    )
 
 
 def _plain(name: str) -> str:

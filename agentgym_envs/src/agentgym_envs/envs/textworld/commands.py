@@ -59,7 +59,12 @@ def is_meta(command: str) -> bool:
 
 def is_readable(command: str) -> bool:
     """Returns whether the interpreter can safely read a normalized command."""
-    return bool(command) and len(command) <= INPUT_LIMIT and not _UNREADABLE.search(command) and not is_meta(command)
+    return (
+        bool(command)
+        and len(command) <= INPUT_LIMIT
+        and not _UNREADABLE.search(command)
+        and not is_meta(command)
+    )
 
 
 def is_single(command: str) -> bool:

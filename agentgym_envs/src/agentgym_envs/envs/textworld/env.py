@@ -35,9 +35,10 @@ class GameEnv(TextEnv):
     """
 
     instructions: ClassVar[str] = (
-        "You are playing a text adventure. Read the goal in the first observation and reach it.\n"
-        "Answer with one command and nothing else, such as: look, inventory, go north, take <thing>, open <thing>, "
-        "unlock <thing> with <thing>, put <thing> on <thing>, cook <thing> with <thing>, eat <thing>."
+        "You are playing a text adventure. Read the goal in the first observation and reach"
+        " it.\nAnswer with one command and nothing else, such as: look, inventory, go north, take"
+        " <thing>, open <thing>, unlock <thing> with <thing>, put <thing> on <thing>, cook <thing>"
+        " with <thing>, eat <thing>."
     )
 
     tools = {
@@ -67,13 +68,17 @@ class GameEnv(TextEnv):
         """Sends one command to the game."""
         command, score = normalized(action), self._score
         if not is_readable(command):
-            return Outcome(f"That is not a command of this game: {echo(action)}", score, invalid=True)
+            return Outcome(
+                f"That is not a command of this game: {echo(action)}", score, invalid=True
+            )
         if not is_single(command):
             return Outcome("One command at a time, please.", score, invalid=True)
         self._now = now = self._player.command(self._now, command)
         self._events += now.events
         score = 1.0 if now.won else min(max(now.score / max(now.story.max_score, 1.0), 0.0), 1.0)
-        return Outcome(now.text, score, done=now.over, success=now.won, invalid=now.text.startswith(_REFUSALS))
+        return Outcome(
+            now.text, score, done=now.over, success=now.won, invalid=now.text.startswith(_REFUSALS)
+        )
 
     def actions(self) -> list[str]:
         """Returns the game's admissible commands, sorted."""
@@ -121,7 +126,12 @@ class ChallengeEnv(GameEnv):
         sizes = dict(zip(SPLITS, (len(seeds) - 2 * held_out, held_out, held_out), strict=True))
         numbered = [(split, number) for split in SPLITS for number in range(sizes[split])]
         return TaskSet(
-            Task(id=f"{name}-{split}-{n}", split=split, difficulty=int(self._settings.get("level", 0)), data={"seed": seed})
+            Task(
+                id=f"{name}-{split}-{n}",
+                split=split,
+                difficulty=int(self._settings.get("level", 0)),
+                data={"seed": seed},
+            )
             for (split, n), seed in zip(numbered, seeds, strict=True)
         )
 
@@ -194,7 +204,12 @@ class CoinCollectorEnv(ChallengeEnv):
     challenge = "tw-coin_collector"
 
     def __init__(self, *, level: int = 115, goal: str = "brief", **kwargs: Any):
-        _choice("level", level, [*range(2, 101), *range(101, 151), *range(201, 234)], "from 2 to 150 or from 201 to 233")
+        _choice(
+            "level",
+            level,
+            [*range(2, 101), *range(101, 151), *range(201, 234)],
+            "from 2 to 150 or from 201 to 233",
+        )
         _choice("goal", goal, ("detailed", "brief"))
         super().__init__(settings={"level": level}, goal=goal, **kwargs)
 
@@ -272,22 +287,39 @@ class TextWorldEnv(GameEnv):
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
-    def __init__(self, *, games: Sequence[str] | Mapping[str, Sequence[str]] = (), split: str = "train", **kwargs: Any):
-        by_split = games if isinstance(games, Mapping) else {split: [games] if isinstance(games, str) else games}
+    def __init__(
+        self,
+        *,
+        games: Sequence[str] | Mapping[str, Sequence[str]] = (),
+        split: str = "train",
+        **kwargs: Any,
+    ):
+        by_split = (
+            games
+            if isinstance(games, Mapping)
+            else {split: [games] if isinstance(games, str) else games}
+        )
         self._files = {name: [Path(path) for path in paths] for name, paths in by_split.items()}
         if not any(self._files.values()):
-            raise TaskError("agentgym/TextWorld-v0 plays compiled games: pass games=['path/to/game.z8']")
+            raise TaskError(
+                "agentgym/TextWorld-v0 plays compiled games: pass games=['path/to/game.z8']"
+            )
         for path in chain(*self._files.values()):
             for needed in (path, path.with_suffix(".json")):
                 if path.suffix != ".z8" or not needed.is_file():
                     raise TaskError(
-                        f"games: {str(needed)!r} is missing or has a wrong ending; a game is a .z8 file with its .json beside it"
+                        f"games: {str(needed)!r} is missing or has a wrong ending; a game is a .z8"
+                        " file with its .json beside it"
                     )
         super().__init__(split=split, **kwargs)
 
     def make_tasks(self) -> TaskSet:
         """Returns one task per file. The task id is the file's name without its ending."""
-        return TaskSet(Task(id=p.stem, split=split, data={"path": p}) for split, paths in self._files.items() for p in paths)
+        return TaskSet(
+            Task(id=p.stem, split=split, data={"path": p})
+            for split, paths in self._files.items()
+            for p in paths
+        )
 
     def path(self, task: Task) -> Path:
         """Returns the path of the task's file."""
@@ -297,5 +329,9 @@ class TextWorldEnv(GameEnv):
 
 def _choice(name: str, value: Any, allowed: Any, wanted: str = "") -> None:
     if isinstance(value, bool) or value not in allowed:
-        wanted = wanted or (f"from {allowed[0]} to {allowed[-1]}" if isinstance(allowed, range) else f"one of {list(allowed)}")
+        wanted = wanted or (
+            f"from {allowed[0]} to {allowed[-1]}"
+            if isinstance(allowed, range)
+            else f"one of {list(allowed)}"
+        )
         raise ArgumentError(f"{name} must be {wanted}, not {value!r}")

@@ -46,7 +46,9 @@ class GameOptions:
 
     def key(self) -> str:
         """Returns a hash of the options, TextWorld's version and ``RECIPE``."""
-        return hashlib.sha256(f"{_textworld()} {RECIPE} {json.dumps(self.request(), sort_keys=True)}".encode()).hexdigest()[:24]
+        return hashlib.sha256(
+            f"{_textworld()} {RECIPE} {json.dumps(self.request(), sort_keys=True)}".encode()
+        ).hexdigest()[:24]
 
 
 @cache
@@ -64,7 +66,12 @@ def game_file(options: GameOptions) -> Path:
     return build([options])[0]
 
 
-def build(games: Iterable[GameOptions], *, workers: int | None = None, on_game: Callable[[], None] | None = None) -> list[Path]:
+def build(
+    games: Iterable[GameOptions],
+    *,
+    workers: int | None = None,
+    on_game: Callable[[], None] | None = None,
+) -> list[Path]:
     """Generates the games that do not exist yet, in parallel.
 
     Args:
@@ -88,7 +95,11 @@ def build(games: Iterable[GameOptions], *, workers: int | None = None, on_game: 
         running: list[subprocess.Popen[str]] = []
         with ThreadPoolExecutor(count) as pool:
             try:
-                list(pool.map(lambda n: _generate(missing[n::count], targets, done, running), range(count)))
+                list(
+                    pool.map(
+                        lambda n: _generate(missing[n::count], targets, done, running), range(count)
+                    )
+                )
             except BaseException:
                 for process in running:
                     process.terminate()
@@ -97,18 +108,28 @@ def build(games: Iterable[GameOptions], *, workers: int | None = None, on_game: 
 
 
 def _generate(
-    games: list[GameOptions], targets: Mapping[GameOptions, Path], on_game: Callable[[], None], running: list[subprocess.Popen[str]]
+    games: list[GameOptions],
+    targets: Mapping[GameOptions, Path],
+    on_game: Callable[[], None],
+    running: list[subprocess.Popen[str]],
 ) -> None:
     """Generates games in one process.
 
     The process has a fixed hash seed, because TextWorld's choices depend on the order of sets.
     """
-    requests = "".join(json.dumps({"options": g.request(), "target": str(targets[g])}) + "\n" for g in games)
+    requests = "".join(
+        json.dumps({"options": g.request(), "target": str(targets[g])}) + "\n" for g in games
+    )
     with tempfile.TemporaryFile("w+") as stdin, tempfile.TemporaryFile("w+") as errors:
         stdin.write(requests)
         stdin.seek(0)
-        command, environment = python_command("agentgym_envs.envs.textworld.generate"), python_environment(PYTHONHASHSEED="0")
-        with subprocess.Popen(command, env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+        command, environment = (
+            python_command("agentgym_envs.envs.textworld.generate"),
+            python_environment(PYTHONHASHSEED="0"),
+        )
+        with subprocess.Popen(
+            command, env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process:
             running.append(process)
             watch = threading.Timer(GENERATION_TIMEOUT * len(games), process.terminate)
             watch.start()
@@ -121,4 +142,6 @@ def _generate(
         if made < len(games):
             errors.seek(0)
             message = (errors.read().strip().splitlines() or ["no message"])[-1]
-            raise RuntimeError(f"TextWorld could not make a game of {json.dumps(games[made].request())}: {message}")
+            raise RuntimeError(
+                f"TextWorld could not make a game of {json.dumps(games[made].request())}: {message}"
+            )

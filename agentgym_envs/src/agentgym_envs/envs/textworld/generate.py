@@ -37,7 +37,9 @@ def make_game(request: dict[str, Any], target: Path) -> None:
         textworld.generator.compile_game(game, options)
 
 
-def _generate(challenge: str, settings: dict[str, Any], seed: int) -> tuple[textworld.Game, textworld.GameOptions]:
+def _generate(
+    challenge: str, settings: dict[str, Any], seed: int
+) -> tuple[textworld.Game, textworld.GameOptions]:
     """Generates a game from the first seed that allows its quest.
 
     Some maps are too small for a long quest.

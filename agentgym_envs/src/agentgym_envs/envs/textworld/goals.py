@@ -31,13 +31,19 @@ def set_goal(game: "Game", challenge: str, goal: str) -> None:
     elif goal == "brief" and challenge == "tw-treasure_hunter":
         right, wrong = _treasures(game.quests[0])
         names = [game.infos[name].name for name in (right, wrong)]
-        game.objective = "Find the {} and take it. You lose the game if you take the {}.".format(*names)
+        game.objective = "Find the {} and take it. You lose the game if you take the {}.".format(
+            *names
+        )
 
 
 def _treasures(quest: "Quest") -> tuple[str, str]:
     """Returns the variables of the thing to take and the thing to leave."""
     taken = [
-        next(fact.names[0] for fact in event.condition.preconditions if fact.name == "in" and fact.names[1] == "I")
+        next(
+            fact.names[0]
+            for fact in event.condition.preconditions
+            if fact.name == "in" and fact.names[1] == "I"
+        )
         for event in (*quest.win_events, *quest.fail_events)
     ]
     right, wrong = taken
@@ -52,10 +58,18 @@ def _one_dinner(game: "Game") -> None:
     from textworld.generator.game import Event, Quest
     from textworld.logic import Proposition
 
-    winning = [fact for quest in game.quests for event in quest.win_events for fact in event.condition.preconditions]
+    winning = [
+        fact
+        for quest in game.quests
+        for event in quest.win_events
+        for fact in event.condition.preconditions
+    ]
     food, stove = next(fact for fact in winning if fact.name == "on").arguments
     wrong_foods = {fact.arguments[0] for fact in game.world.facts if fact.name == "edible"} - {food}
-    failures = [Event(conditions={Proposition("on", [wrong, stove])}) for wrong in sorted(wrong_foods, key=lambda v: v.name)]
+    failures = [
+        Event(conditions={Proposition("on", [wrong, stove])})
+        for wrong in sorted(wrong_foods, key=lambda v: v.name)
+    ]
     game.quests = (*game.quests, Quest(fail_events=failures, reward=0))
     note = next(info for info in game.infos.values() if info.name == "note")
     note.desc += f" {SPOILED}"

@@ -89,7 +89,9 @@ def simple_layout(seed: int) -> Hashable:
 @cache
 def coin_seeds(level: int, first: int, count: int) -> tuple[int, ...]:
     """Returns seeds of coin collectors with different layouts, at most ``count``."""
-    return distinct_seeds(first, min(count, coin_layouts(level)), lambda seed: coin_layout(level, seed))
+    return distinct_seeds(
+        first, min(count, coin_layouts(level)), lambda seed: coin_layout(level, seed)
+    )
 
 
 @cache

@@ -142,7 +142,9 @@ class Player:
         feedback, events = without_events(_BOOKKEEPING.sub("", raw))
         won, lost = "*** The End ***" in feedback, "*** You lost! ***" in feedback
         points = int(reported["score"].split()[0]) if "score" in reported else score
-        turn = Turn(story, clean(feedback), events, points, won, won or lost, self._frotz.get_state())
+        turn = Turn(
+            story, clean(feedback), events, points, won, won or lost, self._frotz.get_state()
+        )
         self._loaded_turn = turn.number
         return turn
 
@@ -227,7 +229,9 @@ def without_events(feedback: str) -> tuple[str, tuple[str, ...]]:
     text = _EVENT.sub("", feedback)
     for name in {name for name, _ in traced}:
         text = text.replace(f"[{name}]\n", "")
-    return text, tuple(name for name, how in traced if how == "succeeded" and "(" not in name and ")" not in name)
+    return text, tuple(
+        name for name, how in traced if how == "succeeded" and "(" not in name and ")" not in name
+    )
 
 
 def clean(feedback: str) -> str:
@@ -239,4 +243,6 @@ def clean(feedback: str) -> str:
     text = _STATUS_LINE.sub("", feedback.rstrip()).partition("Would you like to RESTART")[0]
     lines = text.splitlines()
     picture = max((i for i, line in enumerate(lines) if "$$" in line), default=-1)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines[picture + 1 :])).strip()
+    return re.sub(
+        r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines[picture + 1 :])
+    ).strip()

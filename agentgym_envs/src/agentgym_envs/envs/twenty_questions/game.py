@@ -26,18 +26,22 @@ class TwentyQuestions(TextGame):
     """
 
     instructions = (
-        f"Twenty Questions. {ANSWERER} knows a country or a chemical element, and {ASKER} has to find it with at most {QUESTIONS} "
-        f"questions and guesses. At most {GUESSES} of them can be guesses. Both win or lose together.\n"
-        f"{ASKER} answers with one action and nothing else: ask ATTRIBUTE is VALUE, ask ATTRIBUTE begins with LETTERS, "
-        "ask ATTRIBUTE above NUMBER, or guess NAME. Above is for numbers, begins with is for words. "
-        "A question with a value that nothing has is refused and does not count as a question.\n"
-        "Countries have the attributes name, continent, capital, currency, area (in square kilometres), neighbour (the name of one "
-        "country with a common land border) and neighbours (the number of these). Elements have the attributes name, symbol, "
-        "number (the atomic number), period (the row of the periodic table), block (s, p, d or f) and year (of the discovery).\n"
-        f"{ANSWERER} answers with yes or no and nothing else. The answer to every question about an unknown value is no. "
-        "A false answer ends the game, and both lose."
+        f"Twenty Questions. {ANSWERER} knows a country or a chemical element, and {ASKER} has to"
+        f" find it with at most {QUESTIONS} questions and guesses. At most {GUESSES} of them can be"
+        f" guesses. Both win or lose together.\n{ASKER} answers with one action and nothing else:"
+        " ask ATTRIBUTE is VALUE, ask ATTRIBUTE begins with LETTERS, ask ATTRIBUTE above NUMBER,"
+        " or guess NAME. Above is for numbers, begins with is for words. A question with a value"
+        " that nothing has is refused and does not count as a question.\nCountries have the"
+        " attributes name, continent, capital, currency, area (in square kilometres), neighbour"
+        " (the name of one country with a common land border) and neighbours (the number of"
+        " these). Elements have the attributes name, symbol, number (the atomic number), period"
+        " (the row of the periodic table), block (s, p, d or f) and year (of the"
+        f" discovery).\n{ANSWERER} answers with yes or no and nothing else. The answer to every"
+        " question about an unknown value is no. A false answer ends the game, and both lose."
     )
-    tools = MappingProxyType({"ask": "ask {question}", "guess": "guess {name}", "answer": "{answer}"})
+    tools = MappingProxyType(
+        {"ask": "ask {question}", "guess": "guess {name}", "answer": "{answer}"}
+    )
     cooperative = True
     opponents = "oracle"
     seats = (ASKER, ANSWERER)
@@ -67,9 +71,13 @@ class TwentyQuestions(TextGame):
         self._wrong: list[Thing] = []
         self._open: Question | None = None
         meanings = [f"- {name}: {_meaning(self.topic, name)}" for name in self.topic.attributes]
-        known = [f"- {attribute}: {_written(value)}" for attribute, value in self.thing.facts.items()]
+        known = [
+            f"- {attribute}: {_written(value)}" for attribute, value in self.thing.facts.items()
+        ]
         return {
-            ASKER: "\n".join([f"You are {ASKER}. Find the {self.topic.name}. Its attributes:", *meanings]),
+            ASKER: "\n".join(
+                [f"You are {ASKER}. Find the {self.topic.name}. Its attributes:", *meanings]
+            ),
             ANSWERER: "\n".join([f"You are {ANSWERER}. {self._secret()} Its facts:", *known]),
         }
 
@@ -117,8 +125,9 @@ class TwentyQuestions(TextGame):
 
     def _grammar(self) -> str:
         return (
-            "Possible are ask ATTRIBUTE is VALUE, ask ATTRIBUTE above NUMBER for numbers, ask ATTRIBUTE begins with LETTERS for "
-            f"words, and guess NAME. Attributes: {', '.join(self.topic.attributes)}."
+            "Possible are ask ATTRIBUTE is VALUE, ask ATTRIBUTE above NUMBER for numbers, ask"
+            " ATTRIBUTE begins with LETTERS for words, and guess NAME. Attributes:"
+            f" {', '.join(self.topic.attributes)}."
         )
 
     def _secret(self) -> str:
@@ -130,7 +139,11 @@ class TwentyQuestions(TextGame):
     def _candidates(self) -> list[Thing]:
         """Returns the things that fit all answers and were not guessed."""
         asked, wrong = self._asked, self._wrong
-        return [t for t in self.topic.things if t not in wrong and all(q.holds(t) == yes for q, yes in asked)]
+        return [
+            t
+            for t in self.topic.things
+            if t not in wrong and all(q.holds(t) == yes for q, yes in asked)
+        ]
 
     def _answer(self, word: str) -> Mapping[str, Outcome]:
         assert self._open is not None
@@ -138,7 +151,9 @@ class TwentyQuestions(TextGame):
         if word not in ("yes", "no"):
             return self._refuse(ANSWERER, f"Not an answer: {echo(word)}\nAnswer yes or no.")
         if word != truth:
-            return self._lose(f"{ANSWERER}: {word}. This answer to {question} is false, and both lose.")
+            return self._lose(
+                f"{ANSWERER}: {word}. This answer to {question} is false, and both lose."
+            )
         self._open = None
         self._asked.append((question, truth == "yes"))
         return self._count(f"{ANSWERER}: {truth}.")
@@ -146,13 +161,21 @@ class TwentyQuestions(TextGame):
     def _guess(self, name: str) -> Mapping[str, Outcome]:
         thing = self.topic.find(name)
         if thing is None:
-            return self._refuse(ASKER, f"There is no {self.topic.name} of that name: {echo(name)}{self._suggestions(name)}")
+            return self._refuse(
+                ASKER,
+                f"There is no {self.topic.name} of that name:"
+                f" {echo(name)}{self._suggestions(name)}",
+            )
         if thing is self.thing:
             text = f"{ASKER} guesses {thing.name}: right."
             return {seat: Outcome(text, 1.0, done=True, success=True) for seat in self.seats}
         self._wrong.append(thing)
         text, left = f"No, it is not {thing.name}.", GUESSES - len(self._wrong)
-        return self._count(f"{text} Guesses left: {left}.") if left else self._lose(f"{text} That was the last guess.")
+        return (
+            self._count(f"{text} Guesses left: {left}.")
+            if left
+            else self._lose(f"{text} That was the last guess.")
+        )
 
     def _suggestions(self, name: str) -> str:
         """Returns a line that suggests similar names, or an empty text."""
@@ -180,7 +203,10 @@ class TwentyQuestions(TextGame):
 def _listed(topic: str) -> tuple[str, ...]:
     """Returns the offered questions about a topic, and all guesses."""
     things = topics()[topic].things
-    return (*map(str, topics()[topic].offered(things)), *(f"guess {thing.name}" for thing in things))
+    return (
+        *map(str, topics()[topic].offered(things)),
+        *(f"guess {thing.name}" for thing in things),
+    )
 
 
 @cache
@@ -201,7 +227,9 @@ def _tasks() -> tuple[Task, ...]:
 def _meaning(topic: Topic, attribute: str) -> str:
     """Returns the meaning of an attribute, with the range of a number."""
     found = topic.range(attribute)
-    return topic.attributes[attribute].meaning + (f", from {found[0]} to {found[1]}" if found else "")
+    return topic.attributes[attribute].meaning + (
+        f", from {found[0]} to {found[1]}" if found else ""
+    )
 
 
 def _written(value: object) -> str:

@@ -7,8 +7,13 @@ from agentgym_envs.envs.twenty_questions import words
 from agentgym_envs.envs.twenty_questions.things import Question, Topic
 
 FEW = 8  # an error message lists all words of an attribute up to this number
-_QUESTION = re.compile(r"ask (?:the )?([a-z ]{1,30}?) (?:is )?(above|begins with|is) (.{1,60})", re.IGNORECASE)
-_NUMBER = re.compile(r"([0-9]{1,3}(?:[, '][0-9]{3})+|[0-9]{1,12})(\.[0-9]{1,6})? ?(?:(thousand|million|k)\b)? ?(.*)", re.IGNORECASE)
+_QUESTION = re.compile(
+    r"ask (?:the )?([a-z ]{1,30}?) (?:is )?(above|begins with|is) (.{1,60})", re.IGNORECASE
+)
+_NUMBER = re.compile(
+    r"([0-9]{1,3}(?:[, '][0-9]{3})+|[0-9]{1,12})(\.[0-9]{1,6})? ?(?:(thousand|million|k)\b)? ?(.*)",
+    re.IGNORECASE,
+)
 _SCALES = {"": 1, "k": 10**3, "thousand": 10**3, "million": 10**6}
 _LETTERS = re.compile(r"(?:(?:the )?letters? )?[\"'“‘]?(.*?)[\"'”’]?", re.IGNORECASE)
 
@@ -38,8 +43,13 @@ def read(topic: Topic, action: str) -> Question:
     if topic.range(attribute):
         return Question(attribute, relation, _number(topic, attribute, relation, value))
     if relation == "above":
-        raise Misread(f"The values of {attribute} are words, and above compares numbers: ask {attribute} is VALUE.")
-    return Question(attribute, relation, (_word if relation == "is" else _letters)(topic, attribute, value))
+        raise Misread(
+            f"The values of {attribute} are words, and above compares numbers: ask {attribute} is"
+            " VALUE."
+        )
+    return Question(
+        attribute, relation, (_word if relation == "is" else _letters)(topic, attribute, value)
+    )
 
 
 def _number(topic: Topic, attribute: str, relation: str, value: str) -> str:
@@ -50,11 +60,15 @@ def _number(topic: Topic, attribute: str, relation: str, value: str) -> str:
     """
     low, high = topic.range(attribute) or (0, 0)
     number = None if relation == "begins with" else _whole(value, topic.attributes[attribute].units)
-    if number is not None and (0 if relation == "above" else low) <= number <= high - (relation == "above"):
+    if number is not None and (0 if relation == "above" else low) <= number <= high - (
+        relation == "above"
+    ):
         return str(number)
     raise Misread(
-        f"No {topic.name} has such a value: {attribute} {relation} {echo(value)}. The values of {attribute} are whole numbers from "
-        f"{low} to {high}, {topic.attributes[attribute].meaning}: ask {attribute} above NUMBER, or ask {attribute} is NUMBER."
+        f"No {topic.name} has such a value: {attribute} {relation} {echo(value)}. The values of"
+        f" {attribute} are whole numbers from {low} to {high},"
+        f" {topic.attributes[attribute].meaning}: ask {attribute} above NUMBER, or ask {attribute}"
+        " is NUMBER."
     )
 
 
@@ -63,7 +77,11 @@ def _whole(text: str, units: tuple[str, ...]) -> int | None:
     found = _NUMBER.fullmatch(words.folded(text))
     if not found or (found[4] and found[4].replace(".", "") not in units):
         return None
-    digits, decimals, scale = re.sub("[, ']", "", found[1]), (found[2] or ".")[1:], _SCALES[found[3] or ""]
+    digits, decimals, scale = (
+        re.sub("[, ']", "", found[1]),
+        (found[2] or ".")[1:],
+        _SCALES[found[3] or ""],
+    )
     if decimals and scale == 1:
         return None  # 5.000 is ambiguous: five thousand or five
     whole, rest = divmod(int(digits + decimals) * scale, 10 ** len(decimals))
@@ -80,7 +98,10 @@ def _word(topic: Topic, attribute: str, value: str) -> str:
     wanted = words.key(value)
     if found := known.get(wanted) or known.get(wanted.removesuffix("s")):
         return found
-    raise Misread(f"No {topic.name} has such a value: {attribute} is {echo(value)}. {_possible(topic, attribute, value)}")
+    raise Misread(
+        f"No {topic.name} has such a value: {attribute} is {echo(value)}."
+        f" {_possible(topic, attribute, value)}"
+    )
 
 
 def _letters(topic: Topic, attribute: str, value: str) -> str:
@@ -92,7 +113,9 @@ def _letters(topic: Topic, attribute: str, value: str) -> str:
     found = _LETTERS.fullmatch(value)
     letters = found[1] if found else value
     begin = words.folded(letters)
-    if begin and any(words.folded(word).startswith(begin) for word in topic.words(attribute).values()):
+    if begin and any(
+        words.folded(word).startswith(begin) for word in topic.words(attribute).values()
+    ):
         return begin[0].upper() + begin[1:]
     raise Misread(f"No {topic.name} has such a value: {attribute} begins with {echo(letters)}.")
 
@@ -103,4 +126,8 @@ def _possible(topic: Topic, attribute: str, value: str) -> str:
     if len(known) <= FEW:
         return f"Possible are {', '.join(known)}."
     near = words.similar(value, topic.words(attribute))
-    return f"Did you mean {' or '.join(near)}?" if near else f"The value of {attribute} is {topic.attributes[attribute].meaning}."
+    return (
+        f"Did you mean {' or '.join(near)}?"
+        if near
+        else f"The value of {attribute} is {topic.attributes[attribute].meaning}."
+    )

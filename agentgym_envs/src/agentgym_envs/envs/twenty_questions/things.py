@@ -92,14 +92,25 @@ class Topic:
         They ask for common words, for first letters, and for the quartiles of each number among
         ``things``.
         """
-        return [question for attribute in self.attributes for question in self._offered(attribute, things)]
+        return [
+            question
+            for attribute in self.attributes
+            for question in self._offered(attribute, things)
+        ]
 
     def _offered(self, attribute: str, things: Sequence[Thing]) -> list[Question]:
         if self.range(attribute):
             numbers = sorted(n for thing in things if isinstance(n := thing.facts[attribute], int))
-            quarters = sorted({numbers[(len(numbers) - 1) * quarter // 4] for quarter in (1, 2, 3)}) if numbers else []
+            quarters = (
+                sorted({numbers[(len(numbers) - 1) * quarter // 4] for quarter in (1, 2, 3)})
+                if numbers
+                else []
+            )
             return [Question(attribute, "above", str(number)) for number in quarters]
-        return [Question(attribute, relation, value) for relation, value in _common(self.name, attribute)]
+        return [
+            Question(attribute, relation, value)
+            for relation, value in _common(self.name, attribute)
+        ]
 
 
 @lru_cache(maxsize=4096)  # the games about a topic share their first questions
@@ -113,7 +124,10 @@ def best_question(topic: str, left: tuple[str, ...]) -> Question | None:
         left: The names of the remaining things.
     """
     things = [thing for thing in topics()[topic].things if thing.name in left]
-    imbalance = {q: abs(2 * sum(q.holds(thing) for thing in things) - len(things)) for q in topics()[topic].offered(things)}
+    imbalance = {
+        q: abs(2 * sum(q.holds(thing) for thing in things) - len(things))
+        for q in topics()[topic].offered(things)
+    }
     best = min(imbalance, key=lambda question: imbalance[question])
     return best if imbalance[best] < len(things) else None
 
@@ -123,12 +137,17 @@ def _words(topic: str, attribute: str) -> Mapping[str, str]:
     """Returns the words of an attribute by their keys. Every country is a valid neighbour."""
     known = topics()[topic]
     source = "name" if attribute == "neighbour" else attribute
-    return words.index((word for thing in known.things for word in thing.words(source)), known.attributes[attribute].synonyms)
+    return words.index(
+        (word for thing in known.things for word in thing.words(source)),
+        known.attributes[attribute].synonyms,
+    )
 
 
 @cache
 def _range(topic: str, attribute: str) -> tuple[int, int] | None:
-    numbers = [n for thing in topics()[topic].things if isinstance(n := thing.facts[attribute], int)]
+    numbers = [
+        n for thing in topics()[topic].things if isinstance(n := thing.facts[attribute], int)
+    ]
     return (min(numbers), max(numbers)) if numbers else None
 
 
@@ -141,7 +160,11 @@ def _common(topic: str, attribute: str) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], int] = {}
     for thing in topics()[topic].things:
         for word in thing.words(attribute):
-            key = ("begins with", word[0]) if topics()[topic].attributes[attribute].single else ("is", word)
+            key = (
+                ("begins with", word[0])
+                if topics()[topic].attributes[attribute].single
+                else ("is", word)
+            )
             found[key] = found.get(key, 0) + 1
     return sorted(key for key, count in found.items() if count >= COMMON)
 
@@ -151,14 +174,25 @@ def topics() -> dict[str, Topic]:
     """Returns all topics by name."""
     rows = facts()
     countries = [_country(row) for row in rows["countries"].values()]
-    elements = [Thing(e.name, {name: getattr(e, name) for name in _ELEMENT}) for e in rows["elements"]]
-    return {"country": Topic("country", _COUNTRY, countries), "element": Topic("element", _ELEMENT, elements)}
+    elements = [
+        Thing(e.name, {name: getattr(e, name) for name in _ELEMENT}) for e in rows["elements"]
+    ]
+    return {
+        "country": Topic("country", _COUNTRY, countries),
+        "element": Topic("element", _ELEMENT, elements),
+    }
 
 
 def _country(row: Any) -> Thing:
     """Returns a country from its row of facts."""
     name, neighbours = _without_article(row.name), tuple(map(_without_article, row.neighbours))
-    single = {"name": name, "continent": row.continent, "capital": row.capital.strip(), "currency": row.currency, "area": row.area}
+    single = {
+        "name": name,
+        "continent": row.continent,
+        "capital": row.capital.strip(),
+        "currency": row.currency,
+        "area": row.area,
+    }
     return Thing(name, {**single, "neighbour": neighbours, "neighbours": len(neighbours)})
 
 
@@ -174,9 +208,19 @@ _COUNTRY = {
     "currency": Attribute("the name of the currency, such as Dollar", words.CURRENCIES),
     "area": Attribute(
         "in square kilometres (km2)",
-        units=("km2", "km^2", "sq km", "sqkm", "square km", "square kilometres", "square kilometers"),
+        units=(
+            "km2",
+            "km^2",
+            "sq km",
+            "sqkm",
+            "square km",
+            "square kilometres",
+            "square kilometers",
+        ),
     ),
-    "neighbour": Attribute("the name of a country or territory with a common land border", words.COUNTRIES),
+    "neighbour": Attribute(
+        "the name of a country or territory with a common land border", words.COUNTRIES
+    ),
     "neighbours": Attribute("the number of such countries and territories"),
 }
 _ELEMENT = {

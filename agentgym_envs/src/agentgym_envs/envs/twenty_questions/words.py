@@ -11,32 +11,98 @@ _WORD = re.compile(r"[a-z0-9]+")
 COUNTRIES = {
     **dict.fromkeys(("USA", "US", "United States of America", "America"), "United States"),
     **dict.fromkeys(("UK", "Great Britain", "Britain"), "United Kingdom"),
-    **dict.fromkeys(("DRC", "DR Congo", "Congo-Kinshasa", "Democratic Republic of Congo"), "Democratic Republic of the Congo"),
-    **dict.fromkeys(("Congo-Brazzaville", "Congo Republic", "Republic of Congo"), "Republic of the Congo"),
+    **dict.fromkeys(
+        ("DRC", "DR Congo", "Congo-Kinshasa", "Democratic Republic of Congo"),
+        "Democratic Republic of the Congo",
+    ),
+    **dict.fromkeys(
+        ("Congo-Brazzaville", "Congo Republic", "Republic of Congo"), "Republic of the Congo"
+    ),
     **dict.fromkeys(("Vatican City", "Holy See", "Vatican City State"), "Vatican"),
-    **dict.fromkeys(("Palestine", "State of Palestine", "Palestinian Territories"), "Palestinian Territory"),
+    **dict.fromkeys(
+        ("Palestine", "State of Palestine", "Palestinian Territories"), "Palestinian Territory"
+    ),
     **dict.fromkeys(("PRC", "People's Republic of China"), "China"),
     **dict.fromkeys(("DPRK", "Democratic People's Republic of Korea"), "North Korea"),
     **dict.fromkeys(("Keeling Islands", "Cocos (Keeling) Islands"), "Cocos Islands"),
-    **{"UAE": "United Arab Emirates", "Czech Republic": "Czechia", "Burma": "Myanmar", "Swaziland": "Eswatini"},
-    **{"Macedonia": "North Macedonia", "Cote d'Ivoire": "Ivory Coast", "Cape Verde": "Cabo Verde", "East Timor": "Timor Leste"},
-    **{"Holland": "Netherlands", "Republic of Korea": "South Korea", "Turkiye": "Turkey", "Russian Federation": "Russia"},
-    **{"Viet Nam": "Vietnam", "Brunei Darussalam": "Brunei", "Macau": "Macao", "Federated States of Micronesia": "Micronesia"},
-    **{"Lao People's Democratic Republic": "Laos", "Syrian Arab Republic": "Syria", "Falklands": "Falkland Islands"},
-    **{"Pitcairn Islands": "Pitcairn", "Bosnia": "Bosnia and Herzegovina", "Bosnia-Herzegovina": "Bosnia and Herzegovina"},
-    **{"Trinidad": "Trinidad and Tobago", "Antigua": "Antigua and Barbuda", "Sao Tome": "Sao Tome and Principe"},
-    **{"PNG": "Papua New Guinea", "Republic of Ireland": "Ireland", "The Gambia": "Gambia", "The Bahamas": "Bahamas"},
+    **{
+        "UAE": "United Arab Emirates",
+        "Czech Republic": "Czechia",
+        "Burma": "Myanmar",
+        "Swaziland": "Eswatini",
+    },
+    **{
+        "Macedonia": "North Macedonia",
+        "Cote d'Ivoire": "Ivory Coast",
+        "Cape Verde": "Cabo Verde",
+        "East Timor": "Timor Leste",
+    },
+    **{
+        "Holland": "Netherlands",
+        "Republic of Korea": "South Korea",
+        "Turkiye": "Turkey",
+        "Russian Federation": "Russia",
+    },
+    **{
+        "Viet Nam": "Vietnam",
+        "Brunei Darussalam": "Brunei",
+        "Macau": "Macao",
+        "Federated States of Micronesia": "Micronesia",
+    },
+    **{
+        "Lao People's Democratic Republic": "Laos",
+        "Syrian Arab Republic": "Syria",
+        "Falklands": "Falkland Islands",
+    },
+    **{
+        "Pitcairn Islands": "Pitcairn",
+        "Bosnia": "Bosnia and Herzegovina",
+        "Bosnia-Herzegovina": "Bosnia and Herzegovina",
+    },
+    **{
+        "Trinidad": "Trinidad and Tobago",
+        "Antigua": "Antigua and Barbuda",
+        "Sao Tome": "Sao Tome and Principe",
+    },
+    **{
+        "PNG": "Papua New Guinea",
+        "Republic of Ireland": "Ireland",
+        "The Gambia": "Gambia",
+        "The Bahamas": "Bahamas",
+    },
 }
 CAPITALS = {
     **dict.fromkeys(("Washington, D.C.", "Washington DC"), "Washington"),
-    **{"Kiev": "Kyiv", "Astana": "Nur-Sultan", "Naypyidaw": "Nay Pyi Taw", "Laayoune": "El-Aaiun", "Ngerulmud": "Melekeok"},
-    **{"Ulan Bator": "Ulaanbaatar", "Luxembourg City": "Luxembourg", "Guatemala": "Guatemala City", "Kuwait": "Kuwait City"},
+    **{
+        "Kiev": "Kyiv",
+        "Astana": "Nur-Sultan",
+        "Naypyidaw": "Nay Pyi Taw",
+        "Laayoune": "El-Aaiun",
+        "Ngerulmud": "Melekeok",
+    },
+    **{
+        "Ulan Bator": "Ulaanbaatar",
+        "Luxembourg City": "Luxembourg",
+        "Guatemala": "Guatemala City",
+        "Kuwait": "Kuwait City",
+    },
 }
 CURRENCIES = {
-    **{"Yuan": "Yuan Renminbi", "Renminbi": "Yuan Renminbi", "Rouble": "Ruble", "Riyal": "Rial", "Riel": "Riels"},
+    **{
+        "Yuan": "Yuan Renminbi",
+        "Renminbi": "Yuan Renminbi",
+        "Rouble": "Ruble",
+        "Riyal": "Rial",
+        "Riel": "Riels",
+    },
     **{"Bolivar": "Bolivar Soberano", "Sheqel": "Shekel"},
 }
-ELEMENTS = {"Aluminium": "Aluminum", "Caesium": "Cesium", "Sulphur": "Sulfur", "Wolfram": "Tungsten"}
+ELEMENTS = {
+    "Aluminium": "Aluminum",
+    "Caesium": "Cesium",
+    "Sulphur": "Sulfur",
+    "Wolfram": "Tungsten",
+}
 BLOCKS = {f"{letter}-block": letter for letter in "spdf"}
 ATTRIBUTES = {"neighbor": "neighbour", "neighbors": "neighbours", "atomic number": "number"}
 
@@ -47,7 +113,9 @@ def folded(text: str) -> str:
     >>> folded("Côte d'Ivoire")
     "cote d'ivoire"
     """
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).casefold()
+    return "".join(
+        c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)
+    ).casefold()
 
 
 def key(name: str) -> str:

@@ -14,7 +14,10 @@ from agentgym_envs.core import InvalidResponse, Outcome, TextEnv
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import Task, TaskSet
 
-RULES = "You have two attempts at the same task: when the first is over, the task starts again. Only the second one counts."
+RULES = (
+    "You have two attempts at the same task: when the first is over, the task starts again. Only"
+    " the second one counts."
+)
 AGAIN = "The first attempt is over. Second attempt at the same task, from its beginning:"
 
 
@@ -53,20 +56,27 @@ class TwoAttemptsEnv(TextEnv):
         render_mode: str | None = None,
         **kwargs: Any,
     ):
-        self._inner: Any = registry.make(of, split=split, tasks=tasks, max_episode_steps=-1, **kwargs).unwrapped
+        self._inner: Any = registry.make(
+            of, split=split, tasks=tasks, max_episode_steps=-1, **kwargs
+        ).unwrapped
         limit = turns if turns is not None else registry.spec(of).max_episode_steps
         if not isinstance(self._inner, TextEnv) or isinstance(self._inner, TwoAttemptsEnv):
             raise ArgumentError(f"of={of!r}: must be a TextEnv and not TwoAttempts")
         seats: tuple[str, ...] = getattr(self._inner, "seats", ())
         if len(seats) > 1:
             raise ArgumentError(
-                f"seats={kwargs['seats']!r}: the observations of two attempts do not name a seat, so they cannot distinguish "
-                f"{', '.join(seats)}; use one seat, such as {seats[0]!r}"
+                f"seats={kwargs['seats']!r}: the observations of two attempts do not name a seat,"
+                f" so they cannot distinguish {', '.join(seats)}; use one seat, such as"
+                f" {seats[0]!r}"
             )
         if type(limit) is not int or limit < 1:
-            raise ArgumentError(f"turns={limit!r}: an attempt at {of} needs a limit; use a whole number from 1 up")
+            raise ArgumentError(
+                f"turns={limit!r}: an attempt at {of} needs a limit; use a whole number from 1 up"
+            )
         if alpha < 0:
-            raise ArgumentError(f"alpha={alpha}: the weight of the gain must not be negative; use 0 or more")
+            raise ArgumentError(
+                f"alpha={alpha}: the weight of the gain must not be negative; use 0 or more"
+            )
         self._alpha, self._limit = alpha, limit
         self.instructions = f"{self._inner.instructions}\n\n{RULES}"  # type: ignore[misc]
         self.tools = dict(self._inner.tools)  # type: ignore[misc]

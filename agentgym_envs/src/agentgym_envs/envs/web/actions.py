@@ -1,7 +1,7 @@
 """WebArena's action language (Zhou et al., 2024): what an agent may write, and what is wrong with what it wrote.
 
-Ours are ``select``, since the options of a native drop-down list are no elements of the page until it is open, and ``click_at`` and
-``type_text`` for models that see a picture.
+Ours are ``select``, since the options of a native drop-down list are no elements of the page until
+it is open, and ``click_at`` and ``type_text`` for models that see a picture.
 """
 
 import re
@@ -18,20 +18,33 @@ SIGHT: Mapping[tuple[str, bool], str] = MappingProxyType(
         (
             "tree",
             False,
-        ): "You see a web page as its accessibility tree: lines such as [12] link 'Orders', where 12 is the element's id.",
+        ): (
+            "You see a web page as its accessibility tree: lines such as [12] link 'Orders', where"
+            " 12 is the element's id."
+        ),
         ("screenshot", False): "You see a picture of a web page.",
-        ("screenshot", True): "You see a picture of a web page. Boxes mark its elements; the number in a box is the element's id.\n"
-        "A list names them: lines such as [12] link 'Orders'.",
+        (
+            "screenshot",
+            True,
+        ): (
+            "You see a picture of a web page. Boxes mark its elements; the number in a box is the"
+            " element's id.\nA list names them: lines such as [12] link 'Orders'."
+        ),
         (
             "both",
             False,
-        ): "You see a picture of a web page and its accessibility tree: lines such as [12] link 'Orders', where 12 is the\n"
-        "element's id.",
+        ): (
+            "You see a picture of a web page and its accessibility tree: lines such as [12] link"
+            " 'Orders', where 12 is the\nelement's id."
+        ),
         (
             "both",
             True,
-        ): "You see a picture of a web page and its accessibility tree: lines such as [12] link 'Orders', where 12 is the\n"
-        "element's id. Boxes in the picture mark elements with their ids.",
+        ): (
+            "You see a picture of a web page and its accessibility tree: lines such as [12] link"
+            " 'Orders', where 12 is the\nelement's id. Boxes in the picture mark elements with"
+            " their ids."
+        ),
     }
 )
 """The observation's form, by ``observation`` and ``marks``."""
@@ -54,7 +67,9 @@ stop [answer]: ends the task; the answer is empty if none was asked for, and N/A
 def instructions(observation: str = "tree", marks: bool = False) -> str:
     """Returns the rules for what an agent sees; without ids and without a picture there are no actions that need them."""
     ways = [BY_ID] * ids_shown(observation, marks) + [BY_PLACE] * (observation != "tree")
-    return "\n".join([SIGHT[observation, marks], "Answer with one action and nothing else:", *ways, ALWAYS])
+    return "\n".join(
+        [SIGHT[observation, marks], "Answer with one action and nothing else:", *ways, ALWAYS]
+    )
 
 
 def ids_shown(observation: str, marks: bool) -> bool:
@@ -80,12 +95,18 @@ TOOLS: Mapping[str, str] = MappingProxyType(
         "stop": "stop [{answer}]",
     }
 )
-TOOLS_BY_PLACE: Mapping[str, str] = MappingProxyType({"click_at": "click_at [{x}] [{y}]", "type_text": "type_text [{text}]"})
+TOOLS_BY_PLACE: Mapping[str, str] = MappingProxyType(
+    {"click_at": "click_at [{x}] [{y}]", "type_text": "type_text [{text}]"}
+)
 
 
 def tools(observation: str, marks: bool) -> dict[str, str]:
     """Returns the functions for what an agent sees."""
-    own = {name: form for name, form in TOOLS.items() if ids_shown(observation, marks) or "{id}" not in form}
+    own = {
+        name: form
+        for name, form in TOOLS.items()
+        if ids_shown(observation, marks) or "{id}" not in form
+    }
     return {**TOOLS_BY_PLACE, **own} if observation != "tree" else own
 
 
@@ -95,7 +116,8 @@ class Action(NamedTuple):
     Attributes:
         name: a key of ``TOOLS`` or ``TOOLS_BY_PLACE``.
         target: an element's id, or a tab's index.
-        text: what to type, choose, press, open or answer; the direction of a scroll; the two coordinates of a click.
+        text: what to type, choose, press, open or answer; the direction of a scroll; the two
+            coordinates of a click.
         enter: press Enter after typing.
     """
 
@@ -116,12 +138,19 @@ def parse(text: str) -> Action:
         BadAction: what is wrong with it.
     """
     if len(text) > LONGEST:
-        raise BadAction(f"{echo(text)!r} is no action: it has {len(text):,} characters, and one has {LONGEST:,} at most")
+        raise BadAction(
+            f"{echo(text)!r} is no action: it has {len(text):,} characters, and one has {LONGEST:,}"
+            " at most"
+        )
     stripped = text.strip()
-    name = stripped.partition("[")[0].strip() if "[" in stripped else next(iter(stripped.split()), "")
+    name = (
+        stripped.partition("[")[0].strip() if "[" in stripped else next(iter(stripped.split()), "")
+    )
     form = _FORMS.get(name)
     if form is None:
-        raise BadAction(f"{echo(text)!r} is no action: it must begin with one of {', '.join(_FORMS)}")
+        raise BadAction(
+            f"{echo(text)!r} is no action: it must begin with one of {', '.join(_FORMS)}"
+        )
     pattern, build, usage = form
     if name == "type" and not stripped.endswith(("[0]", "[1]")):
         stripped += " [1]"
@@ -136,12 +165,19 @@ def key_names(keys: str) -> str:
     return "+".join(_KEYS.get(key.lower(), key) for key in keys.split("+"))
 
 
-_META = "Meta" if sys.platform == "darwin" else "Control"  # selects all and copies, as on the machines of WebArena's authors
+_META = (
+    "Meta" if sys.platform == "darwin" else "Control"
+)  # selects all and copies, as on the machines of WebArena's authors
 _NAMED = (
-    "Alt ArrowDown ArrowLeft ArrowRight ArrowUp Backquote Backslash Backspace CapsLock Control Delete End Enter Equal Escape "
-    "Home Insert Minus PageDown PageUp Shift Space Tab F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12"
+    "Alt ArrowDown ArrowLeft ArrowRight ArrowUp Backquote Backslash Backspace CapsLock Control"
+    " Delete End Enter Equal Escape Home Insert Minus PageDown PageUp Shift Space Tab F1 F2 F3 F4"
+    " F5 F6 F7 F8 F9 F10 F11 F12"
 )
-_KEYS = {name.lower(): name for name in _NAMED.split()} | {"meta": _META, "cmd": _META, "command": _META}
+_KEYS = {name.lower(): name for name in _NAMED.split()} | {
+    "meta": _META,
+    "cmd": _META,
+    "command": _META,
+}
 _KEYS |= {"ctrl": "Control", "esc": "Escape", "return": "Enter", "del": "Delete"}
 _ID = r" ?\[(\d{1,18})\]"
 _TEXT = r" ?\[(.+)\]"  # to the last bracket of the line
@@ -154,14 +190,26 @@ _FORMS: dict[str, _Form] = {
         lambda name, i, text, enter: Action(name, int(i), text, enter == "1"),
         "type [id] [text] [0 or 1], on one line, with a text that is not empty",
     ),
-    "select": (f"select{_ID}{_TEXT}", lambda name, i, text: Action(name, int(i), text), "select [id] [option]"),
+    "select": (
+        f"select{_ID}{_TEXT}",
+        lambda name, i, text: Action(name, int(i), text),
+        "select [id] [option]",
+    ),
     "click_at": (
         r"click_at ?\[(-?\d{1,6})\] ?\[(-?\d{1,6})\]",
         lambda name, x, y: Action(name, text=f"{int(x)} {int(y)}"),
         "click_at [x] [y], in whole pixels",
     ),
-    "type_text": (f"type_text{_TEXT}", lambda name, text: Action(name, text=text), "type_text [text], on one line"),
-    "press": (f"press{_TEXT}", lambda name, keys: Action(name, text=key_names(keys)), "press [keys]"),
+    "type_text": (
+        f"type_text{_TEXT}",
+        lambda name, text: Action(name, text=text),
+        "type_text [text], on one line",
+    ),
+    "press": (
+        f"press{_TEXT}",
+        lambda name, keys: Action(name, text=key_names(keys)),
+        "press [keys]",
+    ),
     "scroll": (
         r"scroll ?\[?(up|down)\]?",
         lambda name, way: Action(name, text=way),

@@ -18,12 +18,34 @@ from agentgym_envs.envs.web.pipe import Pipe
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 from agentgym_envs.randomness import undisturbed
 
-SHELLS = ("chromium-headless-shell", "chrome-headless-shell")  # Chromium without the parts for a window: faster
+SHELLS = (
+    "chromium-headless-shell",
+    "chrome-headless-shell",
+)  # Chromium without the parts for a window: faster
 SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SILENT = (  # features that are off: Playwright's own choice, which ours replaces, and requests about the fields of a page
-    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable"),
-    *("LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect"),
-    *("OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch", "AutofillServerCommunication"),
+# features that are off: Playwright's own choice, which ours replaces, and requests about the fields
+# of a page
+SILENT = (
+    *(
+        "AvoidUnnecessaryBeforeUnloadCheckSync",
+        "DestroyProfileOnBrowserClose",
+        "HttpsUpgrades",
+        "HttpsFirstBalancedModeAutoEnable",
+    ),
+    *(
+        "LensOverlay",
+        "MediaRouter",
+        "PaintHolding",
+        "ThirdPartyStoragePartitioning",
+        "AvoidCorsURLLoaderRestartOnRedirect",
+    ),
+    *(
+        "OptimizationHints",
+        "NetworkTimeServiceQuerying",
+        "AimEnabled",
+        "PreconnectToSearch",
+        "AutofillServerCommunication",
+    ),
 )
 GRACE = 3.0  # seconds that a context may take to close
 WATCH = 0.2  # seconds between two looks at the clock
@@ -31,8 +53,10 @@ ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # pages ask the proxy: see proxy.py
-    # A context has one process, and a page keeps the frame of the one before on the same site: an address opens in half the
+    # pages ask the proxy: see proxy.py
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    # A context has one process, and a page keeps the frame of the one before on the same site: an
+    # address opens in half the
     # time. Playwright's own features stay on.
     "--renderer-process-limit=1",
     "--enable-features=RenderDocument:level/crashed-frame,CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies",
@@ -51,7 +75,8 @@ class Setting(NamedTuple):
     Attributes:
         executable: its program; None: whichever is found.
         headed: show the window.
-        paced: draw sixty frames a second at most. Without a limit pointers and keys do not wait for a frame. But pages that
+        paced: draw sixty frames a second at most. Without a limit pointers and keys do not wait for
+            a frame. But pages that
             load or move then draw frames as fast as the machine can, and nobody sees these frames.
     """
 
@@ -88,7 +113,9 @@ class Chromium:
 
     def __init__(self, playwright: Any, setting: Setting):
         self.setting, self.users = setting, 0
-        executable = find(setting.executable, playwright.chromium.executable_path, headed=setting.headed)
+        executable = find(
+            setting.executable, playwright.chromium.executable_path, headed=setting.headed
+        )
         self._end, self._overdue, self._context = float("inf"), False, ""
         self.clipboard = Clipboard(desktop=setting.headed)
         self.targets: dict[str, Target] = {}
@@ -106,13 +133,20 @@ class Chromium:
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
         place = Path(f"/proc/{self.pid}")
         self.user = place.stat().st_uid if place.exists() else os.getuid()
-        self.connection.call("", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        self.connection.call(
+            "", "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True
+        )
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _heard(self, session: str, event: str, params: dict[str, Any]) -> None:
         if event == "Target.attachedToTarget" and params["targetInfo"]["type"] == "page":
             info = params["targetInfo"]
-            target = Target(info["targetId"], info["browserContextId"], params["sessionId"], info["canAccessOpener"])
+            target = Target(
+                info["targetId"],
+                info["browserContextId"],
+                params["sessionId"],
+                info["canAccessOpener"],
+            )
             self.targets[target.session] = target
             if target.context in self.watchers:
                 self.watchers[target.context].opened(target)
@@ -146,7 +180,9 @@ class Chromium:
         except (Error, Refused, Gone) as error:
             if self._overdue:
                 ended = "its tabs were closed" if self.alive else "the browser was ended"
-                raise EnvTimeout(f"the page did not answer within {seconds:g} s; {ended}") from error
+                raise EnvTimeout(
+                    f"the page did not answer within {seconds:g} s; {ended}"
+                ) from error
             if isinstance(error, TimeoutError):
                 raise EnvTimeout(f"the page did not load within {seconds:g} s") from error
             what = "the browser failed" if self.alive else "the browser ended"
@@ -169,7 +205,10 @@ class Chromium:
 
 
 class _Process:
-    """Playwright and the browsers of this process. Playwright's synchronous interface allows one driver a thread."""
+    """Playwright and the browsers of this process.
+
+    Playwright's synchronous interface allows one driver a thread.
+    """
 
     def __init__(self) -> None:
         self.playwright: Any = None
@@ -186,7 +225,9 @@ class _Process:
             chromium = self.running.get(setting)
             if chromium is None or not chromium.alive:
                 chromium = self.running[setting] = Chromium(self.playwright, setting)
-        except BaseException:  # a driver that stays would keep this thread from any other loop of events
+        except (
+            BaseException
+        ):  # a driver that stays would keep this thread from any other loop of events
             self._rest()
             raise
         chromium.users += 1
@@ -216,7 +257,8 @@ process = _Process()
 def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
     """Starts a browser, in its sandbox unless the user is root; returns Playwright's browser and our side of its pipe.
 
-    Where the kernel lets no other user have a sandbox, the browser runs without one, and a warning says so.
+    Where the kernel lets no other user have a sandbox, the browser runs without one, and a warning
+    says so.
 
     Raises:
         MissingBrowser: the browser does not start; says why in a line.
@@ -228,7 +270,10 @@ def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
         arguments = [*ARGUMENTS, *[UNPACED] * (not setting.paced)]
         try:
             browser = kind.launch(
-                executable_path=pipe.program, headless=not setting.headed, args=arguments, chromium_sandbox=sandbox
+                executable_path=pipe.program,
+                headless=not setting.headed,
+                args=arguments,
+                chromium_sandbox=sandbox,
             )
         except Error as error:
             message = error.message
@@ -238,12 +283,21 @@ def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
             pipe.started()
         if not sandbox or "sandbox" not in _reason(message):
             break
-        warnings.warn(f"{executable} runs without its sandbox: {_reason(message)}", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"{executable} runs without its sandbox: {_reason(message)}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     if "XServer" in message:
-        what = "a window needs a display, and there is none: leave headed out, or begin the command with xvfb-run"
+        what = (
+            "a window needs a display, and there is none: leave headed out, or begin the command"
+            " with xvfb-run"
+        )
         raise MissingBrowser(what)
     why = _reason(message)
-    raise MissingBrowser(f"{executable} does not start ({why}): run it by hand, or name another with browser=")
+    raise MissingBrowser(
+        f"{executable} does not start ({why}): run it by hand, or name another with browser="
+    )
 
 
 def _reason(message: str) -> str:
@@ -277,4 +331,7 @@ def find(executable: str | None, own: str, *, headed: bool = False) -> str:
     for name in SYSTEM if headed else SHELLS + SYSTEM:
         if path := shutil.which(name):
             return path
-    raise MissingBrowser("no browser: run `agentgym install web`, or install Chromium or Chrome, or name one with browser=")
+    raise MissingBrowser(
+        "no browser: run `agentgym install web`, or install Chromium or Chrome, or name one with"
+        " browser="
+    )

@@ -26,7 +26,9 @@ class Owner(Protocol):
 
 
 class Clipboard:
-    """Keeps the texts of all owners apart. The text of the owner that acts is the browser's; the others' texts wait here.
+    """Keeps the texts of all owners apart.
+
+    The text of the owner that acts is the browser's; the others' texts wait here.
 
     Args:
         desktop: whether the clipboard is the desktop's, which stays as it is.
@@ -80,4 +82,6 @@ def write(tab: Tab, text: str) -> None:
 
 
 def _command(tab: Tab, name: str) -> Any:
-    return tab.call("Input.dispatchKeyEvent", type="rawKeyDown", key="Unidentified", commands=[name])
+    return tab.call(
+        "Input.dispatchKeyEvent", type="rawKeyDown", key="Unidentified", commands=[name]
+    )

@@ -10,7 +10,10 @@ from agentgym_envs.envs.web.pipe import FIRST, Ended, Pipe
 Listener = Callable[[str, str, dict[str, Any]], None]
 """Gets an event: the session that it is from, its name, its parameters."""
 
-ENDINGS = {"Target.detachedFromTarget": "the page was closed", "Inspector.targetCrashed": "the page crashed"}
+ENDINGS = {
+    "Target.detachedFromTarget": "the page was closed",
+    "Inspector.targetCrashed": "the page crashed",
+}
 """Events after which a session's commands are never answered."""
 
 
@@ -43,7 +46,9 @@ class Gone(Exception):
 
 
 class Connection:
-    """One connection to a browser. Several commands may be on their way; a session's are carried out in order.
+    """One connection to a browser.
+
+    Several commands may be on their way; a session's are carried out in order.
 
     Args:
         pipe: of a browser that has started.
@@ -108,7 +113,11 @@ class Connection:
 
     def dispose(self, context: str) -> None:
         """Asks the browser to close a context. Any thread may call this method."""
-        message = {"id": UNASKED, "method": "Target.disposeBrowserContext", "params": {"browserContextId": context}}
+        message = {
+            "id": UNASKED,
+            "method": "Target.disposeBrowserContext",
+            "params": {"browserContextId": context},
+        }
         with suppress(Ended):
             self._pipe.send(json.dumps({**message, "sessionId": self.root}).encode())
 

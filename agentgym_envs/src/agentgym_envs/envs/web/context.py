@@ -6,7 +6,9 @@ from typing import Any
 from agentgym_envs.envs.web.tab import VIEWPORT, script
 
 
-def new_context(browser: Any, proxy: str, *, seconds: float, clock: datetime | None, state: Any) -> Any:
+def new_context(
+    browser: Any, proxy: str, *, seconds: float, clock: datetime | None, state: Any
+) -> Any:
     """Returns a new context of Playwright.
 
     Args:
@@ -28,7 +30,9 @@ def new_context(browser: Any, proxy: str, *, seconds: float, clock: datetime | N
     context.set_default_timeout(1000 * seconds)
     context.add_init_script(script("closed.js"))
     if clock is not None:
-        context.clock.install(time=clock - timedelta(hours=1))  # it can only be stopped at a time to come
+        context.clock.install(
+            time=clock - timedelta(hours=1)
+        )  # it can only be stopped at a time to come
         context.clock.pause_at(clock)
     context.on("dialog", lambda dialog: None)  # Playwright leaves them to us
     return context

@@ -14,12 +14,27 @@ DOWNLOAD_BYTES = 10_000_000
 DIALOGS = 3
 """Dialogs that an observation lists."""
 INSIDE = frozenset(
-    ("http", "https", "ws", "wss", "about", "data", "blob", "javascript", "filesystem", "chrome-error", "chrome", "devtools")
+    (
+        "http",
+        "https",
+        "ws",
+        "wss",
+        "about",
+        "data",
+        "blob",
+        "javascript",
+        "filesystem",
+        "chrome-error",
+        "chrome",
+        "devtools",
+    )
 )
 """Schemes that the browser handles itself. Other schemes would start a program of the host."""
 
 
-FORBIDDEN = re.compile(r"Not allowed to (?:load local resource|navigate top frame to data URL): (\S+)")
+FORBIDDEN = re.compile(
+    r"Not allowed to (?:load local resource|navigate top frame to data URL): (\S+)"
+)
 """Chromium's words for addresses that no page may open, such as those of files."""
 
 
@@ -37,7 +52,8 @@ class Effects:
         folder: for downloads; must exist.
 
     Attributes:
-        refused: stopped attempts as pairs: the kind or origin, and the address or number of the attempt.
+        refused: stopped attempts as pairs: the kind or origin, and the address or number of the
+            attempt.
         files: finished downloads, oldest first.
         notes: for the next observation.
         dialogs: the number of dialogs during the current action.
@@ -75,13 +91,18 @@ class Effects:
             return True
         if (f"{scheme}:", url) not in self.refused:
             self.refused.add((f"{scheme}:", url))
-            self.notes.append(Note("BLOCKED", f"{url[:200]} would start a program outside of the browser"))
+            self.notes.append(
+                Note("BLOCKED", f"{url[:200]} would start a program outside of the browser")
+            )
         return False
 
     def logged(self, text: str) -> None:
         """Notes a link that the browser itself refuses to open for a page; its log is the only sign."""
         found = FORBIDDEN.match(text)
-        if found is not None and (attempt := (f"{found[1].partition(':')[0]}:", found[1])) not in self.refused:
+        if (
+            found is not None
+            and (attempt := (f"{found[1].partition(':')[0]}:", found[1])) not in self.refused
+        ):
             self.refused.add(attempt)
             self.notes.append(Note("BLOCKED", f"{found[1][:200]} cannot be opened by a page"))
 
@@ -149,6 +170,10 @@ class Effects:
         blocked = dict.fromkeys(url for url in self._documents if refused(url))
         dialogs = [note for note in self.notes if note.kind == "DIALOG"]
         others = [note for note in self.notes if note.kind != "DIALOG"]
-        notes = dialogs[:DIALOGS] + [Note("BLOCKED", f"{url[:200]} is not part of this task") for url in blocked] + others
+        notes = (
+            dialogs[:DIALOGS]
+            + [Note("BLOCKED", f"{url[:200]} is not part of this task") for url in blocked]
+            + others
+        )
         self.notes, self._documents = [], []
         return notes

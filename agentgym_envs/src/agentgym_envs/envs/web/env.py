@@ -28,7 +28,20 @@ from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
 from agentgym_envs.tasks import Task
 
 OBSERVATIONS = ("tree", "screenshot", "both")
-CLICKED = frozenset(("link", "button", "checkbox", "radio", "tab", "menuitem", "switch", "treeitem", "StaticText", "generic"))
+CLICKED = frozenset(
+    (
+        "link",
+        "button",
+        "checkbox",
+        "radio",
+        "tab",
+        "menuitem",
+        "switch",
+        "treeitem",
+        "StaticText",
+        "generic",
+    )
+)
 ON_ELEMENT = frozenset(("click", "hover", "type", "select"))
 TYPED = frozenset(("textbox", "searchbox", "spinbutton"))
 
@@ -40,16 +53,21 @@ class WebEnv(TextEnv):
         viewport: show what is in view only, as a person sees it; by default the whole page.
         max_length: characters of the accessibility tree; more is cut, with a mark.
         history: previous actions that are shown.
-        browser: the browser's program; by default Playwright's own, or the system's Chromium or Chrome.
+        browser: the browser's program; by default Playwright's own, or the system's Chromium or
+            Chrome.
         headed: show the window.
         timeout: seconds that a page may take to answer an action.
-        observation: "tree", "screenshot" or "both". ``info["screenshot"]`` has the picture, as a ``data:`` address of a PNG file.
-        marks: draw numbered boxes over the elements of the picture; the numbers are the ids that actions take.
-        screenshots: folder for a picture of every observation, ``<task>-<turn>.png``; none by default.
+        observation: "tree", "screenshot" or "both". ``info["screenshot"]`` has the picture, as a
+            ``data:`` address of a PNG file.
+        marks: draw numbered boxes over the elements of the picture; the numbers are the ids that
+            actions take.
+        screenshots: folder for a picture of every observation, ``<task>-<turn>.png``; none by
+            default.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
 
     Raises:
-        ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's. Or no such ``observation``.
+        ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's. Or no such
+            ``observation``.
         MissingExtra: marks and arrays of pixels need Pillow.
     """
 
@@ -83,13 +101,19 @@ class WebEnv(TextEnv):
             raise MissingExtra(type(self).__name__, "web")
         if not isinstance(viewport, bool):
             raise ArgumentError(
-                f"viewport={viewport!r} must be True, to show what is in view of a window of "
-                f"{VIEWPORT['width']} × {VIEWPORT['height']} pixels, or False, to show the whole page"
+                f"viewport={viewport!r} must be True, to show what is in view of a window of"
+                f" {VIEWPORT['width']} × {VIEWPORT['height']} pixels, or False, to show the whole"
+                " page"
             )
         if observation not in OBSERVATIONS:
-            raise ArgumentError(f"observation={observation!r} must be one of {', '.join(OBSERVATIONS)}")
+            raise ArgumentError(
+                f"observation={observation!r} must be one of {', '.join(OBSERVATIONS)}"
+            )
         if marks and observation == "tree":
-            raise ArgumentError('marks=True needs a picture to draw on; set observation="screenshot" or observation="both"')
+            raise ArgumentError(
+                'marks=True needs a picture to draw on; set observation="screenshot" or'
+                ' observation="both"'
+            )
         super().__init__(**kwargs)
         if (marks or self.render_mode == "rgb_array") and find_spec("PIL") is None:
             raise MissingExtra("a picture with marks or as an array", "web")
@@ -98,7 +122,12 @@ class WebEnv(TextEnv):
             rules = actions.instructions(observation, self.marks)
             self.instructions = self.instructions.replace(actions.INSTRUCTIONS, rules)  # type: ignore[misc]
             self.tools = actions.tools(observation, self.marks)  # type: ignore[misc]
-        self.viewport, self.max_length, self.history, self.timeout = viewport, max_length, history, timeout
+        self.viewport, self.max_length, self.history, self.timeout = (
+            viewport,
+            max_length,
+            history,
+            timeout,
+        )
         self._pictures = None if screenshots is None else Path(screenshots)
         self._setting = Setting(browser, headed, paced=headed or self.paced)
         self._chromium: Chromium | None = None
@@ -197,18 +226,31 @@ class WebEnv(TextEnv):
             verdict = self.judge(action, session)
             self._done.append(self._named(action) or said)
             text = self._observation(self._goal, trouble)
-        extra = {"blocked": dict(sorted(session.blocked.items())), "url": session.tab.url, **(verdict.extra or {})}
+        extra = {
+            "blocked": dict(sorted(session.blocked.items())),
+            "url": session.tab.url,
+            **(verdict.extra or {}),
+        }
         if session.effects.files:
             extra["downloads"] = [str(file) for file in session.effects.files]
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 
     def _named(self, action: Action) -> str:
         """Returns an action with the line of the element that it was for, as WebArena repeats it; "" if it was for none."""
-        line = re.search(rf"^\t*\[{action.target}\] (.+)$", self._text, re.M) if action.name in ON_ELEMENT else None
+        line = (
+            re.search(rf"^\t*\[{action.target}\] (.+)$", self._text, re.M)
+            if action.name in ON_ELEMENT
+            else None
+        )
         if line is None:
             return ""
-        text = f" [{' '.join(action.text.splitlines())}]" if action.name in ("type", "select") else ""
-        return f"{action.name} [{action.target}]{text} where [{action.target}] is {' '.join(line[1].split())}"
+        text = (
+            f" [{' '.join(action.text.splitlines())}]" if action.name in ("type", "select") else ""
+        )
+        return (
+            f"{action.name} [{action.target}]{text} where [{action.target}] is"
+            f" {' '.join(line[1].split())}"
+        )
 
     def _observation(self, goal: str, trouble: str) -> str:
         session = self.session
@@ -216,30 +258,49 @@ class WebEnv(TextEnv):
         self.before_look(session.tab)
         body = self._seen(session)
         if self._pictures is not None and self.task is not None:
-            (self._pictures / f"{self.task.id}-{len(self._done)}.png").write_bytes(self._picture or session.screenshot())
-        tabs = [f"Tab {i}{' (current)' * (tab is session.tab)}: {tab.title}" for i, tab in enumerate(session.tabs)]
+            (self._pictures / f"{self.task.id}-{len(self._done)}.png").write_bytes(
+                self._picture or session.screenshot()
+            )
+        tabs = [
+            f"Tab {i}{' (current)' * (tab is session.tab)}: {tab.title}"
+            for i, tab in enumerate(session.tabs)
+        ]
         before = "; ".join(self._done[-self.history :]) if self.history and self._done else "None"
         parts = [" | ".join(tabs), "", *([body, ""] if body else [])]
-        parts += [f"URL: {self.shown_url(session.tab.url)}", f"OBJECTIVE: {goal}", f"PREVIOUS ACTION: {before}"]
+        parts += [
+            f"URL: {self.shown_url(session.tab.url)}",
+            f"OBJECTIVE: {goal}",
+            f"PREVIOUS ACTION: {before}",
+        ]
         parts += [f"{note.kind}: {self.shown_url(note.text)}" for note in session.take_notes()]
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
 
     def _seen(self, session: Session) -> str:
         """Takes the picture, if one is asked for; returns the tree, or the list of marked elements without one."""
-        number = session.tab.begin_tree() if actions.ids_shown(self.observation, self.marks) else None
+        number = (
+            session.tab.begin_tree() if actions.ids_shown(self.observation, self.marks) else None
+        )
         self._picture = session.screenshot() if self.observation != "tree" else b""
         if number is None:
             return ""
         nodes = session.tab.nodes(number)
-        tree = session.tab.tree(nodes, whole=not self.viewport) if self.observation != "screenshot" else ""
+        tree = (
+            session.tab.tree(nodes, whole=not self.viewport)
+            if self.observation != "screenshot"
+            else ""
+        )
         marks = session.tab.marks(nodes) if self.marks else []
         if self.marks:
             self._picture = draw(self._picture, marks)
-        return cut(tree or "\n".join(f"[{mark.number}] {mark.text}" for mark in marks), self.max_length)
+        return cut(
+            tree or "\n".join(f"[{mark.number}] {mark.text}" for mark in marks), self.max_length
+        )
 
     def _info(self, outcome: Outcome) -> dict[str, Any]:
         picture = base64.b64encode(self._picture).decode()
-        return super()._info(outcome) | ({"screenshot": f"data:image/png;base64,{picture}"} if picture else {})
+        return super()._info(outcome) | (
+            {"screenshot": f"data:image/png;base64,{picture}"} if picture else {}
+        )
 
     def render(self) -> Any:
         """Returns the last observation in mode "ansi", the picture of what is in view in mode "rgb_array"."""

@@ -1,7 +1,8 @@
 """WebArena's evaluators (Zhou et al., 2024): is what the agent answered, where it ended, and what it changed as the task demands?
 
-Two extensions, used by our sites: a ``program_html`` target whose locator begins with ``sql:`` asks a database of the episode, and
-the answer check ``answer`` judges by meaning (:mod:`agentgym_envs.envs.web.sites.answers`).
+Two extensions, used by our sites: a ``program_html`` target whose locator begins with ``sql:`` asks
+a database of the episode, and the answer check ``answer`` judges by meaning
+(:mod:`agentgym_envs.envs.web.sites.answers`).
 """
 
 import ast
@@ -17,8 +18,11 @@ from agentgym_envs.envs.web.sites.answers import accepts
 from agentgym_envs.envs.web.tokens import is_word
 
 Judge = Callable[[str, str, str, str], bool]
-"""Stands for WebArena's GPT-4: the question, the intent, the reference, the answer. The question is "fuzzy_match": does the answer
-mean what the reference says? Or it is "ua_match": does it give the reference's reason why the task cannot be done?"""
+"""Stands for WebArena's GPT-4: the question, the intent, the reference, the answer.
+
+The question is "fuzzy_match": does the answer mean what the reference says? Or it is "ua_match":
+does it give the reference's reason why the task cannot be done?
+"""
 
 
 class Scene(NamedTuple):
@@ -106,7 +110,11 @@ def _string(config: Mapping[str, Any], answer: str, scene: Scene) -> tuple[bool,
     def ask(question: str, reference: str) -> bool:
         nonlocal judged
         judged = "judge" if judge else "normalised match"
-        return bool(judge(question, config["intent"], reference, answer)) if judge else normalised(reference, answer)
+        return (
+            bool(judge(question, config["intent"], reference, answer))
+            if judge
+            else normalised(reference, answer)
+        )
 
     for how, wanted in spec["reference_answers"].items():
         if how == "answer":  # of our own sites
@@ -136,7 +144,9 @@ def _url(spec: Mapping[str, Any], url: str) -> bool:
     for _, values in references:
         for key, options in values.items():
             wanted.setdefault(key, set()).update(options)
-    return any(b in base for b, _ in references) and all(options & set(query.get(k, [])) for k, options in wanted.items())
+    return any(b in base for b, _ in references) and all(
+        options & set(query.get(k, [])) for k, options in wanted.items()
+    )
 
 
 def _program(target: Mapping[str, Any], scene: Scene) -> bool:
@@ -160,7 +170,10 @@ def _program(target: Mapping[str, Any], scene: Scene) -> bool:
 def _holds(found: str, wanted: Mapping[str, Any]) -> bool:
     if "exact_match" in wanted:
         return clean(wanted["exact_match"]) == clean(found)
-    return all(any(includes(option, found) for option in part.split(" |OR| ")) for part in wanted["must_include"])
+    return all(
+        any(includes(option, found) for option in part.split(" |OR| "))
+        for part in wanted["must_include"]
+    )
 
 
 def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -> str:
@@ -195,4 +208,6 @@ def _function(text: str, scene: Scene, *, page: Any = None, last_url: str = "__l
             return page
         return value.replace("__last_url__", last_url) if isinstance(value, str) else value
 
-    return scene.helpers[name](*map(given, values), **{key: given(value) for key, value in named.items()})
+    return scene.helpers[name](
+        *map(given, values), **{key: given(value) for key, value in named.items()}
+    )

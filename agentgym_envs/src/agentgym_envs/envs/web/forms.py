@@ -32,7 +32,9 @@ def check(config: Mapping[str, Any], helpers: Helpers, *, database: bool) -> Non
             for target in spec["program_html"]:
                 _check_target(target, helpers, database, name)
         else:
-            raise TaskError(f"{name}: unknown evaluator {kind!r}; use string_match, url_match or program_html")
+            raise TaskError(
+                f"{name}: unknown evaluator {kind!r}; use string_match, url_match or program_html"
+            )
 
 
 def _texts(wanted: object, what: str) -> None:
@@ -53,13 +55,19 @@ def _check_answers(spec: Mapping[str, Any], name: str) -> None:
         raise TaskError(f"{name}: string_match needs reference_answers, not {answers!r}")
     for how, wanted in answers.items():
         if how not in ("exact_match", "must_include", "fuzzy_match", "answer"):
-            raise TaskError(f"{name}: unknown answer check {how!r}; use exact_match, must_include or fuzzy_match")
+            raise TaskError(
+                f"{name}: unknown answer check {how!r}; use exact_match, must_include or"
+                " fuzzy_match"
+            )
         if how == "answer":  # of our own sites, whose tests read every task
             continue
         if how == "exact_match":
             _text(wanted, f"{name}: {how}")
         elif how == "fuzzy_match" and wanted == "N/A":
-            _text(spec.get("string_note"), f"{name}: string_note, the reason why the task cannot be done,")
+            _text(
+                spec.get("string_note"),
+                f"{name}: string_note, the reason why the task cannot be done,",
+            )
         else:
             _texts(wanted, f"{name}: {how}")
 
@@ -70,7 +78,9 @@ def _check_address(spec: Mapping[str, Any], name: str) -> None:
         for url in spec["reference_url"].split(" |OR| "):
             urlsplit(url)
     except ValueError as error:
-        raise TaskError(f"{name}: reference_url={spec['reference_url']!r} is not an address: {error}") from error
+        raise TaskError(
+            f"{name}: reference_url={spec['reference_url']!r} is not an address: {error}"
+        ) from error
     rule = spec.get("url_note") or "GOLD in PRED"
     if rule not in ("GOLD in PRED", "EXACT"):
         raise TaskError(f"{name}: unknown url_note {rule!r}; use 'GOLD in PRED' or 'EXACT'")
@@ -84,15 +94,21 @@ def _check_target(target: Mapping[str, Any], helpers: Helpers, database: bool, n
         call_of(locator, helpers, paged=True)
     elif locator.startswith("sql:"):
         if not database:
-            raise TaskError(f"{name}: a locator with sql: needs a database, which only the embedded sites have")
+            raise TaskError(
+                f"{name}: a locator with sql: needs a database, which only the embedded sites have"
+            )
     elif locator.strip() and not locator.startswith(("document.", "[...document.")):
-        raise TaskError(f"{name}: unknown locator {locator!r}; begin it with document., [...document. or func:")
+        raise TaskError(
+            f"{name}: unknown locator {locator!r}; begin it with document., [...document. or func:"
+        )
     if "exact_match" in wanted:
         _text(wanted["exact_match"], f"{name}: exact_match")
     elif "must_include" in wanted:
         _texts(wanted["must_include"], f"{name}: must_include")
     else:
-        raise TaskError(f"{name}: unknown content check {sorted(wanted)}; use exact_match or must_include")
+        raise TaskError(
+            f"{name}: unknown content check {sorted(wanted)}; use exact_match or must_include"
+        )
 
 
 def call_of(text: str, helpers: Helpers, *, paged: bool) -> tuple[str, list[Any], dict[str, Any]]:
@@ -104,12 +120,17 @@ def call_of(text: str, helpers: Helpers, *, paged: bool) -> tuple[str, list[Any]
         paged: ``__page__`` may be named.
 
     Raises:
-        TaskError: it is not one call of a known helper with texts, numbers and ``__page__``. Nothing else of Python is run.
+        TaskError: it is not one call of a known helper with texts, numbers and ``__page__``.
+            Nothing else of Python is run.
     """
     known = ", ".join(sorted(helpers)) or "no helpers"
     try:
         call = ast.parse(text.removeprefix("func:").strip(), mode="eval").body
-        if not text.startswith("func:") or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        if (
+            not text.startswith("func:")
+            or not isinstance(call, ast.Call)
+            or not isinstance(call.func, ast.Name)
+        ):
             raise ValueError("not a call")
         values = [_argument(argument, paged) for argument in call.args]
         named = {keyword.arg or "**": _argument(keyword.value, paged) for keyword in call.keywords}
@@ -121,4 +142,8 @@ def call_of(text: str, helpers: Helpers, *, paged: bool) -> tuple[str, list[Any]
 
 
 def _argument(node: ast.expr, paged: bool) -> Any:
-    return node if paged and isinstance(node, ast.Name) and node.id == "__page__" else ast.literal_eval(node)
+    return (
+        node
+        if paged and isinstance(node, ast.Name) and node.id == "__page__"
+        else ast.literal_eval(node)
+    )

@@ -14,7 +14,8 @@ READ, WRITE = 3, 4
 PROGRAMS = {"xdg-settings": "echo yes", "xdg-open": "exit 1", "xdg-email": "exit 1"}
 """Programs of the desktop that a page could start by a link such as mailto:, and the scripts that the browser finds instead.
 
-The browser asks the first one whether it is itself the program for a scheme. If it is, the link has no effect.
+The browser asks the first one whether it is itself the program for a scheme. If it is, the link has
+no effect.
 """
 
 
@@ -22,7 +23,9 @@ def replace_programs(folder: str) -> None:
     """Puts the scripts into a folder, and the folder in front of the path on which the browser looks for programs."""
     os.makedirs(folder)
     for name, script in PROGRAMS.items():
-        with open(os.open(os.path.join(folder, name), os.O_CREAT | os.O_WRONLY, 0o755), "w") as file:
+        with open(
+            os.open(os.path.join(folder, name), os.O_CREAT | os.O_WRONLY, 0o755), "w"
+        ) as file:
             file.write(f"#!/bin/sh\n{script}\n")
     os.environ["PATH"] = folder + os.pathsep + os.environ.get("PATH", os.defpath)
 
@@ -38,7 +41,9 @@ def main(place: str, executable: str, *arguments: str) -> None:
     for descriptor in given:
         if descriptor not in (READ, WRITE):
             os.close(descriptor)
-    profile = next(word.partition("=")[2] for word in arguments if word.startswith("--user-data-dir="))
+    profile = next(
+        word.partition("=")[2] for word in arguments if word.startswith("--user-data-dir=")
+    )
     replace_programs(os.path.join(profile, "programs"))
     os.execv(executable, [executable, *arguments])
 

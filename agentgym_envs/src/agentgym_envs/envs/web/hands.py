@@ -39,7 +39,8 @@ def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point
     Args:
         session: with the page.
         action: with the element's id.
-        across: of its width, from the left; half of its height. Where something covers that, a point near an edge may be free.
+        across: of its width, from the left; half of its height. Where something covers that, a
+            point near an edge may be free.
     """
     tab = session.tab
     node = _node(tab, action)
@@ -48,7 +49,9 @@ def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point
     try:
         _, shape, found = [tab.connection.result(number) for number in numbers]
     except Refused as error:
-        raise BadAction(f"element [{action.target}] is not on the page any more, or has no place on it") from error
+        raise BadAction(
+            f"element [{action.target}] is not on the page any more, or has no place on it"
+        ) from error
     if not shape["quads"]:
         raise BadAction(f"element [{action.target}] has no place on the page")
     xs, ys = shape["quads"][0][0::2], shape["quads"][0][1::2]
@@ -72,7 +75,11 @@ def _meets(tab: Tab, element: str, points: Sequence[Point]) -> list[str]:
 
 
 def move(tab: Tab, point: Point) -> None:
-    """Moves the pointer. The page has heard of it afterwards: pointers and keys take another way to it than other commands."""
+    """Moves the pointer.
+
+    The page has heard of it afterwards: pointers and keys take another way to it than other
+    commands.
+    """
     tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=point[0], y=point[1])
 
 
@@ -88,15 +95,22 @@ def _click(session: Session, action: Action, across: float = 0.5) -> None:
 
 
 def _press_button(tab: Tab, point: Point) -> None:
-    tab.post("Input.dispatchMouseEvent", type="mousePressed", x=point[0], y=point[1], buttons=1, **LEFT)
-    tab.call("Input.dispatchMouseEvent", type="mouseReleased", x=point[0], y=point[1], buttons=0, **LEFT)
+    tab.post(
+        "Input.dispatchMouseEvent", type="mousePressed", x=point[0], y=point[1], buttons=1, **LEFT
+    )
+    tab.call(
+        "Input.dispatchMouseEvent", type="mouseReleased", x=point[0], y=point[1], buttons=0, **LEFT
+    )
 
 
 def _click_at(session: Session, action: Action) -> None:
     x, y = map(int, action.text.split())
     width, height = VIEWPORT["width"], VIEWPORT["height"]
     if not (0 <= x < width and 0 <= y < height):
-        raise BadAction(f"click_at [{x}] [{y}] is outside of the window: x must be 0 to {width - 1}, y 0 to {height - 1}")
+        raise BadAction(
+            f"click_at [{x}] [{y}] is outside of the window: x must be 0 to {width - 1}, y 0 to"
+            f" {height - 1}"
+        )
     move(session.tab, (x, y))
     session.settle(looks=1)
     _press_button(session.tab, (x, y))
@@ -113,7 +127,9 @@ def _type(session: Session, action: Action) -> None:
 
 def _type_text(session: Session, action: Action) -> None:
     tab = session.tab
-    numbers = [tab.send(method, **params) for method, params in strokes(action.text + ENTER * action.enter)]
+    numbers = [
+        tab.send(method, **params) for method, params in strokes(action.text + ENTER * action.enter)
+    ]
     for number in numbers:
         tab.connection.result(number)
 
@@ -137,11 +153,16 @@ def _press(session: Session, action: Action) -> None:
     except Error as error:
         if not session.chromium.alive:
             raise
-        raise BadAction(f"{action.text!r} is no key or combination of keys, such as Enter, Control+a or PageDown") from error
+        raise BadAction(
+            f"{action.text!r} is no key or combination of keys, such as Enter, Control+a or"
+            " PageDown"
+        ) from error
 
 
 def _scroll(session: Session, action: Action) -> None:
-    session.tab.evaluate(f"window.scrollBy(0, {1 if action.text == 'down' else -1} * window.innerHeight)")
+    session.tab.evaluate(
+        f"window.scrollBy(0, {1 if action.text == 'down' else -1} * window.innerHeight)"
+    )
 
 
 def _new_tab(session: Session, action: Action) -> None:

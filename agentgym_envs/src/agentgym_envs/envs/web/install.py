@@ -12,7 +12,10 @@ from agentgym_envs.envs.web.chromium import Setting, find, own_executable, proce
 from agentgym_envs.errors import MissingBrowser, MissingExtra
 
 SYSTEM = {
-    "apt-get": "sudo apt-get install --yes chromium-headless-shell || sudo apt-get install --yes chromium",  # faster || everywhere
+    # faster || everywhere
+    "apt-get": (
+        "sudo apt-get install --yes chromium-headless-shell || sudo apt-get install --yes chromium"
+    ),
     "dnf": "sudo dnf install --assumeyes chromium",
     "pacman": "sudo pacman -S --noconfirm chromium",
     "zypper": "sudo zypper install --no-confirm chromium",
@@ -22,16 +25,21 @@ SYSTEM = {
 """The command that installs a browser with a package manager."""
 
 PLAYWRIGHT = (sys.executable, "-m", "playwright")
-APT = (["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"])
+APT = (
+    ["apt-get", "update"],
+    ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"],
+)
 
 
 def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
     """Installs a browser unless one is present that starts; returns its path.
 
-    The first source is Playwright's download. The second source, for root only, is a system package.
+    The first source is Playwright's download. The second source, for root only, is a system
+    package.
 
     Raises:
-        MissingBrowser: no browser starts; the message names the command that installs the system's browser.
+        MissingBrowser: no browser starts; the message names the command that installs the system's
+            browser.
         MissingExtra: Playwright is not installed.
     """
     if find_spec("playwright") is None:
@@ -46,7 +54,10 @@ def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
             reason = str(error)
     if Path(own).exists():
         raise MissingBrowser(f"Playwright's browser does not start: {reason}")
-    line = next((line for tool, line in SYSTEM.items() if shutil.which(tool)), "install Chromium or Chrome by hand")
+    line = next(
+        (line for tool, line in SYSTEM.items() if shutil.which(tool)),
+        "install Chromium or Chrome by hand",
+    )
     raise MissingBrowser(f"Playwright could not download its browser. Use the system's: {line}")
 
 

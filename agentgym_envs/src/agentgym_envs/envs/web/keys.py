@@ -19,14 +19,22 @@ _MARKS = (
     ("Slash", 191, "/", "?"),
     ("Enter", 13, "\n", "\n"),
     *((f"Digit{digit}", 48 + digit, str(digit), mark) for digit, mark in enumerate(")!@#$%^&*(")),
-    *((f"Key{letter}", ord(letter), letter.lower(), letter) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    *(
+        (f"Key{letter}", ord(letter), letter.lower(), letter)
+        for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    ),
 )
-_KEYS = {character: (code, number) for code, number, *characters in _MARKS for character in characters}
+_KEYS = {
+    character: (code, number) for code, number, *characters in _MARKS for character in characters
+}
 ENTER = "\n"
 
 
 def strokes(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the commands that type a text: a method and its parameters. What no key has is inserted."""
+    """Yields the commands that type a text: a method and its parameters.
+
+    What no key has is inserted.
+    """
     for character in text.replace("\r\n", ENTER):
         if character not in _KEYS:
             yield "Input.insertText", {"text": character}
@@ -34,5 +42,8 @@ def strokes(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         code, number = _KEYS[character]
         key, written = ("Enter", "\r") if character == ENTER else (character, character)
         names = {"key": key, "code": code, "windowsVirtualKeyCode": number}
-        yield "Input.dispatchKeyEvent", {"type": "keyDown", "text": written, "unmodifiedText": written, **names}
+        yield (
+            "Input.dispatchKeyEvent",
+            {"type": "keyDown", "text": written, "unmodifiedText": written, **names},
+        )
         yield "Input.dispatchKeyEvent", {"type": "keyUp", **names}

@@ -48,7 +48,14 @@ def _words(name: str) -> str:
     return " ".join(name.split())
 
 
-def find(text: str, name: str | None = None, *, role: str | None = None, after: str | int | None = None, nth: int = 0) -> Element:
+def find(
+    text: str,
+    name: str | None = None,
+    *,
+    role: str | None = None,
+    after: str | int | None = None,
+    nth: int = 0,
+) -> Element:
     """Returns the nth element with a name and a role, counted behind the first one with the name or id ``after``.
 
     Raises:
@@ -56,7 +63,9 @@ def find(text: str, name: str | None = None, *, role: str | None = None, after: 
     """
     shown = elements(text)
     if after is not None:
-        shown = shown[next((i for i, e in enumerate(shown) if after in (e.name, e.id)), len(shown)) + 1 :]
+        shown = shown[
+            next((i for i, e in enumerate(shown) if after in (e.name, e.id)), len(shown)) + 1 :
+        ]
     fitting = [e for e in shown if name in (None, e.name) and role in (None, e.role)]
     if len(fitting) <= nth:
         raise NotShown(f"{role or 'element'} {name!r} number {nth} is not shown")

@@ -7,7 +7,14 @@ from typing import Any
 from agentgym_envs.envs.web.tree import Mark
 from agentgym_envs.errors import MissingExtra
 
-COLOURS = ("#c00000", "#0050c8", "#007830", "#8000a0", "#a05000", "#006878")  # white figures can be read on all of them
+COLOURS = (
+    "#c00000",
+    "#0050c8",
+    "#007830",
+    "#8000a0",
+    "#a05000",
+    "#006878",
+)  # white figures can be read on all of them
 LINE = 2  # pixels
 SIZE = 13  # of the figures
 
@@ -15,7 +22,8 @@ SIZE = 13  # of the figures
 def draw(png: bytes, marks: Sequence[Mark]) -> bytes:
     """Returns a picture with a box around each element, and its number above the box's left end, or within a box at the upper edge.
 
-    The boxes are drawn into the picture. The page does not change, and its scripts cannot notice them.
+    The boxes are drawn into the picture. The page does not change, and its scripts cannot notice
+    them.
     """
     image = _open(png)
     from PIL import ImageDraw, ImageFont

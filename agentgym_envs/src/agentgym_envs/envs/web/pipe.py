@@ -1,8 +1,11 @@
-"""The debugging pipe of a browser, shared by Playwright and a connection of ours. The browser listens on no port.
+"""The debugging pipe of a browser, shared by Playwright and a connection of ours.
 
-Playwright starts the browser through ``handover.py``. That program gives Playwright's ends of the pipe to this process, takes the
-ends of a new pipe for them, and becomes the browser. Two threads then carry messages. Playwright's messages go to the browser.
-The browser's messages go to the side that attached their session.
+The browser listens on no port.
+
+Playwright starts the browser through ``handover.py``. That program gives Playwright's ends of the
+pipe to this process, takes the ends of a new pipe for them, and becomes the browser. Two threads
+then carry messages. Playwright's messages go to the browser. The browser's messages go to the side
+that attached their session.
 """
 
 import json
@@ -126,7 +129,10 @@ class Pipe:
             _, (commands, events), _, _ = socket.recv_fds(there, 1, 2)
             for descriptor in (commands, events):
                 os.set_inheritable(descriptor, False)
-            (its_commands, self._to_browser), (self._from_browser, its_events) = os.pipe(), os.pipe()
+            (its_commands, self._to_browser), (self._from_browser, its_events) = (
+                os.pipe(),
+                os.pipe(),
+            )
             socket.send_fds(there, [b"x"], [its_commands, its_events])
         os.close(its_commands)
         os.close(its_events)

@@ -1,7 +1,8 @@
 """What a browser's pages may reach: a proxy on loopback, which every request of an episode has to pass, whoever makes it.
 
-A page asks for more than its own documents: redirects, workers, sockets, beacons, prefetches, rules for speculation. They all come
-through the context's proxy, which answers those that the task serves, passes on those that it allows, and refuses the rest.
+A page asks for more than its own documents: redirects, workers, sockets, beacons, prefetches, rules
+for speculation. They all come through the context's proxy, which answers those that the task
+serves, passes on those that it allows, and refuses the rest.
 """
 
 import os
@@ -20,8 +21,18 @@ from urllib.parse import urlsplit
 CHUNK = 2**16
 LONGEST = 2000  # characters of an address that are compared
 SERVICE_WORKER = "service-worker"  # the header with which a browser asks for the script of one
-ICON = "/favicon.ico"  # some browsers ask for it once, whatever a page holds: a refusal of it is not counted
-HOP = frozenset(("connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "content-length"))
+# some browsers ask for it once, whatever a page holds: a refusal of it is not counted
+ICON = "/favicon.ico"
+HOP = frozenset(
+    (
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "proxy-authorization",
+        "transfer-encoding",
+        "content-length",
+    )
+)
 """Headers that are between a browser and its proxy alone, or that the proxy writes itself."""
 
 
@@ -43,7 +54,10 @@ class Request(NamedTuple):
 
 
 Serve = Callable[[Request], Reply | bool]
-"""Answers a request itself, or says whether it may leave the machine. A tunnel is a request CONNECT for ``//host:port``."""
+"""Answers a request itself, or says whether it may leave the machine.
+
+A tunnel is a request CONNECT for ``//host:port``.
+"""
 
 
 def origin_of(url: str) -> str:
@@ -75,7 +89,8 @@ class Proxy:
         passed: whether a request was passed on.
         trouble: what ``serve`` raised, if it did.
         lock: held while ``serve`` is called.
-        browser_user: the user of the browser, whose connections are accepted beside those of this process's user.
+        browser_user: the user of the browser, whose connections are accepted beside those of this
+            process's user.
     """
 
     def __init__(self, serve: Serve):
@@ -88,13 +103,16 @@ class Proxy:
         self._serve, self.lock = serve, threading.Lock()
         self._server = _Server(self)
         self.address = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
+        ).start()
 
     @property
     def blocked(self) -> Counter[str]:
         """Number of different addresses that were refused, by scheme, host and port.
 
-        A tunnel, which https and WebSockets need, has no scheme. The browser may repeat a request: repetitions do not count.
+        A tunnel, which https and WebSockets need, has no scheme. The browser may repeat a request:
+        repetitions do not count.
         """
         return Counter(origin_of(url).lstrip("/") for url in self._refused)
 
@@ -121,7 +139,11 @@ class Proxy:
         if self.refused(url):
             return "it is not part of this task"
         place = _tunnel(url).lstrip("/")
-        return f"the server at {place} does not answer ({self._dead[place]})" if place in self._dead else ""
+        return (
+            f"the server at {place} does not answer ({self._dead[place]})"
+            if place in self._dead
+            else ""
+        )
 
     def lost(self, host: str, port: int, error: OSError) -> None:
         """Remembers that a server could not be reached."""
@@ -197,7 +219,8 @@ class _Handler(BaseHTTPRequestHandler):
         if answer is True:
             self._pass_on(headers, body)
             return
-        # A tab that was to go where it may not stays where it is: that is what a browser makes of "No Content".
+        # A tab that was to go where it may not stays where it is: that is what a browser makes of
+        # "No Content".
         reply = answer or Reply(HTTPStatus.NO_CONTENT, {}, b"")
         self.send_response_only(reply.status)
         if not any(name.lower() == "cache-control" for name in reply.headers):

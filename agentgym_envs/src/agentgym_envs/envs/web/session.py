@@ -23,9 +23,14 @@ from agentgym_envs.errors import EnvFailure
 
 DIALOGS = 50  # an action may open; a page that opens more is ended
 TABS = 20  # an episode may have open; more are closed
-SHOWN = ("Page.frameRequestedNavigation", "Page.documentOpened")  # what opened a window has gone on: it loads or writes it
+SHOWN = (
+    "Page.frameRequestedNavigation",
+    "Page.documentOpened",
+)  # what opened a window has gone on: it loads or writes it
 KEPT = 16  # pages that stay loaded for later episodes
-COLLECT = 32  # episodes between two collections of a tab's garbage, which a browser with memory to spare lets grow
+# episodes between two collections of a tab's garbage, which a browser with memory to spare lets
+# grow
+COLLECT = 32
 
 
 class Session:
@@ -35,7 +40,8 @@ class Session:
         chromium: the browser.
         serve: decides about every request.
         seconds: that an action may take.
-        clock: the time at which its pages' clock stands still but for what :meth:`settle` lets pass; None: it is the world's.
+        clock: the time at which its pages' clock stands still but for what :meth:`settle` lets
+            pass; None: it is the world's.
         state: cookies and local storage to begin with, in Playwright's form.
 
     Attributes:
@@ -47,7 +53,15 @@ class Session:
         since: when the last action began; what pages had asked for before then is not waited for.
     """
 
-    def __init__(self, chromium: Chromium, serve: Serve, seconds: float, *, clock: datetime | None = None, state: Any = None):
+    def __init__(
+        self,
+        chromium: Chromium,
+        serve: Serve,
+        seconds: float,
+        *,
+        clock: datetime | None = None,
+        state: Any = None,
+    ):
         self.chromium, self.seconds, self.clock, self._state = chromium, seconds, clock, state
         self._folder = Path(tempfile.mkdtemp(prefix="agentgym-downloads-"))
         self.effects, self.proxy, self.clipboard = Effects(self._folder), Proxy(serve), ""
@@ -68,9 +82,15 @@ class Session:
         self.start()
         with self.deadline():
             self.context = new_context(
-                self.chromium.browser, self.proxy.address, seconds=self.seconds, clock=self.clock, state=self._state
+                self.chromium.browser,
+                self.proxy.address,
+                seconds=self.seconds,
+                clock=self.clock,
+                state=self._state,
             )
-            page = self.context.new_page()  # Playwright had pages of its own before, to restore storage
+            page = (
+                self.context.new_page()
+            )  # Playwright had pages of its own before, to restore storage
             info = target_of(self.context, page)
             self._id = info["browserContextId"]
             self.opened(self._await_target(info["targetId"]))
@@ -121,9 +141,13 @@ class Session:
                 with suppress(Error):  # it has been closed, and Playwright has yet to take notice
                     self._pages[target_of(self.context, page)["targetId"]] = page
             if wanted not in self._pages:
-                self.context.pages[0].wait_for_timeout(POLL)  # Playwright has yet to take notice of it
+                self.context.pages[0].wait_for_timeout(
+                    POLL
+                )  # Playwright has yet to take notice of it
         page = self._pages[wanted]
-        for _ in range(2):  # Playwright hears only while it waits: without this, it would say where the page was
+        for _ in range(
+            2
+        ):  # Playwright hears only while it waits: without this, it would say where the page was
             with suppress(Error):  # just now it hears that the page which it asked has gone
                 page.evaluate("0")
                 return page
@@ -144,7 +168,9 @@ class Session:
             return
         if len(self.tabs) == TABS:
             self.effects.refuse("tab")
-            if target.opener:  # its script would wait for ever for a page that was closed before it is shown
+            if (
+                target.opener
+            ):  # its script would wait for ever for a page that was closed before it is shown
                 self.chromium.connection.post(target.session, "Page.enable")
             else:
                 self._close(target)
@@ -161,14 +187,19 @@ class Session:
         """Forgets a page."""
         if self._copier is not None and self._copier.target.session == session:
             self._copier = None
-        self._kept = OrderedDict((key, tab) for key, tab in self._kept.items() if tab.target.session != session)
+        self._kept = OrderedDict(
+            (key, tab) for key, tab in self._kept.items() if tab.target.session != session
+        )
         self.tabs = [tab for tab in self.tabs if tab.target.session != session]
         if self.tabs and self.tab not in self.tabs:
             self.tab = self.tabs[-1]
 
     def heard(self, session: str, event: str, params: dict[str, Any]) -> None:
         """Answers dialogs, counts what was refused, and tells the tab."""
-        tab = next((tab for tab in [*self.tabs, *self._kept.values()] if tab.target.session == session), None)
+        tab = next(
+            (tab for tab in [*self.tabs, *self._kept.values()] if tab.target.session == session),
+            None,
+        )
         if tab is None:
             if event in SHOWN and session in self.chromium.targets:  # one too many
                 self._close(self.chromium.targets[session])
@@ -176,7 +207,11 @@ class Session:
         if event == "Page.javascriptDialogOpening":
             self.effects.dialog(params["type"], params["message"])
             if self.effects.dialogs <= DIALOGS:
-                tab.post("Page.handleJavaScriptDialog", accept=True, promptText=params.get("defaultPrompt", ""))
+                tab.post(
+                    "Page.handleJavaScriptDialog",
+                    accept=True,
+                    promptText=params.get("defaultPrompt", ""),
+                )
         elif event == "Page.windowOpen":
             if self.effects.asked(params["url"] or "about:blank"):
                 self._announced.append((time.monotonic() + RUMOUR, params["url"]))
@@ -196,16 +231,28 @@ class Session:
         if event == "Page.downloadWillBegin":
             goes_on = self.effects.begin_download(params["guid"], params["suggestedFilename"])
         elif event == "Page.downloadProgress":
-            goes_on = self.effects.downloaded(params["guid"], params["state"], params["receivedBytes"])
+            goes_on = self.effects.downloaded(
+                params["guid"], params["state"], params["receivedBytes"]
+            )
         else:
             return
         if not goes_on:
-            self.chromium.connection.post("", "Browser.cancelDownload", guid=params["guid"], browserContextId=self._id)
+            self.chromium.connection.post(
+                "", "Browser.cancelDownload", guid=params["guid"], browserContextId=self._id
+            )
 
     def start(self) -> None:
         """An action begins: forgets what the one before has announced, and closes what was missed of tabs too many."""
-        own = {tab.target for tab in [*self.tabs, *self._kept.values(), self._copier] if tab is not None}
-        for target in [t for t in self.chromium.targets.values() if self.tabs and t.context == self._id and t not in own]:
+        own = {
+            tab.target
+            for tab in [*self.tabs, *self._kept.values(), self._copier]
+            if tab is not None
+        }
+        for target in [
+            t
+            for t in self.chromium.targets.values()
+            if self.tabs and t.context == self._id and t not in own
+        ]:
             self._close(target)
         self.since = time.monotonic()
         self.effects.dialogs = 0
@@ -214,7 +261,10 @@ class Session:
             self.chromium.clipboard.hand_to(self)
 
     def begin(self) -> None:
-        """Forgets the episode before. An episode that reached servers outside of this process takes its context with it."""
+        """Forgets the episode before.
+
+        An episode that reached servers outside of this process takes its context with it.
+        """
         self._episodes += 1
         if self._episodes > 1 and self.proxy.passed:
             self._drop_context()
@@ -238,12 +288,16 @@ class Session:
         asked.append(connection.send("", "Browser.resetPermissions", browserContextId=self._id))
         asked.append(self.tab.send("Network.clearBrowserCache"))
         for origin in sorted(reached):
-            asked.append(self.tab.send("Storage.clearDataForOrigin", origin=origin, storageTypes="all"))
+            asked.append(
+                self.tab.send("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
+            )
         if self._episodes % COLLECT == 0:
             asked.append(self.tab.send("HeapProfiler.collectGarbage"))
         asked.append(self.tab.send("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0))
         if self.tab not in self._kept.values():
-            self.tab.call("Page.navigate", url="about:blank")  # the same address again would keep the state of its history
+            self.tab.call(
+                "Page.navigate", url="about:blank"
+            )  # the same address again would keep the state of its history
             self.tab.evaluate("window.name = ''")
         for number in asked:
             connection.result(number)
@@ -282,7 +336,9 @@ class Session:
         self._lending = True
         try:
             page = self.context.new_page()
-            self._await_target(target_of(self.context, page)["targetId"])  # heard later, it would be the agent's
+            self._await_target(
+                target_of(self.context, page)["targetId"]
+            )  # heard later, it would be the agent's
             page.on("dialog", lambda dialog: dialog.dismiss())  # as on WebArena's pages
             yield page
             page.close()
@@ -317,7 +373,9 @@ class Session:
 
     def add_cookies(self, cookies: Sequence[dict[str, Any]]) -> None:
         """Adds cookies, each with ``name``, ``value`` and ``url``."""
-        self.chromium.connection.call("", "Storage.setCookies", browserContextId=self._id, cookies=cookies)
+        self.chromium.connection.call(
+            "", "Storage.setCookies", browserContextId=self._id, cookies=cookies
+        )
 
     def open(self, url: str) -> None:
         """Opens an address in the current tab.

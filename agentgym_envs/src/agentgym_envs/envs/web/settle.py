@@ -9,7 +9,8 @@ from agentgym_envs.errors import EnvRaised, EnvTimeout
 if TYPE_CHECKING:
     from agentgym_envs.envs.web.session import Session
 
-REST = 0.5  # seconds after which a document that asks for nothing is taken as it is, although it was left open
+# seconds after which a document that asks for nothing is taken as it is, although it was left open
+REST = 0.5
 POLL = 50  # milliseconds between two looks at a page that loads
 RESTED = 10  # looks in that time: a busy machine may be slow with a document that goes on loading
 
@@ -24,7 +25,9 @@ class Wait:
 
     def __init__(self, session: "Session", passing: int):
         self._session, self._passing = session, passing
-        self._still = None if session.tab.busy(session.since) else session.tab  # the tab that was quiet at the last look
+        self._still = (
+            None if session.tab.busy(session.since) else session.tab
+        )  # the tab that was quiet at the last look
         self._passed: Tab | None = None  # the tab whose time has passed
         self._quieted, self._idle = time.monotonic(), 0
         self.seen = False
@@ -38,7 +41,12 @@ class Wait:
         loading = state == "navigating"
         if due and not loading:
             self._passed = tab
-        busy = tab is not session.tab or session.expects_tab() or tab.busy(session.since) or session.effects.downloading
+        busy = (
+            tab is not session.tab
+            or session.expects_tab()
+            or tab.busy(session.since)
+            or session.effects.downloading
+        )
         self._idle += 1
         if busy or loading:
             self._quieted, self._idle = time.monotonic(), 0

@@ -10,9 +10,12 @@ from agentgym_envs.envs.web.connection import Connection, Refused, Target
 from agentgym_envs.envs.web.tree import Box, Mark, Node, View, marks, render
 
 VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
-STREAMS = frozenset(("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport"))  # requests that no page waits for
+STREAMS = frozenset(
+    ("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport")
+)  # requests that no page waits for
 LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
-PATIENCE = 2.0  # seconds that a request of a loaded page is waited for: as long as WebArena waits after each action
+# seconds that a request of a loaded page is waited for: as long as WebArena waits after each action
+PATIENCE = 2.0
 RUMOUR = 1.0  # seconds in which a navigation that was announced has begun, or never will
 
 
@@ -38,7 +41,9 @@ class Tab:
         self.connection, self.target = connection, target
         self.url, self.title = "about:blank", ""
         self._requests: dict[str, float] = {}  # when each began
-        self._leaving: dict[str, float] = {}  # frames that are about to show something else, and until when that is believed
+        self._leaving: dict[
+            str, float
+        ] = {}  # frames that are about to show something else, and until when that is believed
         self._numbers: tuple[int, dict[int, int]] = (0, {})
         for domain in ("Page", "Network", "Runtime", "Inspector", "Log"):
             self.post(f"{domain}.enable")
@@ -57,7 +62,9 @@ class Tab:
 
     def asked(self, expression: str) -> int:
         """Sends a JavaScript expression to the page; :meth:`told` has its value."""
-        return self.send("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        return self.send(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
+        )
 
     def told(self, number: int) -> Any:
         """Returns the value of an expression.
@@ -88,14 +95,19 @@ class Tab:
         """Returns what a JavaScript function says with an object of the page as its ``this``."""
         arguments = [{"value": argument}]
         answer = self.call(
-            "Runtime.callFunctionOn", functionDeclaration=function, objectId=object_id, arguments=arguments, returnByValue=True
+            "Runtime.callFunctionOn",
+            functionDeclaration=function,
+            objectId=object_id,
+            arguments=arguments,
+            returnByValue=True,
         )
         return answer["result"].get("value")
 
     def heard(self, event: str, params: dict[str, Any]) -> None:
         """Keeps track of what the page is loading."""
         if event == "Network.requestWillBeSent":
-            # Documents and workers, which the browser itself asks for under other names, end where this tab does not hear of it.
+            # Documents and workers, which the browser itself asks for under other names, end where
+            # this tab does not hear of it.
             own = "." in params["requestId"]
             if own and params.get("type") not in STREAMS:
                 self._requests[params["requestId"]] = time.monotonic()
@@ -109,12 +121,18 @@ class Tab:
         ):
             sure = event == "Page.frameStartedLoading" and params["frameId"] == self.target.id
             self._leaving[params["frameId"]] = time.monotonic() + (LOAD if sure else RUMOUR)
-        elif event in ("Page.frameStoppedLoading", "Page.frameDetached", "Page.navigatedWithinDocument", "Page.downloadWillBegin"):
+        elif event in (
+            "Page.frameStoppedLoading",
+            "Page.frameDetached",
+            "Page.navigatedWithinDocument",
+            "Page.downloadWillBegin",
+        ):
             self._leaving.pop(params["frameId"], None)
         elif event == "Page.frameNavigated":
             self._leaving.pop(params["frame"]["id"], None)
             if params["frame"]["id"] == self.target.id:
-                self._requests.clear()  # of the page before; how this one stands its readyState says
+                # of the page before; how this one stands its readyState says
+                self._requests.clear()
 
     def announce(self) -> None:
         """Believes for a moment that it is about to show another page."""
@@ -124,7 +142,8 @@ class Tab:
         """Says whether it is about to show another page, or has asked for something that an agent should wait for.
 
         Args:
-            since: when the last action began. What had been asked for before then may be held back on purpose.
+            since: when the last action began. What had been asked for before then may be held back
+                on purpose.
         """
         now = time.monotonic()
         asked = any(since <= began > now - PATIENCE for began in self._requests.values())
@@ -138,7 +157,9 @@ class Tab:
         """
         ready = script("ready.js")
         try:
-            state, self.title, self.url = self.advance(passing, ready) if passing else self.evaluate(ready)
+            state, self.title, self.url = (
+                self.advance(passing, ready) if passing else self.evaluate(ready)
+            )
         except Refused:
             return "navigating"
         return str(state)

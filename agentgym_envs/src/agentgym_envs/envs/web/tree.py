@@ -8,14 +8,48 @@ Node = Mapping[str, Any]
 
 # Roles that say nothing without a name and properties; "image" is a newer name of "img".
 SILENT = frozenset(
-    ["generic", "img", "image", "list", "strong", "paragraph", "banner", "navigation", "Section", "LabelText", "Legend", "listitem"]
+    [
+        "generic",
+        "img",
+        "image",
+        "list",
+        "strong",
+        "paragraph",
+        "banner",
+        "navigation",
+        "Section",
+        "LabelText",
+        "Legend",
+        "listitem",
+    ]
 )
 MUTE = frozenset(("InlineTextBox", "LineBreak", "ListMarker", "MenuListPopup", "none"))
-UNTOLD = frozenset(["focusable", "editable", "readonly", "level", "settable", "multiline", "invalid", "url"])  # the last is new
-DATES = frozenset(("Date", "InputTime", "DateTime"))  # <input type=date>, time, and month, week or datetime-local
-VALUED = frozenset(("slider", "progressbar", "meter", "ColorWell")) | DATES  # roles whose value no text within them shows in full
-FIELDS = frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox")) | DATES  # what they hold is where they are
-USED = frozenset(("button", "link", "checkbox", "radio", "switch", "tab", "option", "treeitem", "menuitem", "menuitemcheckbox"))
+UNTOLD = frozenset(
+    ["focusable", "editable", "readonly", "level", "settable", "multiline", "invalid", "url"]
+)  # the last is new
+DATES = frozenset(
+    ("Date", "InputTime", "DateTime")
+)  # <input type=date>, time, and month, week or datetime-local
+VALUED = (
+    frozenset(("slider", "progressbar", "meter", "ColorWell")) | DATES
+)  # roles whose value no text within them shows in full
+FIELDS = (
+    frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox")) | DATES
+)  # what they hold is where they are
+USED = frozenset(
+    (
+        "button",
+        "link",
+        "checkbox",
+        "radio",
+        "switch",
+        "tab",
+        "option",
+        "treeitem",
+        "menuitem",
+        "menuitemcheckbox",
+    )
+)
 IN_VIEW = 0.6
 NEAR = 3  # lines before it that a text may repeat
 
@@ -50,7 +84,8 @@ class View(NamedTuple):
         width: in pixels.
         height: in pixels.
         boxes: of the DOM nodes that have a place on the page.
-        ask: finds the box of a node that ``boxes`` lacks; the browser's own parts of an element, such as a player's buttons.
+        ask: finds the box of a node that ``boxes`` lacks; the browser's own parts of an element,
+            such as a player's buttons.
     """
 
     width: float
@@ -79,9 +114,19 @@ def marks(nodes: Sequence[Node], number: Callable[[int], int], view: View) -> li
     for node in nodes[1:]:
         if node.get("ignored") or "backendDOMNodeId" not in node:
             continue
-        role, said = node["role"]["value"], {p["name"]: p["value"].get("value") for p in node.get("properties", ())}
-        unlisted = role == "option" and node["backendDOMNodeId"] not in view.boxes  # of a drop-down list that is closed
-        if said.get("disabled") or unlisted or not (said.get("focusable") or role in USED) or not view.shows(node):
+        role, said = (
+            node["role"]["value"],
+            {p["name"]: p["value"].get("value") for p in node.get("properties", ())},
+        )
+        unlisted = (
+            role == "option" and node["backendDOMNodeId"] not in view.boxes
+        )  # of a drop-down list that is closed
+        if (
+            said.get("disabled")
+            or unlisted
+            or not (said.get("focusable") or role in USED)
+            or not view.shows(node)
+        ):
             continue
         if (box := view.box(node)) is not None:
             found.append(Mark(number(node["backendDOMNodeId"]), box, describe(node)))
@@ -95,7 +140,9 @@ def describe(node: Node) -> str:
     told = {key: value["value"] for key, value in given.items() if "value" in value}
     if role in VALUED and "value" in node:
         told["value"] = node["value"].get("value")
-    if role in MUTE or (not name.strip() and (role in ("StaticText", "listitem") or (role in SILENT and not told))):
+    if role in MUTE or (
+        not name.strip() and (role in ("StaticText", "listitem") or (role in SILENT and not told))
+    ):
         return ""
     return f"{role} {name!r}" + "".join(f" {key}: {value}" for key, value in told.items())
 
@@ -113,13 +160,17 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
         view: what is in view, to show nothing else.
 
     Returns:
-        Lines. What has nothing to say is left out; children move up. So is a text that repeats, unless a field holds it: with a
-        view, a text that one of the three lines before it holds; of a whole page, the texts that together are the name of an
+        Lines. What has nothing to say is left out; children move up. So is a text that repeats,
+        unless a field holds it: with a
+        view, a text that one of the three lines before it holds; of a whole page, the texts that
+        together are the name of an
         element around them.
     """
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
-    stack: list[tuple[Node, int, bool, str, bool]] = [(nodes[0], 0, True, "", False)] if nodes else []
+    stack: list[tuple[Node, int, bool, str, bool]] = (
+        [(nodes[0], 0, True, "", False)] if nodes else []
+    )
     while stack:
         node, depth, shown, within, named = stack.pop()  # within: the role of the field around it
         role = node["role"]["value"]
@@ -129,7 +180,9 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
         if told and role in FIELDS:
             within = role
         if told and shown:
-            kept = role != "StaticText" or (within and within not in DATES)  # a date's own texts part its fields
+            kept = role != "StaticText" or (
+                within and within not in DATES
+            )  # a date's own texts part its fields
             repeats = not kept and (named if view is None else _repeats(_name(node), lines))
             if not repeats:
                 lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {told}")
@@ -143,8 +196,8 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
 def _says_all(node: Node, by_id: Mapping[str, Node]) -> bool:
     """Returns whether an element's name consists of the texts in the element, all of them and in their order.
 
-    The name may have a blank between two texts. A name with more or less than these texts may come from elsewhere, and a text
-    that occurs in it by chance would be lost to the reader.
+    The name may have a blank between two texts. A name with more or less than these texts may come
+    from elsewhere, and a text that occurs in it by chance would be lost to the reader.
     """
     rest = " ".join(_name(node).split())
     if not rest:
@@ -164,7 +217,9 @@ def _says_all(node: Node, by_id: Mapping[str, Node]) -> bool:
 
 
 def _repeats(text: str, lines: Sequence[str]) -> bool:
-    return any(repr(text)[1:-1] in line.partition("] ")[2] for line in lines[-NEAR:])  # not in its id, as WebArena would
+    return any(
+        repr(text)[1:-1] in line.partition("] ")[2] for line in lines[-NEAR:]
+    )  # not in its id, as WebArena would
 
 
 def cut(text: str, limit: int) -> str:
@@ -172,4 +227,7 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     kept = text[:limit].rpartition("\n")[0]
-    return f"{kept}\n… cut here: {len(text) - len(kept):,} more characters; scroll, or narrow what the page shows"
+    return (
+        f"{kept}\n… cut here: {len(text) - len(kept):,} more characters; scroll, or narrow what the"
+        " page shows"
+    )

@@ -1,21 +1,25 @@
 """The interface of agents, and how to load one.
 
-An agent is a class. One object plays one episode, or one seat of it if ``info["seat"]`` names several.
-All methods can be ``async``::
+An agent is a class. One object plays one episode, or one seat of it if ``info["seat"]`` names
+several. All methods can be ``async``::
 
     class Mine:
-        format = "plain"                    # how its responses hold actions: a key of agentgym_envs.wrappers.FORMATS
+        format = "plain"                    # how its responses hold actions: a key of
+        agentgym_envs.wrappers.FORMATS
 
-        def __init__(self, *, option=1): ...   # keywords are its options; one that is called ``client`` gets the model's
+        def __init__(self, *, option=1): ...   # keywords are its options; one that is called
+        ``client`` gets the model's
 
-        def start(self, opening): ...       # system prompt, tools, what earlier attempts left behind: see Opening
+        def start(self, opening): ...       # system prompt, tools, what earlier attempts left
+        behind: see Opening
         def act(self, observation, info):   # the whole response
             return "go north"
-        def end(self, ending): ...          # may return what the next attempt at this task should know, JSON-able
+        def end(self, ending): ...          # may return what the next attempt at this task should
+        know, JSON-able
 
-``start`` and ``end`` are optional. With an ``end``, attempts at a task run one after the other. A plain
-function ``(observation, info) -> response`` is an agent too. Functions that are not ``async`` run in
-threads, several at a time, so they can block.
+``start`` and ``end`` are optional. With an ``end``, attempts at a task run one after the other. A
+plain function ``(observation, info) -> response`` is an agent too. Functions that are not ``async``
+run in threads, several at a time, so they can block.
 """
 
 import importlib
@@ -145,7 +149,8 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
     """Loads an agent.
 
     Args:
-        name: a name in the entry-point group ``agentgym_envs.agents``, or "module:name". The module can
+        name: a name in the entry-point group ``agentgym_envs.agents``, or "module:name". The module
+            can
             be in the working directory.
         options: keywords of the agent's constructor.
 
@@ -155,25 +160,39 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
         ArgumentError: an option that the agent does not take.
     """
     target = _import(name) if ":" in name else plugins.load(AGENTS, name)
-    if not callable(target) or (inspect.isclass(target) and not callable(getattr(target, "act", None))):
-        raise BrokenPlugin(f"agent {name!r} is neither a function nor a class with a method 'act': {target!r}")
+    if not callable(target) or (
+        inspect.isclass(target) and not callable(getattr(target, "act", None))
+    ):
+        raise BrokenPlugin(
+            f"agent {name!r} is neither a function nor a class with a method 'act': {target!r}"
+        )
     factory = AgentFactory(name, target, dict(options or {}))
     known = _keywords(target) - {"client"} if inspect.isclass(target) else set()
     if not _takes_all(target) and (unknown := sorted(set(factory.options) - known)):
         raise ArgumentError(
-            f"agent {name!r} does not take the option {unknown[0]!r}; it takes: {', '.join(sorted(known)) or 'none'}"
+            f"agent {name!r} does not take the option {unknown[0]!r}; it takes:"
+            f" {', '.join(sorted(known)) or 'none'}"
         )
     if factory.format not in (None, *FORMATS):
-        raise BrokenPlugin(f"agent {name!r} has the format {factory.format!r}, which is none of {', '.join(FORMATS)}")
+        raise BrokenPlugin(
+            f"agent {name!r} has the format {factory.format!r}, which is none of"
+            f" {', '.join(FORMATS)}"
+        )
     return factory
 
 
 def _keywords(target: Callable[..., Any]) -> set[str]:
-    return {p.name for p in inspect.signature(target).parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    return {
+        p.name
+        for p in inspect.signature(target).parameters.values()
+        if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
+    }
 
 
 def _takes_all(target: Callable[..., Any]) -> bool:
-    return inspect.isclass(target) and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(target).parameters.values())
+    return inspect.isclass(target) and any(
+        p.kind is p.VAR_KEYWORD for p in inspect.signature(target).parameters.values()
+    )
 
 
 def _import(name: str) -> Any:

@@ -23,7 +23,9 @@ class Random(Agent):
         """Returns a random action."""
         listed: list[str] = info.get("admissible_actions") or []
         if not listed:
-            raise ArgumentError("the environment lists no admissible actions, which random play needs")
+            raise ArgumentError(
+                "the environment lists no admissible actions, which random play needs"
+            )
         return self._rng.choice(listed)
 
 

@@ -17,7 +17,8 @@ class Chat(Agent):
 
     Args:
         client: the model.
-        window: number of latest turns to send, after the rules and the goal (or the first observation,
+        window: number of latest turns to send, after the rules and the goal (or the first
+            observation,
             without a goal); None sends all.
     """
 
@@ -54,7 +55,9 @@ class Chat(Agent):
     def visible(self) -> list[Message]:
         """Returns the messages to send: all, or the rules, the goal and the latest turns."""
         rules, *turns = self.messages
-        kept = len(turns) if self.window is None else 2 * self.window - len(turns) % 2  # the latest may not be answered yet
+        kept = (
+            len(turns) if self.window is None else 2 * self.window - len(turns) % 2
+        )  # the latest may not be answered yet
         if len(turns) <= kept:
             return self.messages
         first, *rest = turns[-kept:]
@@ -78,7 +81,10 @@ def pictured(messages: list[Message], picture: str) -> list[Message]:
     if not picture:
         return messages
     *before, last = messages
-    parts = [{"type": "text", "text": last["content"]}, {"type": "image_url", "image_url": {"url": picture}}]
+    parts = [
+        {"type": "text", "text": last["content"]},
+        {"type": "image_url", "image_url": {"url": picture}},
+    ]
     if last["role"] == "tool":  # a tool's result holds text alone
         return [*messages, {"role": "user", "content": parts[1:]}]
     return [*before, {**last, "content": parts}]
@@ -100,4 +106,8 @@ def spoken(response: str) -> str:
 def shown(observation: str, info: Mapping[str, Any]) -> str:
     """Returns the message for an observation, with the admissible actions if ``info`` lists them."""
     listed: Sequence[str] = info.get("admissible_actions") or ()
-    return f"{observation}\n\nActions that are possible now: {', '.join(listed)}" if listed else observation
+    return (
+        f"{observation}\n\nActions that are possible now: {', '.join(listed)}"
+        if listed
+        else observation
+    )

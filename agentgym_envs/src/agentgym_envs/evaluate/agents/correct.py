@@ -3,8 +3,9 @@
 from agentgym_envs.evaluate.agents.chat import React
 
 QUESTION = (
-    "Before this is sent: does the action follow the rules, fit the last observation, and lead towards the goal? "
-    "Write the response again in the same form, with another action if another is better."
+    "Before this is sent: does the action follow the rules, fit the last observation, and lead"
+    " towards the goal? Write the response again in the same form, with another action if another"
+    " is better."
 )
 
 
@@ -14,4 +15,6 @@ class Correct(React):
     async def respond(self) -> str:
         """Asks twice."""
         first = await self.ask()
-        return await self.ask({"role": "assistant", "content": first}, {"role": "user", "content": QUESTION})
+        return await self.ask(
+            {"role": "assistant", "content": first}, {"role": "user", "content": QUESTION}
+        )

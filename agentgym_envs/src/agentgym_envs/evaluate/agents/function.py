@@ -29,13 +29,18 @@ class Function(Chat):
     async def act(self, observation: str, info: Mapping[str, Any]) -> str:
         """Asks the model. Exactly one call is valid."""
         text = shown(observation, info)
-        results: list[Message] = [{"role": "tool", "tool_call_id": call, "content": text} for call in self._called]
+        results: list[Message] = [
+            {"role": "tool", "tool_call_id": call, "content": text} for call in self._called
+        ]
         self.messages += results or [{"role": "user", "content": text}]
         seen = pictured(self.visible(), str(info.get(PICTURE) or ""))
         reply = await self.client.complete(seen, tools=self.opening.tools)
         self.messages.append(_said(reply))
         self._called = [call.id for call in reply.tool_calls]
-        written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in reply.tool_calls]
+        written = [
+            json.dumps({"name": call.name, "arguments": call.arguments})
+            for call in reply.tool_calls
+        ]
         if not written:
             return thinking(reply.reasoning, reply.text)
         said = "\n".join(filter(None, [reply.reasoning, reply.text]))
@@ -57,7 +62,11 @@ def arguments(given: Any) -> dict[str, Any]:
 def _said(reply: Reply) -> Message:
     """Returns a reply as an assistant message."""
     calls = [
-        {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": json.dumps(arguments(c.arguments))}}
+        {
+            "id": c.id,
+            "type": "function",
+            "function": {"name": c.name, "arguments": json.dumps(arguments(c.arguments))},
+        }
         for c in reply.tool_calls
     ]
     return {"role": "assistant", "content": reply.text, **({"tool_calls": calls} if calls else {})}

@@ -6,8 +6,8 @@ from typing import Any
 from agentgym_envs.evaluate.agents.chat import PICTURE, React, shown, spoken
 
 QUESTION = (
-    "First write a short numbered plan that reaches the goal: plain text, this once without any other form. Do not act yet."
-    "\n\n{observation}"
+    "First write a short numbered plan that reaches the goal: plain text, this once without any"
+    " other form. Do not act yet.\n\n{observation}"
 )
 
 
@@ -21,5 +21,8 @@ class Plan(React):
             question = QUESTION.format(observation=shown(observation, info))
             plan = await self.ask({"role": "user", "content": question})
             rules = self.messages[0]["content"]
-            self.messages[0] = {"role": "system", "content": f"{rules}\n\nYour plan:\n{spoken(plan)}"}
+            self.messages[0] = {
+                "role": "system",
+                "content": f"{rules}\n\nYour plan:\n{spoken(plan)}",
+            }
         return await super().act(observation, info)

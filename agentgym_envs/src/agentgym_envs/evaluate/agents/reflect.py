@@ -10,9 +10,10 @@ from agentgym_envs.evaluate.agents.chat import React, spoken
 from agentgym_envs.models.client import Message
 
 QUESTION = (
-    "The attempt is over and the task was not solved. The last observation was:\n{observation}\n\n"
-    "What went wrong, and what should be done differently in the next attempt at this task? Answer in two or three sentences of "
-    "plain text, this once without any other form."
+    "The attempt is over and the task was not solved. The last observation"
+    " was:\n{observation}\n\nWhat went wrong, and what should be done differently in the next"
+    " attempt at this task? Answer in two or three sentences of plain text, this once without any"
+    " other form."
 )
 
 
@@ -32,5 +33,8 @@ class Reflect(React):
         """Asks the model for the lesson of a failure."""
         if ending.success:
             return None
-        question: Message = {"role": "user", "content": QUESTION.format(observation=ending.observation)}
+        question: Message = {
+            "role": "user",
+            "content": QUESTION.format(observation=ending.observation),
+        }
         return spoken(await self.ask(question)) or None

@@ -24,8 +24,10 @@ from agentgym_envs.tasks import Task, TaskSet
 
 ORIGIN = "http://miniwob.test"
 REWARDS = ("binary", "raw", "decayed")
-TICK = 500  # milliseconds of the page's clock that an action takes; it stands still while the agent thinks
-FIRST = 100  # milliseconds that have gone when the agent first sees the page: stock-market has one price in each
+# milliseconds of the page's clock that an action takes; it stands still while the agent thinks
+TICK = 500
+# milliseconds that have gone when the agent first sees the page: stock-market has one price in each
+FIRST = 100
 START = """(seed, limit) => {
   core.EPISODE_MAX_TIME = limit;
   document.activeElement?.blur();
@@ -34,7 +36,8 @@ START = """(seed, limit) => {
   const said = core.getUtterance();
   return said.utterance || said;
 }"""
-# Pages whose own reset leaves something of the episode before: found by the test of resets, or named in upstream's registration.
+# Pages whose own reset leaves something of the episode before: found by the test of resets, or
+# named in upstream's registration.
 LEFTOVERS = frozenset(
     (
         "book-flight",
@@ -71,8 +74,10 @@ class MiniWoBEnv(WebEnv):
     """Follows an instruction on a small page.
 
     Args:
-        reward: "binary": 1 for a page's full reward, else 0; "raw": the page's own, partial ones too; "decayed": that,
-            times the part of the page's ten seconds that are left, an action taking half a second. Negative rewards count as 0.
+        reward: "binary": 1 for a page's full reward, else 0; "raw": the page's own, partial ones
+            too; "decayed": that,
+            times the part of the page's ten seconds that are left, an action taking half a second.
+            Negative rewards count as 0.
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
     """
 
@@ -95,10 +100,16 @@ class MiniWoBEnv(WebEnv):
         """Serves upstream's files and nothing else."""
         url = urlsplit(request.url)
         file = (_folder() / unquote(url.path).lstrip("/")).resolve()
-        if f"{url.scheme}://{url.netloc}" != ORIGIN or not file.is_relative_to(_folder()) or not file.is_file():
+        if (
+            f"{url.scheme}://{url.netloc}" != ORIGIN
+            or not file.is_relative_to(_folder())
+            or not file.is_file()
+        ):
             return False
         kind = mimetypes.guess_type(file.name)[0] or "text/plain"
-        if kind.startswith("text/") or kind.endswith("javascript"):  # the pages do not say how they are written
+        if kind.startswith("text/") or kind.endswith(
+            "javascript"
+        ):  # the pages do not say how they are written
             kind += "; charset=utf-8"
         return Reply(200, {"content-type": kind}, file.read_bytes())
 
@@ -124,8 +135,12 @@ class MiniWoBEnv(WebEnv):
         """Reads the page's reward after the clock has moved on."""
         if action.name == "stop":
             return Outcome("", 0.0, done=True)
-        done, raw, decayed = session.tab.advance(TICK, "[WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL, WOB_REWARD_GLOBAL]")
-        score = {"binary": float(raw == 1), "raw": max(0.0, raw), "decayed": max(0.0, decayed)}[self._reward]
+        done, raw, decayed = session.tab.advance(
+            TICK, "[WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL, WOB_REWARD_GLOBAL]"
+        )
+        score = {"binary": float(raw == 1), "raw": max(0.0, raw), "decayed": max(0.0, decayed)}[
+            self._reward
+        ]
         return Outcome("", score if done else 0.0, done=done, success=done and raw == 1)
 
     def oracle(self) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Judges an answer to a task of our own sites by its meaning: any fair wording counts, a second guess or a hedge does not.
 
-A task names the kind of its answer and the value: ``{"kind": "number", "value": "12"}``. Every kind has two rules. The answer must
-state the value, and it must state no other value of this kind, unless the task's text does so too or the answer sets it aside
-("the bookcase, not the shelf").
+A task names the kind of its answer and the value: ``{"kind": "number", "value": "12"}``. Every kind
+has two rules. The answer must state the value, and it must state no other value of this kind,
+unless the task's text does so too or the answer sets it aside ("the bookcase, not the shelf").
 """
 
 import re
@@ -20,9 +20,13 @@ COUNT = (
 )  # fmt: skip
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
-WORDS = {word: number for number, word in enumerate(COUNT)} | {word: 10 * (number + 2) for number, word in enumerate(TENS)}
+WORDS = {word: number for number, word in enumerate(COUNT)} | {
+    word: 10 * (number + 2) for number, word in enumerate(TENS)
+}
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-SIGNS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\xa0": " ", "‑": "-"})
+SIGNS = str.maketrans(
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\xa0": " ", "‑": "-"}
+)
 HEDGE = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|probably|likely|might|guess\w*|unsure|uncertain|unclear|unknown|cannot|can't|couldn't"
     r"|n/a)(?![\w/])|\bnot (?:sure|certain|known|found|available)\b|\?"
@@ -91,16 +95,22 @@ def _opposite(text: str, intent: str) -> bool:
     """Says whether an answer speaks of the lighter of two where the task asks for the heavier."""
     said, asked = set(re.findall(r"[a-z]+", text)), set(re.findall(r"[a-z]+", intent))
     pairs = [pair.split() for pair in OPPOSITES]
-    return any(b in said - asked and a in asked - said for x, y in pairs for a, b in ((x, y), (y, x)))
+    return any(
+        b in said - asked and a in asked - said for x, y in pairs for a, b in ((x, y), (y, x))
+    )
 
 
 def _nothing(text: str, intent: str) -> bool:
     """N/A at the beginning, perhaps with a reason that offers no answer after all."""
-    found = re.match(r"(?:the answer is:? |answer: )?[\"'(\[]?n/?a\b[\"')\]]?(?P<reason>\W.*)?$", text)
+    found = re.match(
+        r"(?:the answer is:? |answer: )?[\"'(\[]?n/?a\b[\"')\]]?(?P<reason>\W.*)?$", text
+    )
     if found is None:
         return False
     reason = found["reason"] or ""
-    return not re.search(r"\b(?:or|but|however|maybe|perhaps|unless)\b", reason) and set(_numbers(reason)) <= set(_numbers(intent))
+    return not re.search(r"\b(?:or|but|however|maybe|perhaps|unless)\b", reason) and set(
+        _numbers(reason)
+    ) <= set(_numbers(intent))
 
 
 def _shortened(name: str) -> str:
@@ -110,7 +120,9 @@ def _shortened(name: str) -> str:
 def _mentions(names: Sequence[str], text: str) -> Iterator[tuple[str, int, int]]:
     """Yields the names of a text with where they begin and end, the longest first where one holds another."""
     taken = [False] * len(text)
-    for name in sorted({n for n in names if n and n.rstrip("?!.") in text}, key=lambda n: (-len(n), n)):
+    for name in sorted(
+        {n for n in names if n and n.rstrip("?!.") in text}, key=lambda n: (-len(n), n)
+    ):
         stem = name.rstrip("?!.")
         end = re.escape(name[len(stem) :])  # a title's question mark may be left out
         for found in re.finditer(rf"(?<![\w-]){re.escape(stem)}(?:{end})?(?![\w]|[.,-]\w)", text):
@@ -129,14 +141,18 @@ def _dismissed(text: str, place: int, end: int | None = None) -> bool:
         place: where the value begins.
         end: where it ends; None: the words behind it are not read.
     """
-    return bool(ASIDE.search(CLAUSE.split(text[:place])[-1])) or bool(end is not None and DENIED.search(text[end:]))
+    return bool(ASIDE.search(CLAUSE.split(text[:place])[-1])) or bool(
+        end is not None and DENIED.search(text[end:])
+    )
 
 
 def _named(values: Sequence[str], among: Sequence[str], text: str, intent: str) -> bool:
     """One of the values stands in the text, and of the other names only those that are set aside or stand in the task's text."""
     wanted = {_shortened(v) for v in values}
     shared = (
-        {n for n in map(_shortened, among) if n not in wanted and n in intent} if not any(w in intent for w in wanted) else set()
+        {n for n in map(_shortened, among) if n not in wanted and n in intent}
+        if not any(w in intent for w in wanted)
+        else set()
     )
     found = list(_mentions([*wanted, *map(_shortened, among)], text))
     claimed = {name for name, place, end in found if not _dismissed(text, place, end)} - shared
@@ -182,7 +198,11 @@ def _in_digits(text: str) -> str:
 
 def _vague(text: str, intent: str) -> bool:
     """Says whether a text holds a range, a bound or an estimate that the task's text does not hold."""
-    return any(found[0].strip() not in intent for pattern in (ROUGH, RANGE) for found in pattern.finditer(text))
+    return any(
+        found[0].strip() not in intent
+        for pattern in (ROUGH, RANGE)
+        for found in pattern.finditer(text)
+    )
 
 
 def _clear(value: str, text: str, intent: str) -> bool:
@@ -201,7 +221,11 @@ def _unit(text: str, place: int) -> str | None:
 def _number(value: str, text: str, intent: str) -> bool:
     text = _in_digits(text)
     found, wanted = list(_numbers(text)), Decimal(value)
-    stated = {_unit(text, match.end()) for match in NUMBER.finditer(text) if wanted in set(_numbers(match[0]))} - {None}
+    stated = {
+        _unit(text, match.end())
+        for match in NUMBER.finditer(text)
+        if wanted in set(_numbers(match[0]))
+    } - {None}
     asked = [unit for unit in UNITS if re.search(rf"(?:^|[ (]){unit.removeprefix(' ?')}", intent)]
     fitting = not asked or stated <= set(asked)
     return fitting and _clear(value, text, intent) and _only(wanted, found, list(_numbers(intent)))
@@ -212,7 +236,9 @@ def _money(value: str, text: str, intent: str) -> bool:
     if re.search(r"[€£]|\b(?:euros?|pounds?)\b|-\$", text):
         return False
     marked = re.findall(r"\$ ?(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?) ?(?:dollars|usd|\$)", text)
-    found = [n for pair in marked for n in _numbers(" ".join(pair))] or list(_numbers(text.replace("$", " ")))
+    found = [n for pair in marked for n in _numbers(" ".join(pair))] or list(
+        _numbers(text.replace("$", " "))
+    )
     asked = list(_numbers(intent.replace("$", " ")))
     return _clear(value, text, intent) and _only(Decimal(value), found, asked)
 
@@ -227,7 +253,11 @@ def _days(text: str) -> Iterator[date]:
     """Yields the days of a text, in any common form."""
     for found in DAY.finditer(text):
         part = {key[0]: value for key, value in found.groupdict().items() if value}
-        month = MONTHS.index(part["n"][:3]) + 1 if part.get("n", "")[:3] in MONTHS else int(part.get("m", 0))
+        month = (
+            MONTHS.index(part["n"][:3]) + 1
+            if part.get("n", "")[:3] in MONTHS
+            else int(part.get("m", 0))
+        )
         try:
             yield date(int(part["y"]), month, int(part["d"]))
         except ValueError:
@@ -238,12 +268,16 @@ def _meant(text: str, intent: str) -> bool:
     """Says whether an answer's date or time is meant: it is neither denied nor bounded."""
     digits = list(re.finditer(r"\d", text))
     before, behind = (text[: digits[0].start()], text[digits[-1].end() :]) if digits else (text, "")
-    denied = ASIDE.search(before) or re.match(r"\W*(?:[a-z.]+ )?(?:is|are|was|were)(?: not| wrong| false|n't)\b", behind)
+    denied = ASIDE.search(before) or re.match(
+        r"\W*(?:[a-z.]+ )?(?:is|are|was|were)(?: not| wrong| false|n't)\b", behind
+    )
     return not denied and not any(found[0].strip() not in intent for found in ROUGH.finditer(text))
 
 
 def _date(value: str, text: str, intent: str) -> bool:
-    return _meant(text, intent) and _only(date.fromisoformat(value), list(_days(text)), list(_days(intent)))
+    return _meant(text, intent) and _only(
+        date.fromisoformat(value), list(_days(text)), list(_days(intent))
+    )
 
 
 def _months(text: str) -> Iterator[str]:
@@ -260,16 +294,26 @@ def _month(value: str, text: str, intent: str) -> bool:
 
 def _clocks(text: str) -> Iterator[int]:
     """Yields the times of day of a text, in minutes."""
-    for hour, minute, half in re.findall(r"\b(\d\d?)(?:[:.](\d\d))? ?([ap]\.?m\b|o'clock|(?<=\d\d)(?!\d))", text):
+    for hour, minute, half in re.findall(
+        r"\b(\d\d?)(?:[:.](\d\d))? ?([ap]\.?m\b|o'clock|(?<=\d\d)(?!\d))", text
+    ):
         if half or minute:
-            shift = 12 if half.startswith("p") and int(hour) < 12 else -12 if half.startswith("a") and int(hour) == 12 else 0
+            shift = (
+                12
+                if half.startswith("p") and int(hour) < 12
+                else -12
+                if half.startswith("a") and int(hour) == 12
+                else 0
+            )
             if minute or half[0] in "apo":
                 yield (int(hour) + shift) * 60 + int(minute or 0)
 
 
 def _clock(value: str, text: str, intent: str) -> bool:
     hour, minute = value.split(":")
-    return _meant(text, intent) and _only(60 * int(hour) + int(minute), list(_clocks(text)), list(_clocks(intent)))
+    return _meant(text, intent) and _only(
+        60 * int(hour) + int(minute), list(_clocks(text)), list(_clocks(intent))
+    )
 
 
 SPAN = re.compile(
@@ -284,7 +328,11 @@ def _spans(text: str) -> Iterator[int]:
 
 def _duration(value: str, text: str, intent: str) -> bool:
     found = list(_spans(text)) or [int(n) for n in _numbers(text) if n == int(n)]
-    rest = [n for n in _numbers(SPAN.sub(" ", text)) if n not in set(_numbers(intent))] if list(_spans(text)) else []
+    rest = (
+        [n for n in _numbers(SPAN.sub(" ", text)) if n not in set(_numbers(intent))]
+        if list(_spans(text))
+        else []
+    )
     if not list(_spans(text)) and any(_unit(text, match.end()) for match in NUMBER.finditer(text)):
         return False  # seconds, days or kilometres
     return _meant(text, intent) and not rest and _only(int(value), found, list(_spans(intent)))
@@ -294,7 +342,10 @@ def _shape(value: str) -> str:
     """Returns a pattern of the codes that look like one: digits for digits, letters for letters, signs between them or not."""
     if re.fullmatch(r"\d+(?:\.\d+)+", value):
         return r"(?<![\d.])" + r"\.".join([r"\d+"] * len(value.split("."))) + r"(?![\d]|\.\d)"
-    parts = [("[a-z]" if run[0].isalpha() else r"\d") + f"{{{len(run)}}}" for run in re.findall(r"[a-z]+|\d+", value)]
+    parts = [
+        ("[a-z]" if run[0].isalpha() else r"\d") + f"{{{len(run)}}}"
+        for run in re.findall(r"[a-z]+|\d+", value)
+    ]
     return r"(?<![a-z0-9])" + r"[-. ()/]{0,2}".join(parts) + r"(?![a-z0-9])"
 
 
@@ -305,16 +356,31 @@ def _bare(code: str) -> str:
 def _codes(value: str, text: str, intent: str) -> bool:
     """All codes of the value, parted by blanks, and no others."""
     wanted = [plain(code) for code in value.split()]
-    found = {_bare(match[0]) for code in wanted for match in re.finditer(_shape(code), text.replace(", ", " , "))}
+    found = {
+        _bare(match[0])
+        for code in wanted
+        for match in re.finditer(_shape(code), text.replace(", ", " , "))
+    }
     asked = {_bare(match[0]) for code in wanted for match in re.finditer(_shape(code), intent)}
-    denied = any(_dismissed(text, text.find(code), text.find(code) + len(code)) for code in wanted if code in text)
-    return not denied and {_bare(code) for code in wanted} <= found and found - asked <= {_bare(code) for code in wanted}
+    denied = any(
+        _dismissed(text, text.find(code), text.find(code) + len(code))
+        for code in wanted
+        if code in text
+    )
+    return (
+        not denied
+        and {_bare(code) for code in wanted} <= found
+        and found - asked <= {_bare(code) for code in wanted}
+    )
 
 
 def _point(value: str, text: str, intent: str) -> bool:
     """Two coordinates; a letter for the hemisphere may stand in place of a sign."""
     wanted = [Decimal(part) for part in value.split(",")]
-    found = [Decimal(n) * (-1 if side in ("s", "w") else 1) for n, side in re.findall(r"(-?\d+\.\d+)°? ?([nsew]\b)?", text)]
+    found = [
+        Decimal(n) * (-1 if side in ("s", "w") else 1)
+        for n, side in re.findall(r"(-?\d+\.\d+)°? ?([nsew]\b)?", text)
+    ]
     return _meant(text, intent) and found == wanted
 
 

@@ -5,8 +5,8 @@ A task states all changes that it wants, by database and table::
     {"forum": {"votes": {"added": [{"person_id": 1, "post_id": 7, "comment_id": 0, "vote": 1}]},
                "posts": {"changed": [{"id": 7, "to": {"score": 13}}]}}}
 
-Any other difference is a side effect, in any table but the ``HARMLESS`` ones: the sites write nothing when somebody only reads.
-A task that changes nothing wants none.
+Any other difference is a side effect, in any table but the ``HARMLESS`` ones: the sites write
+nothing when somebody only reads. A task that changes nothing wants none.
 """
 
 import json
@@ -27,7 +27,9 @@ FREE: Mapping[str, frozenset[str]] = {
 """Columns of added rows that are not compared: an agent may word the message of a commit or an edit and set a note some meters away."""
 HARMLESS = frozenset(("shop.grids",))
 """Tables that may differ unless a task is about them: which columns of the admin's grids somebody looks at."""
-TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+TABLES = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+)
 
 
 def differences(now: sqlite3.Connection, before: bytes) -> Changes:
@@ -50,16 +52,31 @@ def _table(db: sqlite3.Connection, table: str) -> dict[str, Rows]:
     join = " AND ".join(f'a."{key}" = b."{key}"' for key in keys) or "a.rowid = b.rowid"
     differ = " OR ".join(f'a."{name}" IS NOT b."{name}"' for name in names)
     sql = f'SELECT a.* FROM {{}}."{table}" a LEFT JOIN {{}}."{table}" b ON {join} WHERE {differ}'
-    new, old = (db.execute(sql.format(*pair)).fetchall() for pair in (("main", "before"), ("before", "main")))
-    return dict(_compared([dict(row) for row in new], [dict(row) for row in old], keys, FREE.get(table, frozenset())))
+    new, old = (
+        db.execute(sql.format(*pair)).fetchall()
+        for pair in (("main", "before"), ("before", "main"))
+    )
+    return dict(
+        _compared(
+            [dict(row) for row in new],
+            [dict(row) for row in old],
+            keys,
+            FREE.get(table, frozenset()),
+        )
+    )
 
 
-def _compared(new: Rows, old: Rows, keys: list[str], free: frozenset[str]) -> Iterator[tuple[str, Rows]]:
+def _compared(
+    new: Rows, old: Rows, keys: list[str], free: frozenset[str]
+) -> Iterator[tuple[str, Rows]]:
     """Yields the kinds of changes between rows that differ; rows without a key are added or removed as wholes."""
     if keys:
         was, now = ({tuple(row[k] for k in keys): row for row in rows} for rows in (old, new))
         pairs = [(was[key], row) for key, row in now.items() if key in was]
-        added, removed = [r for k, r in now.items() if k not in was], [r for k, r in was.items() if k not in now]
+        added, removed = (
+            [r for k, r in now.items() if k not in was],
+            [r for k, r in was.items() if k not in now],
+        )
     else:
         counts = Counter(_line(row) for row in new)
         counts.subtract(_line(row) for row in old)
@@ -71,7 +88,11 @@ def _compared(new: Rows, old: Rows, keys: list[str], free: frozenset[str]) -> It
     changed = [
         {**{k: row[k] for k in keys}, "to": to}
         for before, row in pairs
-        if (to := {name: value for name, value in row.items() if _plain(value) != _plain(before[name])})
+        if (
+            to := {
+                name: value for name, value in row.items() if _plain(value) != _plain(before[name])
+            }
+        )
     ]
     added = [{name: value for name, value in row.items() if name not in free} for row in added]
     for kind, rows in (("added", added), ("changed", changed), ("removed", removed)):
@@ -101,7 +122,8 @@ def side_effects(found: Mapping[str, Changes], wanted: Mapping[str, Changes]) ->
             kinds = sorted(
                 kind
                 for kind in ("added", "changed", "removed")
-                if _sorted(here.get(table, {}).get(kind, [])) != _sorted(there.get(table, {}).get(kind, []))
+                if _sorted(here.get(table, {}).get(kind, []))
+                != _sorted(there.get(table, {}).get(kind, []))
             )
             if kinds and (table in there or f"{name}.{table}" not in HARMLESS):
                 told.append(f"{name}.{table}: {', '.join(kinds)}")

@@ -71,14 +71,20 @@ class WebSitesEnv(WebEnv):
         if action.name != "stop":
             return Outcome("", 0.0)
         assert self.task is not None
-        right = solved(self.task.data, action.text, Scene(session.page, session.another_tab, self._query))
+        right = solved(
+            self.task.data, action.text, Scene(session.page, session.another_tab, self._query)
+        )
         effects = side_effects(self._host.changes(), self.task.data["changes"])
         success = right and not effects
-        return Outcome("", float(success), done=True, success=success, extra={"side_effects": effects})
+        return Outcome(
+            "", float(success), done=True, success=success, extra={"side_effects": effects}
+        )
 
     def _query(self, locator: str) -> str:
         tables, _, sql = locator.partition(":")
-        return "\n".join(" | ".join(map(str, row)) for row in self._host.database(tables).execute(sql))
+        return "\n".join(
+            " | ".join(map(str, row)) for row in self._host.database(tables).execute(sql)
+        )
 
     def oracle(self) -> Iterator[str]:
         """Yields the actions of the task's plan."""
@@ -97,4 +103,6 @@ class WebSitesEnv(WebEnv):
 def _tasks() -> TaskSet:
     from agentgym_envs.envs.web.sites.tasks.load import load
 
-    return TaskSet(Task(id=t["name"], split=t["split"], difficulty=t["steps"], data=t) for t in load())
+    return TaskSet(
+        Task(id=t["name"], split=t["split"], difficulty=t["steps"], data=t) for t in load()
+    )

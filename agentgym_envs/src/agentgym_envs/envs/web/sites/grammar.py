@@ -54,7 +54,9 @@ def _parse(text: str) -> tuple[Any, ...]:
     return tuple(levels[0][0])
 
 
-def _fill(parts: Sequence[Any], draw: Any, rules: Rules, facts: Mapping[str, Any], out: list[str]) -> None:
+def _fill(
+    parts: Sequence[Any], draw: Any, rules: Rules, facts: Mapping[str, Any], out: list[str]
+) -> None:
     for part in parts:
         kind = type(part)
         if kind is str:
@@ -77,7 +79,14 @@ def _fill(parts: Sequence[Any], draw: Any, rules: Rules, facts: Mapping[str, Any
             out.append(text[0].upper() + text[1:] if part.capital and text else text)
 
 
-def compose(rng: random.Random, rules: Rules, text: str, facts: Mapping[str, Any] | None = None, /, **more: object) -> str:
+def compose(
+    rng: random.Random,
+    rules: Rules,
+    text: str,
+    facts: Mapping[str, Any] | None = None,
+    /,
+    **more: object,
+) -> str:
     """Fills the blanks of a text until none is left.
 
     Args:
@@ -109,12 +118,18 @@ def _begun(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that have more than ``SHORT`` words, in a form that is compared."""
-    return [s for part in _ENDS.split(text) if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT]
+    return [
+        s for part in _ENDS.split(text) if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT
+    ]
 
 
 def _drawn_from(text: str, rules: Rules, facts: Mapping[str, Any]) -> list[str]:
     """Returns the blanks of a text that rules fill."""
-    return [name for name in re.findall(r"\{([^{}]+)\}", text) if (key := _blank(name).name) in rules and key not in facts]
+    return [
+        name
+        for name in re.findall(r"\{([^{}]+)\}", text)
+        if (key := _blank(name).name) in rules and key not in facts
+    ]
 
 
 class Author:
@@ -153,7 +168,9 @@ class Author:
             if self.said.isdisjoint(found) and len(set(found)) == len(found):
                 self.said.update(found)
                 return _begun(_GAPS.sub("", made).strip())
-        raise RuntimeError(f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}")
+        raise RuntimeError(
+            f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}"
+        )
 
     def _new(self, text: str, facts: Mapping[str, Any], mine: set[str]) -> str:
         """Composes a part of a text; ``mine`` holds the sentences of the parts before it."""
@@ -163,4 +180,6 @@ class Author:
             if self.said.isdisjoint(found) and mine.isdisjoint(found):
                 mine.update(found)
                 return made
-        raise RuntimeError(f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}")
+        raise RuntimeError(
+            f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}"
+        )

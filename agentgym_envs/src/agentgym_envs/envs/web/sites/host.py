@@ -24,17 +24,30 @@ from agentgym_envs.envs.web.sites.map.data import fill as fill_map
 from agentgym_envs.envs.web.sites.packed import file_of, unpack
 from agentgym_envs.envs.web.sites.shop import admin, shop
 from agentgym_envs.envs.web.sites.shop.data import fill as fill_shop
-from agentgym_envs.envs.web.sites.site import DATABASE, HOSTS, ORIGINS, Site, open_database, signed_in
+from agentgym_envs.envs.web.sites.site import (
+    DATABASE,
+    HOSTS,
+    ORIGINS,
+    Site,
+    open_database,
+    signed_in,
+)
 
 SITES: Mapping[str, Site] = {m.SITE.name: m.SITE for m in (shop, admin, forum, code, map_site)}
-CREATE: Mapping[str, Callable[[], Flask]] = {m.SITE.name: m.create_app for m in (shop, admin, forum, code, map_site)}
+CREATE: Mapping[str, Callable[[], Flask]] = {
+    m.SITE.name: m.create_app for m in (shop, admin, forum, code, map_site)
+}
 FILL: Mapping[str, Callable[[sqlite3.Connection], None]] = {
     "shop": fill_shop,
     "forum": fill_forum,
     "code": fill_code,
     "map": fill_map,
 }
-PACKED: Sequence[str] = ("forum", "code", "map")  # read from files; the shop's would be as large, and its data is filled faster
+PACKED: Sequence[str] = (
+    "forum",
+    "code",
+    "map",
+)  # read from files; the shop's would be as large, and its data is filled faster
 
 
 @cache
@@ -88,20 +101,31 @@ class Host:
             headers=Headers(list(request.headers.items())),
             input_stream=io.BytesIO(request.body),
         ).get_environ()
-        environ |= {"CONTENT_LENGTH": str(len(request.body)), DATABASE: self.database(SITES[name].tables), HOSTS: ORIGINS}
+        environ |= {
+            "CONTENT_LENGTH": str(len(request.body)),
+            DATABASE: self.database(SITES[name].tables),
+            HOSTS: ORIGINS,
+        }
         content, status, headers = run_wsgi_app(application(name), environ, buffered=True)
         return Reply(int(status.split()[0]), dict(headers), b"".join(content))
 
     def cookies(self) -> list[dict[str, Any]]:
         """Returns the cookies of the people who are logged in when an episode starts."""
         return [
-            {"name": f"session_{name}", "value": signed_in(application(name), site.user), "url": ORIGINS[name]}
+            {
+                "name": f"session_{name}",
+                "value": signed_in(application(name), site.user),
+                "url": ORIGINS[name],
+            }
             for name, site in SITES.items()
         ]
 
     def changes(self) -> dict[str, Changes]:
         """Returns how the databases differ from those that every episode finds."""
-        found = {tables: differences(connection, snapshot(tables)) for tables, connection in self.databases.items()}
+        found = {
+            tables: differences(connection, snapshot(tables))
+            for tables, connection in self.databases.items()
+        }
         return {tables: changes for tables, changes in found.items() if changes}
 
     def restore(self) -> None:
@@ -125,8 +149,14 @@ class Servers:
     def __init__(self, address: str = "127.0.0.1", port: int = 0):
         self.host, self._lock = Host(), threading.Lock()
         answers = [partial(self._answer, name) for name in SITES]
-        self._servers = [make_server(address, port and port + i, answer, threaded=True) for i, answer in enumerate(answers)]
-        self.origins = {name: f"http://{address}:{server.port}" for name, server in zip(SITES, self._servers, strict=True)}
+        self._servers = [
+            make_server(address, port and port + i, answer, threaded=True)
+            for i, answer in enumerate(answers)
+        ]
+        self.origins = {
+            name: f"http://{address}:{server.port}"
+            for name, server in zip(SITES, self._servers, strict=True)
+        }
         for server in self._servers:
             threading.Thread(target=server.serve_forever, daemon=True).start()
 

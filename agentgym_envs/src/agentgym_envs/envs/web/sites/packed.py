@@ -25,7 +25,9 @@ def pack(db: sqlite3.Connection) -> bytes:
         if kind == "table":
             rows = db.execute(f"SELECT * FROM {name}").fetchall()
             tables[name] = [list(column) for column in zip(*rows, strict=True)]
-    text = json.dumps({"objects": objects, "tables": tables}, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(
+        {"objects": objects, "tables": tables}, ensure_ascii=False, separators=(",", ":")
+    )
     return lzma.compress(text.encode(), lzma.FORMAT_XZ, filters=_FILTERS)
 
 

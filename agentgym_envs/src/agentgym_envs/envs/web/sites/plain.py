@@ -1,7 +1,8 @@
 """A browser without a screen or scripts: plays an oracle's plan on the sites within the process, in milliseconds.
 
-It reads the sites' HTML into roles and names as a real browser's accessibility tree has them, follows links and sends forms. The sites
-work without scripts; a menu that a script would close counts as closed until its button is clicked.
+It reads the sites' HTML into roles and names as a real browser's accessibility tree has them,
+follows links and sends forms. The sites work without scripts; a menu that a script would close
+counts as closed until its button is clicked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,10 +15,37 @@ from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.envs.web.sites.host import Host
 from agentgym_envs.envs.web.steps import Step
 
-VOID = frozenset(("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
+VOID = frozenset(
+    (
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    )
+)
 UNSEEN = frozenset(("head", "script", "style", "template"))
-INPUTS = {"search": "searchbox", "checkbox": "checkbox", "radio": "radio", "number": "spinbutton", "submit": "button"}
-ROLES = {"button": "button", "select": "combobox", "textarea": "textbox", **{f"h{n}": "heading" for n in range(1, 7)}}
+INPUTS = {
+    "search": "searchbox",
+    "checkbox": "checkbox",
+    "radio": "radio",
+    "number": "spinbutton",
+    "submit": "button",
+}
+ROLES = {
+    "button": "button",
+    "select": "combobox",
+    "textarea": "textbox",
+    **{f"h{n}": "heading" for n in range(1, 7)},
+}
 
 
 class Node:
@@ -37,7 +65,12 @@ class Node:
     def text(self) -> str:
         """Returns the visible text, without what a screen reader leaves out and without the options of lists."""
         parts = [
-            c if isinstance(c, str) else "" if "aria-hidden" in c.attrs or c.tag == "select" else c.text() for c in self.children
+            c
+            if isinstance(c, str)
+            else ""
+            if "aria-hidden" in c.attrs or c.tag == "select"
+            else c.text()
+            for c in self.children
         ]
         return "".join(parts)
 
@@ -125,14 +158,26 @@ class PlainBrowser:
             if verb == "enter":
                 self._send(node, None)
 
-    def open(self, url: str, method: str = "GET", form: Sequence[tuple[str, str]] = (), *, stay: bool = False) -> None:
+    def open(
+        self,
+        url: str,
+        method: str = "GET",
+        form: Sequence[tuple[str, str]] = (),
+        *,
+        stay: bool = False,
+    ) -> None:
         """Asks for a page and follows where it leads; ``stay`` leaves the shown page as it is."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         headers = {"cookie": self._cookies.get(origin, ""), "referer": self.url}
         if method == "POST":
-            headers |= {"content-type": "application/x-www-form-urlencoded", "accept": "application/json" if stay else "text/html"}
-        reply = self.host.serve(Request(method, url.partition("#")[0], headers, urlencode(form).encode()))
+            headers |= {
+                "content-type": "application/x-www-form-urlencoded",
+                "accept": "application/json" if stay else "text/html",
+            }
+        reply = self.host.serve(
+            Request(method, url.partition("#")[0], headers, urlencode(form).encode())
+        )
         if isinstance(reply, bool):
             raise NotShown(f"{url} leads out of the sites")
         if "Set-Cookie" in reply.headers:
@@ -147,7 +192,9 @@ class PlainBrowser:
         builder.feed(html)
         self.root, self.url, self._opened = builder.root, url, set()
         self._closed = {
-            n.attrs["aria-controls"] for n in self.root.every() if "aria-controls" in n.attrs and "data-open" not in n.attrs
+            n.attrs["aria-controls"]
+            for n in self.root.every()
+            if "aria-controls" in n.attrs and "data-open" not in n.attrs
         }
 
     def shown(self, node: Node | None = None) -> Iterator[Shown]:
@@ -163,7 +210,9 @@ class PlainBrowser:
                 if child.tag != "select":
                     yield from self.shown(child)
 
-    def find(self, role: str | None, name: str | None, *, after: str | None = None, nth: int = 0) -> Shown:
+    def find(
+        self, role: str | None, name: str | None, *, after: str | None = None, nth: int = 0
+    ) -> Shown:
         """Returns the nth element with a role and a name, counted behind the first one with the name ``after``.
 
         Raises:
@@ -171,8 +220,12 @@ class PlainBrowser:
         """
         lines = list(self.shown())
         if after is not None:
-            lines = lines[next((i for i, line in enumerate(lines) if line.name == after), len(lines)) + 1 :]
-        fitting = [line for line in lines if name in (None, line.name) and role in (None, line.role)]
+            lines = lines[
+                next((i for i, line in enumerate(lines) if line.name == after), len(lines)) + 1 :
+            ]
+        fitting = [
+            line for line in lines if name in (None, line.name) and role in (None, line.role)
+        ]
         if len(fitting) <= nth:
             raise NotShown(f"{role or 'element'} {name!r} number {nth} is not shown on {self.url}")
         return fitting[nth]
@@ -184,14 +237,27 @@ class PlainBrowser:
             text = f"Expand comment by {node.attrs['data-author']}"
         if not text and node.tag in ("input", "select", "textarea"):
             around = node.above("label")
-            labels = [n for n in self.root.every() if n.tag == "label" and n.attrs.get("for") == node.attrs.get("id", "-")]
+            labels = [
+                n
+                for n in self.root.every()
+                if n.tag == "label" and n.attrs.get("for") == node.attrs.get("id", "-")
+            ]
             label = labels[0] if labels else around
             text = label.text() if label else node.attrs.get("placeholder", "")
-        return " ".join((text or (node.text() if node.tag not in ("section", "article", "nav", "form") else "")).split())
+        return " ".join(
+            (
+                text
+                or (node.text() if node.tag not in ("section", "article", "nav", "form") else "")
+            ).split()
+        )
 
     def _unseen(self, node: Node) -> bool:
         key = node.attrs.get("id", "")
-        hidden = "hidden" in node.attrs and "data-script" not in node.attrs and key not in ("select-all", *self._opened)
+        hidden = (
+            "hidden" in node.attrs
+            and "data-script" not in node.attrs
+            and key not in ("select-all", *self._opened)
+        )
         return hidden or node.tag in UNSEEN or "aria-hidden" in node.attrs or key in self._closed
 
     def _role(self, node: Node) -> str:
@@ -233,8 +299,12 @@ class PlainBrowser:
     def _choose(self, node: Node, content: str) -> None:
         options = [n for n in node.every() if n.tag == "option"]
         chosen = next((n for n in options if " ".join(n.text().split()) == content), None)
-        if chosen is None and any(n.attrs.get("data-flairs") == node.attrs.get("id", "-") for n in self.root.every()):
-            chosen = Node("option", {"value": content}, node)  # a script adds what fits another field
+        if chosen is None and any(
+            n.attrs.get("data-flairs") == node.attrs.get("id", "-") for n in self.root.every()
+        ):
+            chosen = Node(
+                "option", {"value": content}, node
+            )  # a script adds what fits another field
             node.children.append(chosen)
         if chosen is None:
             raise NotShown(f"{self.name(node)!r} has no option {content!r}")
@@ -244,13 +314,22 @@ class PlainBrowser:
 
     def _form(self, node: Node) -> Node | None:
         named = node.attrs.get("form")
-        return next((n for n in self.root.every() if n.attrs.get("id") == named), None) if named else node.above("form")
+        return (
+            next((n for n in self.root.every() if n.attrs.get("id") == named), None)
+            if named
+            else node.above("form")
+        )
 
     def _send(self, node: Node, button: Node | None) -> None:
         form = self._form(node)
         if form is None:
             return
-        pairs = [pair for n in self.root.every() if "name" in n.attrs and self._form(n) is form for pair in _value(n, button)]
+        pairs = [
+            pair
+            for n in self.root.every()
+            if "name" in n.attrs and self._form(n) is form
+            for pair in _value(n, button)
+        ]
         url = urljoin(self.url, form.attrs.get("action") or self.url)
         if form.attrs.get("method", "get").lower() == "post":
             self.open(url, "POST", pairs, stay="data-live" in form.attrs)

@@ -146,7 +146,10 @@ def add(db: sqlite3.Connection, table: str, *rows: tuple[Any, ...]) -> None:
     """Adds rows of one length whose values stand in the table's order; columns that are left out keep their default."""
     if rows:
         columns = [r[1] for r in db.execute(f"PRAGMA table_info({table})")][: len(rows[0])]
-        db.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", rows)
+        db.executemany(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+            rows,
+        )
 
 
 def password(login: str) -> str:
@@ -185,13 +188,20 @@ def _part(name: str) -> str:
 
 def make_app(site: Site) -> Flask:
     """Returns an application with the shared layout and the pages for logging in and out."""
-    app = Flask(f"agentgym-{site.name}", template_folder=str(FOLDER / "templates"), static_folder=None)
+    app = Flask(
+        f"agentgym-{site.name}", template_folder=str(FOLDER / "templates"), static_folder=None
+    )
     app.url_map.converters["int"] = _Key
     app.secret_key = f"agentgym {site.name}"
-    app.config["SESSION_COOKIE_NAME"] = f"session_{site.name}"  # ports of one machine share their cookies
+    app.config["SESSION_COOKIE_NAME"] = (
+        f"session_{site.name}"  # ports of one machine share their cookies
+    )
     app.jinja_env.filters |= {"money": money, "day": day, "markdown": marked}
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    css, script = _part("style.css") + _part(f"{site.name}/style.css"), _part("suggest.js") + _part(f"{site.name}/script.js")
+    css, script = (
+        _part("style.css") + _part(f"{site.name}/style.css"),
+        _part("suggest.js") + _part(f"{site.name}/script.js"),
+    )
 
     @app.context_processor
     def shared() -> dict[str, Any]:
@@ -210,8 +220,14 @@ def make_app(site: Site) -> Flask:
     @app.template_global()
     def here(**changes: Any) -> str:
         """The address of this page with other parameters."""
-        values = {**request.view_args, **request.args, **changes} if request.view_args else {**request.args, **changes}
-        return url_for(str(request.endpoint), **{k: v for k, v in values.items() if v not in (None, "")})
+        values = (
+            {**request.view_args, **request.args, **changes}
+            if request.view_args
+            else {**request.args, **changes}
+        )
+        return url_for(
+            str(request.endpoint), **{k: v for k, v in values.items() if v not in (None, "")}
+        )
 
     @app.errorhandler(HTTPException)
     def failed(error: HTTPException) -> Any:
@@ -222,13 +238,22 @@ def make_app(site: Site) -> Flask:
     @app.route("/login", methods=["GET", "POST"])
     def login() -> Any:
         if request.method == "POST":
-            found = rows(f"SELECT id FROM ({site.people}) WHERE login = ? AND password = ?", field("login"), field("password"))
+            found = rows(
+                f"SELECT id FROM ({site.people}) WHERE login = ? AND password = ?",
+                field("login"),
+                field("password"),
+            )
             if found:
                 session["user"] = found[0]["id"]
                 target = request.args.get("next", "/")
-                return redirect(target if target.startswith("/") and not target.startswith("//") else "/")
+                return redirect(
+                    target if target.startswith("/") and not target.startswith("//") else "/"
+                )
             flash("The user name or the password is wrong.")
-        return render_template("login.html", hint=row(f"SELECT login, password FROM ({site.people}) WHERE id = ?", site.user))
+        return render_template(
+            "login.html",
+            hint=row(f"SELECT login, password FROM ({site.people}) WHERE id = ?", site.user),
+        )
 
     @app.route("/logout", methods=["POST"])
     def logout() -> Any:

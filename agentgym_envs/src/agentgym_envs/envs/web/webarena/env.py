@@ -26,22 +26,34 @@ from agentgym_envs.tasks import Task, TaskSet
 
 
 class WebArenaEnv(WebEnv):
-    """Carries out WebArena's tasks. The sites' addresses come from the environment variables that WebArena uses.
+    """Carries out WebArena's tasks.
+
+    The sites' addresses come from the environment variables that WebArena uses.
 
     Args:
-        config: WebArena's ``test.raw.json``, a folder with one task per file, or "libwebarena" for the tasks of this package; by
+        config: WebArena's ``test.raw.json``, a folder with one task per file, or "libwebarena" for
+            the tasks of this package; by
             default the variable ``WEBARENA_CONFIG``.
-        urls: addresses of the sites by name, such as ``{"shopping": "http://shop.example:7770"}``; they come before the environment
+        urls: addresses of the sites by name, such as ``{"shopping": "http://shop.example:7770"}``;
+            they come before the environment
             variables ``SHOPPING`` or ``WA_SHOPPING``.
-        logins: folder that the tasks' ``storage_state`` paths begin in: the one that holds ``.auth``, which the command
-            ``agentgym webarena login`` writes. None: each episode signs in through the sites' pages.
-        reset: brings the servers back to their first state before each episode: a function that gets the task, or the address of a
+        logins: folder that the tasks' ``storage_state`` paths begin in: the one that holds
+            ``.auth``, which the command
+            ``agentgym webarena login`` writes. None: each episode signs in through the sites'
+            pages.
+        reset: brings the servers back to their first state before each episode: a function that
+            gets the task, or the address of a
             reset server (see :func:`full_reset`).
-        judge: decides what no rule can, as WebArena's GPT-4 does; without one, a normalised match does, and ``info`` says so.
-        hosts: others that pages may ask, ``host`` or ``host:port``: the map's tiles, search and routes.
-        parsing_failures: in a row that end an episode; none do by default, three in WebArena's ``run.py``.
-        repeated_actions: the same ones in a row that end an episode, or typings into one field; likewise.
-        pause: seconds from an action to its observation; a page that is opened to be judged gets 1.5 times as long.
+        judge: decides what no rule can, as WebArena's GPT-4 does; without one, a normalised match
+            does, and ``info`` says so.
+        hosts: others that pages may ask, ``host`` or ``host:port``: the map's tiles, search and
+            routes.
+        parsing_failures: in a row that end an episode; none do by default, three in WebArena's
+            ``run.py``.
+        repeated_actions: the same ones in a row that end an episode, or typings into one field;
+            likewise.
+        pause: seconds from an action to its observation; a page that is opened to be judged gets
+            1.5 times as long.
         viewport: show what is in view only, as WebArena does; False for the whole page.
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`; ``split`` may also be "all".
 
@@ -65,9 +77,15 @@ class WebArenaEnv(WebEnv):
         viewport: bool = True,
         **kwargs: Any,
     ):
-        for name, number in (("parsing_failures", parsing_failures), ("repeated_actions", repeated_actions)):
+        for name, number in (
+            ("parsing_failures", parsing_failures),
+            ("repeated_actions", repeated_actions),
+        ):
             if number is not None and number < 1:
-                raise ArgumentError(f"{name}={number} ends every episode at once: give 1 or more, or None for no limit")
+                raise ArgumentError(
+                    f"{name}={number} ends every episode at once: give 1 or more, or None for no"
+                    " limit"
+                )
         self._tasks, self._judge = read_tasks(config), judge
         self._logins = None if logins is None else Path(logins)
         self._reset = functools.partial(_ask_for_reset, reset) if isinstance(reset, str) else reset
@@ -101,8 +119,9 @@ class WebArenaEnv(WebEnv):
         self._state = self._logins / state if state and self._logins is not None else None
         if self._state is not None and not self._state.is_file():
             raise TaskError(
-                f"task {task.id} needs the login {self._state}: run `agentgym webarena login`, set logins= to the folder in which "
-                f"{state} lies, or set logins=None to sign in through the pages"
+                f"task {task.id} needs the login {self._state}: run `agentgym webarena login`, set"
+                f" logins= to the folder in which {state} lies, or set logins=None to sign in"
+                " through the pages"
             )
         if self._reset is not None:
             self._reset(self._config)
@@ -144,7 +163,8 @@ class WebArenaEnv(WebEnv):
         if not self.serve(Request("GET", url, {}, b"")):
             names = ", ".join(sorted(self.urls)) or "none"
             raise EnvRaised(
-                f"the start page {url} is on none of the sites whose addresses are set ({names}): set its address, or add hosts="
+                f"the start page {url} is on none of the sites whose addresses are set ({names}):"
+                " set its address, or add hosts="
             )
         try:
             session.open(url)
@@ -173,7 +193,11 @@ class WebArenaEnv(WebEnv):
         """Allows for the pages that are opened to be judged."""
         if action.name != "stop" and not any(self._limits):
             return self.timeout
-        opened = [target for target in self._config["eval"].get("program_html") or () if target["url"] != "last"]
+        opened = [
+            target
+            for target in self._config["eval"].get("program_html") or ()
+            if target["url"] != "last"
+        ]
         return self.timeout * (1 + len(opened))
 
     def judge(self, action: Action, session: Session) -> Outcome:
@@ -183,7 +207,13 @@ class WebArenaEnv(WebEnv):
         if action.name != "stop" and not given_up:
             return Outcome("", 0.0)
         helpers = make_helpers(self.urls, session.context.request)
-        scene = Scene(session.page, session.another_tab, helpers=helpers, judge=self._judge, idle=1.5 * self.tick)
+        scene = Scene(
+            session.page,
+            session.another_tab,
+            helpers=helpers,
+            judge=self._judge,
+            idle=1.5 * self.tick,
+        )
         verdict = evaluate(self._config, "" if given_up else action.text, scene)
         extra = {"judged_by": verdict.judged_by, "early_stop": given_up}
         said = {key: value for key, value in extra.items() if value}
@@ -208,5 +238,8 @@ def _host(text: str) -> tuple[str, int | None]:
     """Returns the host, and the port if it is named."""
     named = urlsplit(f"//{text}")
     if not named.hostname or any(c in text for c in "/ @"):
-        raise ArgumentError(f"hosts={text!r} is no host: write it without http:// and without a path, such as tiles.example:8080")
+        raise ArgumentError(
+            f"hosts={text!r} is no host: write it without http:// and without a path, such as"
+            " tiles.example:8080"
+        )
     return named.hostname, named.port

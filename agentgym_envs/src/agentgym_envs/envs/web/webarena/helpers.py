@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-ADMIN = {"username": "admin", "password": "admin1234"}  # of WebArena's own shop, as its documentation gives them
+ADMIN = {
+    "username": "admin",
+    "password": "admin1234",
+}  # of WebArena's own shop, as its documentation gives them
 ROLE = """name => {
   const people = [...document.querySelectorAll("td[data-label='Account'] span.gl-avatar-labeled-sublabel")];
   const index = people.findIndex(person => person.outerText === '@' + name);
@@ -21,8 +24,12 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
     """
 
     def shop(path: str) -> Any:
-        token = request.post(f"{urls['SHOPPING']}/rest/default/V1/integration/admin/token", data=ADMIN).json()
-        return request.get(f"{urls['SHOPPING']}/rest/V1/{path}", headers={"Authorization": f"Bearer {token}"}).json()
+        token = request.post(
+            f"{urls['SHOPPING']}/rest/default/V1/integration/admin/token", data=ADMIN
+        ).json()
+        return request.get(
+            f"{urls['SHOPPING']}/rest/V1/{path}", headers={"Authorization": f"Bearer {token}"}
+        ).json()
 
     def latest_order() -> str:
         order = "searchCriteria[sortOrders][0][field]=created_at&searchCriteria[sortOrders][0][direction]=DESC"
@@ -36,7 +43,11 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
     def post_url(url: str) -> str:
         whole = urlsplit(url)
         parts = whole.path.split("/")  # "", "f", the forum, the post, its title, ...
-        return f"{whole.scheme}://{whole.netloc}/f/{parts[2]}/{parts[3]}/" if parts[1:2] == ["f"] and len(parts) >= 4 else url
+        return (
+            f"{whole.scheme}://{whole.netloc}/f/{parts[2]}/{parts[3]}/"
+            if parts[1:2] == ["f"] and len(parts) >= 4
+            else url
+        )
 
     def role(page: Any, name: str) -> str:
         from playwright.sync_api import Error
@@ -49,7 +60,9 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
     return {
         "shopping_get_latest_order_url": latest_order,
         "shopping_get_sku_latest_review_author": lambda sku: str(latest_review(sku)["nickname"]),
-        "shopping_get_sku_latest_review_rating": lambda sku: str(latest_review(sku)["ratings"][0]["percent"]),
+        "shopping_get_sku_latest_review_rating": lambda sku: str(
+            latest_review(sku)["ratings"][0]["percent"]
+        ),
         "reddit_get_post_url": post_url,
         "gitlab_get_project_memeber_role": role,
     }

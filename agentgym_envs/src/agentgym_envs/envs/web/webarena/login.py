@@ -42,7 +42,8 @@ def sites_of(state: str) -> list[str]:
     unknown = [site for site in sites if site not in ACCOUNTS]
     if unknown or not state.endswith("_state.json"):
         raise ArgumentError(
-            f"{state!r} must be named after its sites, such as shopping_state.json; known are {', '.join(ACCOUNTS)}"
+            f"{state!r} must be named after its sites, such as shopping_state.json; known are"
+            f" {', '.join(ACCOUNTS)}"
         )
     return sites
 
@@ -103,7 +104,9 @@ def address(site: str, urls: Mapping[str, str]) -> str:
         ArgumentError: it is not set.
     """
     if site.upper() not in urls:
-        raise ArgumentError(f"the address of {site} is not set: set the environment variable {site.upper()}")
+        raise ArgumentError(
+            f"the address of {site} is not set: set the environment variable {site.upper()}"
+        )
     return urls[site.upper()]
 
 
@@ -117,7 +120,13 @@ def _open(session: Any, url: str) -> None:
         raise EnvRaised(f"no login at {url}: {error}") from error
 
 
-def _write(file: Path, sites: Sequence[str], urls: Mapping[str, str], accounts: Mapping[str, Account], browser: str | None) -> Path:
+def _write(
+    file: Path,
+    sites: Sequence[str],
+    urls: Mapping[str, str],
+    accounts: Mapping[str, Account],
+    browser: str | None,
+) -> Path:
     """Signs in at all sites of a file in one context, and writes it for its owner alone."""
     from agentgym_envs.envs.web.chromium import Setting, process
     from agentgym_envs.envs.web.session import Session
@@ -135,6 +144,8 @@ def _write(file: Path, sites: Sequence[str], urls: Mapping[str, str], accounts: 
         session.close()
         process.give_back(chromium)
     file.parent.mkdir(parents=True, exist_ok=True)
-    with open(os.open(file, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
+    with open(
+        os.open(file, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+    ) as out:
         json.dump(state, out)
     return file

@@ -26,7 +26,9 @@ def to_public(text: str, urls: Mapping[str, str]) -> str:
 def to_local(text: str, urls: Mapping[str, str]) -> str:
     """Writes the sites' own addresses for the public names, with http or https."""
     names = {PUBLIC[name]: url for name, url in urls.items()}
-    return _replaced(text, names | {public.replace("http:", "https:"): url for public, url in names.items()})
+    return _replaced(
+        text, names | {public.replace("http:", "https:"): url for public, url in names.items()}
+    )
 
 
 def _replaced(text: str, table: Mapping[str, str]) -> str:

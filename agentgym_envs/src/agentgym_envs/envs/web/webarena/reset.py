@@ -26,7 +26,10 @@ def full_reset(url: str, *, wait: float = 900.0, pause: float = 5.0) -> None:
     _asked(f"{base}/reset", may_run=True)
     while (answer := _asked(f"{base}/status")) != READY:
         if time.monotonic() > end:
-            raise EnvTimeout(f"the reset of {base} took longer than {wait:g} s; the last status was {answer[:100]!r}")
+            raise EnvTimeout(
+                f"the reset of {base} took longer than {wait:g} s; the last status was"
+                f" {answer[:100]!r}"
+            )
         time.sleep(pause)
 
 
@@ -39,4 +42,6 @@ def _asked(url: str, *, may_run: bool = False) -> str:
             return ""
         raise EnvRaised(f"the reset server answered {url} with status {error.code}") from error
     except (URLError, OSError) as error:
-        raise EnvRaised(f"the reset server does not answer at {url}: {getattr(error, 'reason', error)}") from error
+        raise EnvRaised(
+            f"the reset server does not answer at {url}: {getattr(error, 'reason', error)}"
+        ) from error

@@ -15,7 +15,12 @@ from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
     "email-inbox-reply",
     "email-inbox-star-reply",
 )
-@script("email-inbox-forward", "email-inbox-forward-nl", "email-inbox-forward-nl-turk", "email-inbox-nl-turk")
+@script(
+    "email-inbox-forward",
+    "email-inbox-forward-nl",
+    "email-inbox-forward-nl-turk",
+    "email-inbox-nl-turk",
+)
 def _mail(page: Page) -> Iterator[str]:
     known = page.ask("core.currentFields || null") if "-nl" in page.name else None
     fields = known or {}
@@ -180,7 +185,8 @@ def _editor(page: Page) -> Iterator[str]:
         assert colour is not None
         yield f"click [{next(e for e in page.all('image') if 'ql-color-label' in e.name).id}]"
         value = page.ask(
-            f"(() => {{ const c = COLOR_MAP[{colour[1]!r}][0].match(/\\w\\w/g).map(h => parseInt(h, 16)); return c.join(', ') }})()"
+            f"(() => {{ const c = COLOR_MAP[{colour[1]!r}][0].match(/\\w\\w/g).map(h => parseInt(h,"
+            " 16)); return c.join(', ') })()"
         )
         yield f"click [{next(e for e in elements(page.text) if f'rgb({value})' in e.name).id}]"
     yield page.click("Submit", role="button")

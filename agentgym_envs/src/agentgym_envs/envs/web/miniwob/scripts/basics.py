@@ -120,7 +120,9 @@ def _enter_date(page: Page) -> Iterator[str]:
 @script("simple-arithmetic")
 def _arithmetic(page: Page) -> Iterator[str]:
     left, sign, right = page.ask("document.querySelector('#math-problem').textContent").split()[:3]
-    value = {"+": int(left) + int(right), "-": int(left) - int(right), "x": int(left) * int(right)}[sign]
+    value = {"+": int(left) + int(right), "-": int(left) - int(right), "x": int(left) * int(right)}[
+        sign
+    ]
     yield from page.fill(str(value))
     yield page.click("Submit", role="button")
 
@@ -164,9 +166,20 @@ def _greatest(page: Page) -> Iterator[str]:
 
 @script("click-widget")
 def _widget(page: Page) -> Iterator[str]:
-    role = {"radio": "radio", "checkbox": "checkbox", "text": "textbox", "textarea": "textbox", "button": "button"}[page.quoted[0]]
+    role = {
+        "radio": "radio",
+        "checkbox": "checkbox",
+        "text": "textbox",
+        "textarea": "textbox",
+        "button": "button",
+    }[page.quoted[0]]
     kinds = page.ask("[...document.querySelectorAll('[data-type]')].map(e => e.dataset.type)")
-    same = [k for k in kinds if (k in ("text", "textarea")) == (role == "textbox") and (role == "textbox" or k == page.quoted[0])]
+    same = [
+        k
+        for k in kinds
+        if (k in ("text", "textarea")) == (role == "textbox")
+        and (role == "textbox" or k == page.quoted[0])
+    ]
     yield page.click(role=role, nth=same.index(page.quoted[0]))
 
 
@@ -181,7 +194,9 @@ def _coordinate(page: Page) -> Iterator[str]:
 def _identify(page: Page) -> Iterator[str]:
     tag = page.ask("document.querySelector('#area_svg > *').tagName")
     text = page.ask("document.querySelector('#area_svg').textContent").strip()
-    kind = {"circle": "Circle", "rect": "Rectangle", "polygon": "Triangle"}.get(tag) or ("Number" if text.isdigit() else "Letter")
+    kind = {"circle": "Circle", "rect": "Rectangle", "polygon": "Triangle"}.get(tag) or (
+        "Number" if text.isdigit() else "Letter"
+    )
     yield page.click(kind, role="button")
 
 
@@ -201,7 +216,9 @@ def _tree(page: Page) -> Iterator[str]:
 
 @script("odd-or-even")
 def _odd_or_even(page: Page) -> Iterator[str]:
-    for nth, number in enumerate(page.ask("[...document.querySelectorAll('.display-number')].map(e => +e.textContent)")):
+    for nth, number in enumerate(
+        page.ask("[...document.querySelectorAll('.display-number')].map(e => +e.textContent)")
+    ):
         yield page.click("Odd" if number % 2 else "Even", role="button", nth=nth)
     yield page.click("Submit", role="button")
 
@@ -211,7 +228,11 @@ def _table(page: Page) -> Iterator[str]:
     cells = page.ask("[...document.querySelectorAll('#tab td')].map(e => e.textContent)")
     table = dict(zip(cells[::2], cells[1::2], strict=True))
     wanted = re.search(r"value of (.*) into", page.goal)
-    labels = [wanted[1]] if wanted else page.ask("[...document.querySelectorAll('#form label')].map(e => e.textContent)")
+    labels = (
+        [wanted[1]]
+        if wanted
+        else page.ask("[...document.querySelectorAll('#form label')].map(e => e.textContent)")
+    )
     for nth, label in enumerate(labels):
         yield from page.fill(table[label.strip().rstrip(":")], nth=nth)
     yield page.click("Submit", role="button")

@@ -6,7 +6,20 @@ from collections.abc import Iterator
 from agentgym_envs.envs.web.look import elements, find
 from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
 
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 @script("guess-number")
@@ -40,14 +53,21 @@ def _slide(page: Page, nth: int, value: int, wanted: int) -> Iterator[str]:
 
 @script("use-slider")
 def _slider(page: Page) -> Iterator[str]:
-    yield from _slide(page, 0, page.ask("+document.querySelector('#val').textContent"), int(page.goal.split()[1]))
+    yield from _slide(
+        page, 0, page.ask("+document.querySelector('#val').textContent"), int(page.goal.split()[1])
+    )
     yield page.click("Submit", role="button")
 
 
 @script("use-slider-2")
 def _sliders(page: Page) -> Iterator[str]:
     for nth, wanted in enumerate(re.findall(r"\d+", page.goal)):
-        yield from _slide(page, nth, page.ask(f"+document.querySelector('#val-{nth + 1}').textContent"), int(wanted))
+        yield from _slide(
+            page,
+            nth,
+            page.ask(f"+document.querySelector('#val-{nth + 1}').textContent"),
+            int(wanted),
+        )
     yield page.click("Submit", role="button")
 
 
@@ -62,7 +82,9 @@ def _slider_and_box(page: Page) -> Iterator[str]:
 
 @script("form-sequence-2")
 def _radio_and_text(page: Page) -> Iterator[str]:
-    wanted = re.search(r"the (\d)\w\w radio button and enter the number \"(-?\d+)\" into the (\d)", page.goal)
+    wanted = re.search(
+        r"the (\d)\w\w radio button and enter the number \"(-?\d+)\" into the (\d)", page.goal
+    )
     assert wanted is not None
     yield page.click(role="radio", nth=int(wanted[1]) - 1)
     yield from page.fill(wanted[2], nth=int(wanted[3]) - 1)
@@ -81,7 +103,10 @@ def _list_and_button(page: Page) -> Iterator[str]:
 def _time(page: Page) -> Iterator[str]:
     wanted = re.search(r"(\d+):(\d\d) (AM|PM)", page.goal)
     assert wanted is not None
-    yield f"type [{find(page.text, 'Hours', role='spinbutton').id}] [{int(wanted[1]):02}{wanted[2]}{wanted[3]}] [0]"
+    yield (
+        f"type [{find(page.text, 'Hours', role='spinbutton').id}]"
+        f" [{int(wanted[1]):02}{wanted[2]}{wanted[3]}] [0]"
+    )
     yield page.click("Submit", role="button")
 
 
@@ -106,7 +131,11 @@ def _flight(page: Page) -> Iterator[str]:
     kind, origin, destination, date = wanted.groups()
     for field, place in (("From:", origin), ("To:", destination)):
         yield from page.fill(place, name=field)
-        name = next(e.name for e in elements(page.text) if re.search(rf"{re.escape(place)}.*\(|\({re.escape(place)}\)", e.name))
+        name = next(
+            e.name
+            for e in elements(page.text)
+            if re.search(rf"{re.escape(place)}.*\(|\({re.escape(place)}\)", e.name)
+        )
         yield page.click(name)
     month, day, _ = (int(n) for n in date.split("/"))
     yield page.click(role="textbox", nth=2)
@@ -115,7 +144,8 @@ def _flight(page: Page) -> Iterator[str]:
     yield page.click(str(day), role="link")
     yield page.click("Search", role="button")
     flights = page.ask(
-        "[...document.querySelectorAll('.flight')].map(f => [+f.querySelector('.time-duration').dataset.duration,"
+        "[...document.querySelectorAll('.flight')].map(f =>"
+        " [+f.querySelector('.time-duration').dataset.duration,"
         " +f.querySelector('.flight-price').dataset.price])"
     )
     keys = [price if kind == "cheapest" else duration for duration, price in flights]
@@ -147,8 +177,9 @@ def _autocomplete(page: Page) -> Iterator[str]:
 def _colour(page: Page) -> Iterator[str]:
     name = page.goal.split()[1]
     colour = page.ask(
-        f"ui_utils.colorNameToHex({name!r}) || (() => {{ const c = getComputedStyle(document.querySelector('.cc')).backgroundColor;"
-        " return '#' + c.match(/\\d+/g).map(n => (+n).toString(16).padStart(2, '0')).join('') })()"
+        f"ui_utils.colorNameToHex({name!r}) || (() => {{ const c ="
+        " getComputedStyle(document.querySelector('.cc')).backgroundColor; return '#' +"
+        " c.match(/\\d+/g).map(n => (+n).toString(16).padStart(2, '0')).join('') })()"
     )
     yield from page.fill(colour[1:], role="textbox")
     yield "press [Tab]"  # the picker covers the button
@@ -165,8 +196,14 @@ def _film(page: Page) -> Iterator[str]:
         const row = e.closest('tr, p, .row, .field, .ui-entry'); return row.textContent.toLowerCase() })"""
     )
     for nth, label in enumerate(labels):
-        yield from page.fill(next(v for k, v in values.items() if k in label or (k == "year" and "date" in label)), nth=nth)
-    yield f"click [{next(e for e in elements(page.text) if e.name in ('Submit', 'Search', 'Go!')).id}]"
+        yield from page.fill(
+            next(v for k, v in values.items() if k in label or (k == "year" and "date" in label)),
+            nth=nth,
+        )
+    yield (
+        "click"
+        f" [{next(e for e in elements(page.text) if e.name in ('Submit', 'Search', 'Go!')).id}]"
+    )
 
 
 @script("number-checkboxes")
@@ -196,7 +233,12 @@ def _generate(page: Page) -> Iterator[str]:
     while True:
         yield page.click("Generate", role="button")
         number = page.ask("+document.querySelector('#display-number').textContent")
-        kinds = {"less": number < limit, "greater": number > limit, "odd": number % 2 == 1, "even": number % 2 == 0}
+        kinds = {
+            "less": number < limit,
+            "greater": number > limit,
+            "odd": number % 2 == 1,
+            "even": number % 2 == 0,
+        }
         if next(fits for kind, fits in kinds.items() if kind in page.goal):
             yield page.click("Submit", role="button")
 

@@ -43,7 +43,9 @@ class Page:
         """Returns a click on an element: see :func:`agentgym_envs.envs.web.look.find`."""
         return f"click [{find(self.text, name, **where).id}]"
 
-    def fill(self, text: str, name: str | None = None, role: str = "textbox", **where: Any) -> Iterator[str]:
+    def fill(
+        self, text: str, name: str | None = None, role: str = "textbox", **where: Any
+    ) -> Iterator[str]:
         """Yields the actions that make a field hold a text."""
         yield from filling(find(self.text, name, role=role, **where), text)
 

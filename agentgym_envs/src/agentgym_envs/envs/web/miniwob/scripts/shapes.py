@@ -66,7 +66,11 @@ def _pie(page: Page) -> Iterator[str]:
     yield page.click("+", role="StaticText")
     yield "scroll [up]"  # the slices take a second to unfold
     yield "scroll [up]"
-    yield page.click(page.quoted[0], role="StaticText", nth=1 if page.text.count(f"StaticText '{page.quoted[0]}'") > 1 else 0)
+    yield page.click(
+        page.quoted[0],
+        role="StaticText",
+        nth=1 if page.text.count(f"StaticText '{page.quoted[0]}'") > 1 else 0,
+    )
 
 
 @script("click-menu")
@@ -79,11 +83,9 @@ def _menu(page: Page) -> Iterator[str]:
 
 @script("click-menu-2")
 def _menu_2(page: Page) -> Iterator[str]:
-    wanted = page.ask(
-        """(() => { const icon = document.querySelector('#query .ui-icon');
+    wanted = page.ask("""(() => { const icon = document.querySelector('#query .ui-icon');
         return icon ? [...document.querySelectorAll('#menu li')].filter(li => !li.querySelector('ul'))
-          .find(li => li.querySelector('.' + icon.classList[1])).textContent.trim() : null })()"""
-    )
+          .find(li => li.querySelector('.' + icon.classList[1])).textContent.trim() : null })()""")
     wanted = wanted or page.quoted[1]
     yield page.click("Menu", role="button")
     if wanted in ("Prev", "Stop", "Play", "Next"):

@@ -23,7 +23,9 @@ SITE = Site(
 )
 PROJECT = "p.*, o.name AS owner, o.login AS owner_login, (SELECT count(*) FROM stars WHERE project_id = p.id) AS stars"
 PROJECTS = "projects p JOIN people o ON o.id = owner_id WHERE "
-ISSUE = "i.*, a.name AS author, a.login, s.name AS assignee, m.title AS milestone, p.name AS project"
+ISSUE = (
+    "i.*, a.name AS author, a.login, s.name AS assignee, m.title AS milestone, p.name AS project"
+)
 ISSUES = (
     "issues i JOIN people a ON a.id = author_id JOIN projects p ON p.id = i.project_id LEFT JOIN people s ON s.id = assignee_id"
     " LEFT JOIN milestones m ON m.id = milestone_id WHERE "
@@ -38,19 +40,30 @@ def find(name: str) -> sqlite3.Row:
 
 def may_write(project: sqlite3.Row) -> bool:
     """Says whether who is logged in may change a project."""
-    role = value("SELECT role FROM members WHERE project_id = ? AND person_id = ?", project["id"], user())
+    role = value(
+        "SELECT role FROM members WHERE project_id = ? AND person_id = ?", project["id"], user()
+    )
     return role in ("Developer", "Maintainer", "Owner")
 
 
 def branches(project: sqlite3.Row) -> list[str]:
     """Returns the names of a project's branches, the main one first."""
-    found = rows("SELECT name FROM branches WHERE project_id = ? ORDER BY name <> ?, name", project["id"], MAIN)
+    found = rows(
+        "SELECT name FROM branches WHERE project_id = ? ORDER BY name <> ?, name",
+        project["id"],
+        MAIN,
+    )
     return [r[0] for r in found]
 
 
 def tags(project: sqlite3.Row) -> list[str]:
     """Returns the names of a project's tags, the newest first."""
-    return [r[0] for r in rows("SELECT name FROM tags WHERE project_id = ? ORDER BY commit_id DESC", project["id"])]
+    return [
+        r[0]
+        for r in rows(
+            "SELECT name FROM tags WHERE project_id = ? ORDER BY commit_id DESC", project["id"]
+        )
+    ]
 
 
 def ref() -> str:
@@ -73,7 +86,9 @@ def commit(key: int) -> sqlite3.Row:
 
 def commits(keys: list[int]) -> list[sqlite3.Row]:
     """Returns commits, in this order."""
-    found = {r["id"]: r for r in rows(f"SELECT {COMMIT} c.id IN ({', '.join('?' * len(keys))})", *keys)}
+    found = {
+        r["id"]: r for r in rows(f"SELECT {COMMIT} c.id IN ({', '.join('?' * len(keys))})", *keys)
+    }
     return [found[key] for key in keys]
 
 

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.sites.code import pipelines, wiki
 from agentgym_envs.envs.web.sites.code.history import IDEAS, SPIKES, About, History, Plan
-from agentgym_envs.envs.web.sites.code.projects import COMMITS, FURTHER, ISSUES, LABELS, PARTS, PROJECTS, ROLES
+from agentgym_envs.envs.web.sites.code.projects import (
+    COMMITS,
+    FURTHER,
+    ISSUES,
+    LABELS,
+    PARTS,
+    PROJECTS,
+    ROLES,
+)
 from agentgym_envs.envs.web.sites.code.projects import ME as ME
 from agentgym_envs.envs.web.sites.code.projects import MINE as MINE  # tasks ask for both
 from agentgym_envs.envs.web.sites.code.repository import SCHEMA as REPOSITORY
@@ -60,19 +68,45 @@ def fill(db: sqlite3.Connection) -> None:
     db.executescript(SCHEMA + REPOSITORY + pipelines.SCHEMA + wiki.SCHEMA)
     for n, name in enumerate(["Mika Sorel", *full_names(rng, PEOPLE - 1)], 1):
         login = name.lower().replace(" ", "-").replace("ö", "o")
-        bio = rng.choice(("", "Maintainer by accident.", "Writes small tools.", "Here for the reviews."))
+        bio = rng.choice(
+            ("", "Maintainer by accident.", "Writes small tools.", "Here for the reviews.")
+        )
         add(db, "people", (n, name, login, "harbor2026" if n == ME else password(login), bio))
     for project, (name, description, language) in enumerate(PROJECTS, 1):
         owner = ME if name in MINE else rng.randint(2, PEOPLE)
         created = TODAY - timedelta(days=rng.randint(500, 1500))
         add(
-            db, "projects", (project, name, owner, description, language, rng.choice(("Public",) * 5 + ("Internal",)), str(created))
+            db,
+            "projects",
+            (
+                project,
+                name,
+                owner,
+                description,
+                language,
+                rng.choice(("Public",) * 5 + ("Internal",)),
+                str(created),
+            ),
         )
-        team = [owner, *rng.sample([n for n in range(2, PEOPLE + 1) if n != owner], rng.randint(3, 8))]
-        add(db, "members", *[(project, who, "Owner" if who == owner else rng.choice(ROLES[:-1])) for who in team])
-        add(db, "stars", *[(project, who) for who in rng.sample(range(2, PEOPLE + 1), rng.randint(1, 38))])
+        team = [
+            owner,
+            *rng.sample([n for n in range(2, PEOPLE + 1) if n != owner], rng.randint(3, 8)),
+        ]
+        add(
+            db,
+            "members",
+            *[(project, who, "Owner" if who == owner else rng.choice(ROLES[:-1])) for who in team],
+        )
+        add(
+            db,
+            "stars",
+            *[(project, who) for who in rng.sample(range(2, PEOPLE + 1), rng.randint(1, 38))],
+        )
         for label, colour in LABELS:
-            db.execute("INSERT INTO labels (project_id, name, colour) VALUES (?, ?, ?)", (project, label, colour))
+            db.execute(
+                "INSERT INTO labels (project_id, name, colour) VALUES (?, ?, ?)",
+                (project, label, colour),
+            )
         for n in range(3):
             due = str(TODAY + timedelta(days=40 * n - 30))
             db.execute(
@@ -95,7 +129,16 @@ def _about(rng: random.Random, project: int, name: str, description: str, langua
     limits = {p: rng.randint(8, 512) for p in parts}
     if language == "Python":  # drawn once more, as ever
         limits = {p: rng.randint(8, 512) for p in parts}
-    return About(project, name, description, language, (1 + project % 3, project % 5, last), licence, port, limits)
+    return About(
+        project,
+        name,
+        description,
+        language,
+        (1 + project % 3, project % 5, last),
+        licence,
+        port,
+        limits,
+    )
 
 
 def _plans(rng: random.Random, project: int, team: list[int]) -> list[Plan]:
@@ -108,9 +151,13 @@ def _plans(rng: random.Random, project: int, team: list[int]) -> list[Plan]:
     return plans
 
 
-def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list[int]) -> list[Issue]:
+def _issues(
+    db: sqlite3.Connection, rng: random.Random, project: int, team: list[int]
+) -> list[Issue]:
     labels = [r[0] for r in db.execute("SELECT id FROM labels WHERE project_id = ?", (project,))]
-    milestones = [r[0] for r in db.execute("SELECT id FROM milestones WHERE project_id = ?", (project,))]
+    milestones = [
+        r[0] for r in db.execute("SELECT id FROM milestones WHERE project_id = ?", (project,))
+    ]
     titles = rng.sample([t.format(p=p) for t in ISSUES for p in PARTS], 40)
     changes = rng.sample([t.format(p=p) for t in COMMITS for p in PARTS], 11)
     days = sorted((rng.randint(1, 400) for _ in range(51)), reverse=True)
@@ -119,26 +166,42 @@ def _issues(db: sqlite3.Connection, rng: random.Random, project: int, team: list
     issues = []
     for ago, merge in zip(days, kinds, strict=True):
         title = changes.pop() if merge else titles.pop()
-        state = rng.choice(("open", "open", "merged", "closed")) if merge else rng.choice(("open", "open", "closed"))
-        rng.randrange(4)  # a text was drawn here: who wrote it and all that follows shall stay as it is
-        author, assignee = rng.choice((rng.choice(team), rng.randint(2, PEOPLE))), rng.choice((None, *team))
+        state = (
+            rng.choice(("open", "open", "merged", "closed"))
+            if merge
+            else rng.choice(("open", "open", "closed"))
+        )
+        rng.randrange(
+            4
+        )  # a text was drawn here: who wrote it and all that follows shall stay as it is
+        author, assignee = (
+            rng.choice((rng.choice(team), rng.randint(2, PEOPLE))),
+            rng.choice((None, *team)),
+        )
         milestone = rng.choice((None, None, *milestones))
         source = title.lower().replace(" ", "-")[:30].strip("-") if merge else ""
-        given = rng.sample(labels, rng.choice((0, 1, 1, 2))) if merge else _labels(rng, title, labels)
+        given = (
+            rng.sample(labels, rng.choice((0, 1, 1, 2))) if merge else _labels(rng, title, labels)
+        )
         comments = []
         for _ in range(rng.choice((0, 0, 1, 2, 3))):
             written = str(TODAY - timedelta(days=rng.randint(0, ago)))
             comments.append((written, rng.randint(2, PEOPLE)))
             rng.randrange(7)  # as above
         opened = str(TODAY - timedelta(days=ago))
-        issues.append(Issue(title, author, assignee, milestone, state, opened, merge, source, given, comments))
+        issues.append(
+            Issue(title, author, assignee, milestone, state, opened, merge, source, given, comments)
+        )
     return issues
 
 
 def _labels(rng: random.Random, title: str, labels: Sequence[int]) -> list[int]:
     """Returns labels of an issue: the one that its title demands, unless nobody has set it, and at times a further one."""
     names = [name for name, _ in LABELS]
-    fits, extra = labels[names.index(label_of(title))], rng.choice([labels[names.index(n)] for n in FURTHER])
+    fits, extra = (
+        labels[names.index(label_of(title))],
+        rng.choice([labels[names.index(n)] for n in FURTHER]),
+    )
     return [*([fits] if rng.random() < 0.75 else []), *([extra] if rng.random() < 0.25 else [])]
 
 
@@ -146,12 +209,22 @@ def _sha(*parts: Any) -> str:
     return hashlib.sha1(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
 
-def _tell(db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[Issue], team: list[int], said: set[str]) -> None:
+def _tell(
+    db: sqlite3.Connection,
+    about: About,
+    plans: list[Plan],
+    issues: list[Issue],
+    team: list[int],
+    said: set[str],
+) -> None:
     """Makes files and texts of what happened."""
     rng = random.Random(f"code texts {about.name}")
     history = History(db, rng, about)
     merged = _landed(plans, issues)
-    plans = [plan._replace(message=issues[merged[n]].title) if n in merged else plan for n, plan in enumerate(plans)]
+    plans = [
+        plan._replace(message=issues[merged[n]].title) if n in merged else plan
+        for n, plan in enumerate(plans)
+    ]
     plans[0] = plans[0]._replace(message=f"Import {about.name} from its old home")
     history.tell(plans)
     landed = {issue: n for n, issue in merged.items()}
@@ -159,14 +232,21 @@ def _tell(db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[
     writer = Writer(rng, about.name, history.versions(), history.modules, said)
     logins = dict(db.execute("SELECT id, login FROM people").fetchall())
     for n, issue in enumerate(issues):
-        facts = writer.facts(issue.title, f"{major}.{minor}.{last + 1}" if rng.random() < 0.5 else f"{major}.{minor + 1}")
+        facts = writer.facts(
+            issue.title,
+            f"{major}.{minor}.{last + 1}" if rng.random() < 0.5 else f"{major}.{minor + 1}",
+        )
         base = head = None
         if n in landed:
             head = history.line[landed[n]][0]
             base = history.line[landed[n] - 1][0]
         elif issue.merge:
             base, head = _propose(rng, history, about.key, issue)
-        body = writer.merge(facts, _closes(issues, n)) if issue.merge else writer.issue(issue.title, facts)
+        body = (
+            writer.merge(facts, _closes(issues, n))
+            if issue.merge
+            else writer.issue(issue.title, facts)
+        )
         values = (
             about.key, n + 1, issue.title, body, issue.author, issue.assignee, issue.milestone, issue.state, issue.opened, issue.merge, issue.source, base, head,
         )  # fmt: skip
@@ -177,9 +257,23 @@ def _tell(db: sqlite3.Connection, about: About, plans: list[Plan], issues: list[
         add(db, "issue_labels", *[(key, label) for label in issue.labels])
         if issue.merge:
             reviewers = [who for who in team if who not in (ME, issue.author)]
-            add(db, "approvals", *[(key, who) for who in rng.sample(reviewers, min(len(reviewers), rng.choice((0, 1, 1, 2))))])
-        order = [place for _, place in sorted((written, place) for place, (written, _) in enumerate(issue.comments))]
-        texts = writer.comments(facts, [issue.comments[c][1] for c in order], logins, issue.author, bool(issue.merge))
+            add(
+                db,
+                "approvals",
+                *[
+                    (key, who)
+                    for who in rng.sample(reviewers, min(len(reviewers), rng.choice((0, 1, 1, 2))))
+                ],
+            )
+        order = [
+            place
+            for _, place in sorted(
+                (written, place) for place, (written, _) in enumerate(issue.comments)
+            )
+        ]
+        texts = writer.comments(
+            facts, [issue.comments[c][1] for c in order], logins, issue.author, bool(issue.merge)
+        )
         by_place = dict(zip(order, texts, strict=True))
         for place, (written, author) in enumerate(issue.comments):
             sql = "INSERT INTO comments (issue_id, author_id, body, written) VALUES (?, ?, ?, ?)"
@@ -211,4 +305,11 @@ def _propose(rng: random.Random, history: History, project: int, issue: Issue) -
 def _closes(issues: Sequence[Issue], n: int) -> int | None:
     """Returns the number of an older issue about the same part, if there is one."""
     part = next(p for p in PARTS if f"the {p}" in issues[n].title)
-    return next((k + 1 for k in range(n) if not issues[k].merge and f"the {part}" in issues[k].title.lower()), None)
+    return next(
+        (
+            k + 1
+            for k in range(n)
+            if not issues[k].merge and f"the {part}" in issues[k].title.lower()
+        ),
+        None,
+    )

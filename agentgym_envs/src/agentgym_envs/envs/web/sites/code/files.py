@@ -8,9 +8,32 @@ from typing import Any
 from flask import Flask, abort, redirect, render_template, request, url_for
 
 from agentgym_envs.envs.web.sites.code import repository
-from agentgym_envs.envs.web.sites.code.common import branches, commit, commits, context, find, head, may_write, ref, tags
+from agentgym_envs.envs.web.sites.code.common import (
+    branches,
+    commit,
+    commits,
+    context,
+    find,
+    head,
+    may_write,
+    ref,
+    tags,
+)
 from agentgym_envs.envs.web.sites.code.repository import MAIN
-from agentgym_envs.envs.web.sites.site import TODAY, back, database, field, number, page, row, rows, run, user, value, where
+from agentgym_envs.envs.web.sites.site import (
+    TODAY,
+    back,
+    database,
+    field,
+    number,
+    page,
+    row,
+    rows,
+    run,
+    user,
+    value,
+    where,
+)
 
 NAME = re.compile(r"[\w.-]+(/[\w.-]+)*")  # of a branch or a file
 
@@ -74,7 +97,9 @@ def _folders(app: Flask) -> None:
             last=(by[max(by)] if path else commit(last)) if by and last else None,
             crumbs=crumbs(path),
             readme=repository.load(db, tree[readme].blob) if readme in tree else "",
-            starred=value("SELECT 1 FROM stars WHERE project_id = ? AND person_id = ?", found["id"], user()),
+            starred=value(
+                "SELECT 1 FROM stars WHERE project_id = ? AND person_id = ?", found["id"], user()
+            ),
             counts={
                 "commit": len(repository.line(db, last)),
                 "branch": value("SELECT count(*) FROM branches WHERE project_id = ?", found["id"]),
@@ -94,7 +119,9 @@ def _folders(app: Flask) -> None:
     def find_file(name: str) -> str:
         found = find(name)
         return render_template(
-            "code/find.html", **context(found, ref()), paths=list(repository.tree(database(), head(found, ref())))
+            "code/find.html",
+            **context(found, ref()),
+            paths=list(repository.tree(database(), head(found, ref()))),
         )
 
     @app.route("/p/<name>/star", methods=["POST"])
@@ -122,7 +149,9 @@ def _files(app: Flask) -> None:
                 return back("You may not change this.", "file", **here)
             if field("how") == "delete":
                 save(found, ref(), path, None)
-                return back("The file has been deleted.", "project", name=name, ref=request.args.get("ref"))
+                return back(
+                    "The file has been deleted.", "project", name=name, ref=request.args.get("ref")
+                )
             if content() == text:
                 return back("Nothing has been changed.", "file", **here)
             save(found, ref(), path, content())
@@ -143,8 +172,13 @@ def _files(app: Flask) -> None:
         starts = [1]
         for _, lines in runs:
             starts.append(starts[-1] + len(lines))
-        shown = [(by[key], lines, start) for (key, lines), (start, _) in zip(runs, pairwise(starts), strict=True)]
-        return render_template("code/blame.html", **context(found, ref()), path=path, crumbs=crumbs(path), runs=shown)
+        shown = [
+            (by[key], lines, start)
+            for (key, lines), (start, _) in zip(runs, pairwise(starts), strict=True)
+        ]
+        return render_template(
+            "code/blame.html", **context(found, ref()), path=path, crumbs=crumbs(path), runs=shown
+        )
 
     @app.route("/p/<name>/new", methods=["GET", "POST"])
     def new_file(name: str) -> Any:
@@ -155,9 +189,20 @@ def _files(app: Flask) -> None:
             if not may_write(found) or not (last is None or ref() in branches(found)):
                 return back("You may not change this.", "project", name=name)
             if not NAME.fullmatch(path) or path in repository.tree(database(), last):
-                return back("A file needs a path that is not taken.", "new_file", name=name, ref=request.args.get("ref"))
+                return back(
+                    "A file needs a path that is not taken.",
+                    "new_file",
+                    name=name,
+                    ref=request.args.get("ref"),
+                )
             save(found, ref(), path, content())
-            return back("The file has been added.", "file", name=name, path=path, ref=request.args.get("ref"))
+            return back(
+                "The file has been added.",
+                "file",
+                name=name,
+                path=path,
+                ref=request.args.get("ref"),
+            )
         return render_template("code/new_file.html", **context(found, ref()))
 
 
@@ -167,20 +212,37 @@ def _commits(app: Flask) -> None:
         found = find(name)
         path = request.args.get("path")
         db, last = database(), repository.head(database(), found["id"], ref())
-        keys = [c for c, _ in repository.versions(db, last, path)] if path and last else repository.line(db, last)
+        keys = (
+            [c for c, _ in repository.versions(db, last, path)]
+            if path and last
+            else repository.line(db, last)
+        )
         listed = "json_each(?) k JOIN commits c ON c.id = k.value JOIN people a ON a.id = author_id"
-        authors = rows(f"SELECT DISTINCT a.id, a.name FROM {listed} ORDER BY a.name", json.dumps(keys))
+        authors = rows(
+            f"SELECT DISTINCT a.id, a.name FROM {listed} ORDER BY a.name", json.dumps(keys)
+        )
         by, values = where({"author_id = ?": number("author")})
-        shown = page("c.*, a.name AS author, a.login", f"{listed} WHERE {by}", "k.key", (json.dumps(keys), *values))
-        return render_template("code/commits.html", **context(found, ref()), found=shown, authors=authors, path=path)
+        shown = page(
+            "c.*, a.name AS author, a.login",
+            f"{listed} WHERE {by}",
+            "k.key",
+            (json.dumps(keys), *values),
+        )
+        return render_template(
+            "code/commits.html", **context(found, ref()), found=shown, authors=authors, path=path
+        )
 
     @app.route("/p/<name>/commit/<sha>")
     def commit_page(name: str, sha: str) -> str:
         found = find(name)
-        this = commit(row("SELECT id FROM commits WHERE project_id = ? AND sha = ?", found["id"], sha)["id"])
+        this = commit(
+            row("SELECT id FROM commits WHERE project_id = ? AND sha = ?", found["id"], sha)["id"]
+        )
         diffs = repository.differences(database(), this["parent"], this["id"])
         parent = commit(this["parent"]) if this["parent"] else None
-        return render_template("code/commit.html", project=found, commit=this, parent=parent, diffs=diffs)
+        return render_template(
+            "code/commit.html", project=found, commit=this, parent=parent, diffs=diffs
+        )
 
 
 def _branches(app: Flask) -> None:
@@ -190,11 +252,18 @@ def _branches(app: Flask) -> None:
         if request.method == "POST":
             return _change_branch(found)
         db, main = database(), repository.head(database(), found["id"], MAIN)
-        there = rows("SELECT name, head FROM branches WHERE project_id = ? ORDER BY name <> ?, head DESC, name", found["id"], MAIN)
+        there = rows(
+            "SELECT name, head FROM branches WHERE project_id = ? ORDER BY name <> ?, head DESC, name",
+            found["id"],
+            MAIN,
+        )
         by = {c["id"]: c for c in commits([*dict.fromkeys(r["head"] for r in there)])}
         ours = dict.fromkeys(repository.line(db, main))
         merges = {
-            r["source"]: r["number"] for r in rows("SELECT source, number FROM issues WHERE project_id = ? AND merge", found["id"])
+            r["source"]: r["number"]
+            for r in rows(
+                "SELECT source, number FROM issues WHERE project_id = ? AND merge", found["id"]
+            )
         }
         shown = []
         for name_, key in there:
@@ -214,14 +283,28 @@ def _branches(app: Flask) -> None:
         found = find(name)
         ours, theirs = request.args.get("from", MAIN), request.args.get("to", MAIN)
         if ours == theirs:
-            return render_template("code/compare.html", **context(found, MAIN), ours=ours, theirs=theirs, listed=[], diffs=[])
+            return render_template(
+                "code/compare.html",
+                **context(found, MAIN),
+                ours=ours,
+                theirs=theirs,
+                listed=[],
+                diffs=[],
+            )
         db = database()
         old, new = head(found, ours), head(found, theirs)
         start = repository.fork(db, old, new)
         keys = repository.line(db, new)
         listed = commits(keys[: keys.index(start)] if start in keys else keys)
         diffs = repository.differences(db, start, new)
-        return render_template("code/compare.html", **context(found, MAIN), ours=ours, theirs=theirs, listed=listed, diffs=diffs)
+        return render_template(
+            "code/compare.html",
+            **context(found, MAIN),
+            ours=ours,
+            theirs=theirs,
+            listed=listed,
+            diffs=diffs,
+        )
 
 
 def _change_branch(found: Any) -> Any:
@@ -234,6 +317,15 @@ def _change_branch(found: Any) -> Any:
             run("DELETE FROM branches WHERE project_id = ? AND name = ?", found["id"], name)
         return back(f"The branch {name} has been deleted.", "branch_list", name=found["name"])
     if not NAME.fullmatch(name) or repository.head(database(), found["id"], name) is not None:
-        return back("A branch needs a name without blanks that is not taken.", "branch_list", name=found["name"])
-    run("INSERT INTO branches VALUES (?, ?, ?)", found["id"], name, head(found, field("start") or MAIN))
+        return back(
+            "A branch needs a name without blanks that is not taken.",
+            "branch_list",
+            name=found["name"],
+        )
+    run(
+        "INSERT INTO branches VALUES (?, ?, ?)",
+        found["id"],
+        name,
+        head(found, field("start") or MAIN),
+    )
     return redirect(url_for("project", name=found["name"], ref=name))

@@ -10,9 +10,29 @@ from agentgym_envs.envs.web.sites.code.diff import compare
 from agentgym_envs.envs.web.sites.code.languages import FOLDERS, FUNCTIONS, LANGUAGES
 from agentgym_envs.envs.web.sites.code.papers import changes, defaults, guide, readme
 from agentgym_envs.envs.web.sites.code.repository import shrink, store
-from agentgym_envs.envs.web.sites.code.source import Function, Module, cased, change, filled, grow, make_module, render, tune
+from agentgym_envs.envs.web.sites.code.source import (
+    Function,
+    Module,
+    cased,
+    change,
+    filled,
+    grow,
+    make_module,
+    render,
+    tune,
+)
 
-SPIKES = ("next", "spike", "prototype", "playground", "wip", "draft", "experiment", "tryout", "sketch")  # branches nobody merges
+SPIKES = (
+    "next",
+    "spike",
+    "prototype",
+    "playground",
+    "wip",
+    "draft",
+    "experiment",
+    "tryout",
+    "sketch",
+)  # branches nobody merges
 IDEAS = (
     "prefetch", "sharding", "bloom_filter", "heatmap", "watcher", "journal", "compactor", "throttle", "snapshot", "autotune", "fan_out", "mirror",
     "tracer", "sampler", "quota", "ledger", "digest", "beacon", "relay", "checksum", "backlog", "replay", "dedupe", "warmup",
@@ -68,7 +88,9 @@ class History:
         self._releases: list[tuple[str, list[str]]] = []
         self._cases = 0
         self.head: int | None = None
-        self.line: list[tuple[int, str, tuple[str, ...]]] = []  # commits of the main branch, when, and what each touched
+        self.line: list[
+            tuple[int, str, tuple[str, ...]]
+        ] = []  # commits of the main branch, when, and what each touched
 
     def begin(self) -> dict[str, str]:
         """Returns the files of the first commit."""
@@ -78,9 +100,13 @@ class History:
             if part == "installer":
                 self.modules["scripts/install.sh"] = make_module(rng, part, about.name, "Shell")
             elif word in about.limits:
-                self.modules[f"src/{word}.{self.end}"] = make_module(rng, part, about.name, about.language, about.limits[word])
+                self.modules[f"src/{word}.{self.end}"] = make_module(
+                    rng, part, about.name, about.language, about.limits[word]
+                )
             else:
-                self.modules[f"{FOLDERS[part]}/{word}.{self.end}"] = make_module(rng, part, about.name, about.language)
+                self.modules[f"{FOLDERS[part]}/{word}.{self.end}"] = make_module(
+                    rng, part, about.name, about.language
+                )
         tests = {self._test_path(part): self._test(part) for part in rng.sample(sorted(FOLDERS), 3)}
         return {
             **{path: render(module) for path, module in self.modules.items()},
@@ -102,8 +128,14 @@ class History:
         self._releases.insert(0, (version, [*first, *self._news]))
         self._news = []
         about = self.about
-        text = readme(about.name, about.description, about.language, version, about.port, about.licence)
-        return {"VERSION": f"{version}\n", "README.md": text, "CHANGELOG.md": changes(self._releases, [])}
+        text = readme(
+            about.name, about.description, about.language, version, about.port, about.licence
+        )
+        return {
+            "VERSION": f"{version}\n",
+            "README.md": text,
+            "CHANGELOG.md": changes(self._releases, []),
+        }
 
     def _case(self) -> str:
         self._cases += 1
@@ -118,7 +150,12 @@ class History:
         functions = next((m.functions for m in self.modules.values() if m.part == part), [])
         name = self.rng.choice(functions).row[0] if functions else "run"
         given, wanted = self.rng.randint(100, 999), self.rng.randint(2, 99)
-        values = {"name": f"{name}_{given}", "call": cased(name, language.camel), "given": given, "wanted": wanted}
+        values = {
+            "name": f"{name}_{given}",
+            "call": cased(name, language.camel),
+            "given": given,
+            "wanted": wanted,
+        }
         return filled(language.test, values)
 
     def _effect(self, message: str, modules: dict[str, Module]) -> dict[str, str]:
@@ -139,7 +176,9 @@ class History:
                 module.functions.pop()
                 return {
                     path: render(module),
-                    target: render(Module(part, self.about.name, module.language, None, {}, [moved])),
+                    target: render(
+                        Module(part, self.about.name, module.language, None, {}, [moved])
+                    ),
                 }
         change(rng, module, message)
         return {path: render(module)}
@@ -158,12 +197,23 @@ class History:
         name = cased(f.row[0], LANGUAGES[module.language].camel)
         return f"### {name}\n\nPart of the {part}. {f.row[-1]} It stops with “{f.row[4]}” when something is wrong.\n"
 
-    def _write(self, plan: Plan, texts: Mapping[str, str], parent: int | None, *, main: bool) -> int:
+    def _write(
+        self, plan: Plan, texts: Mapping[str, str], parent: int | None, *, main: bool
+    ) -> int:
         """Adds a commit."""
         diffs = [compare(path, self.files.get(path), text) for path, text in texts.items()]
         added, removed = sum(d.added for d in diffs), sum(d.removed for d in diffs)
         sql = "INSERT INTO commits (project_id, sha, author_id, message, made, added, removed, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        values: Sequence[Any] = (self.about.key, plan.sha, plan.author, plan.message, plan.made, added, removed, parent)
+        values: Sequence[Any] = (
+            self.about.key,
+            plan.sha,
+            plan.author,
+            plan.message,
+            plan.made,
+            added,
+            removed,
+            parent,
+        )
         key = self.db.execute(sql, values).lastrowid
         assert key is not None
         for path, text in sorted(texts.items()):
@@ -202,14 +252,19 @@ class History:
         return [0, *(count * n // len(self.versions()) for n in range(1, len(self.versions())))]
 
     def _tag(self, version: str) -> None:
-        self.db.execute("INSERT INTO tags VALUES (?, ?, ?)", (self.about.key, f"v{version}", self.head))
+        self.db.execute(
+            "INSERT INTO tags VALUES (?, ?, ?)", (self.about.key, f"v{version}", self.head)
+        )
 
     def _exactly(self, plan: Plan) -> dict[str, str]:
         """Returns files with as many added and removed lines as a plan says: what the message says, and other test cases."""
         modules = copy.deepcopy(self.modules)
         texts = self._effect(plan.message, modules)
         diffs = [compare(path, self.files.get(path), text) for path, text in texts.items()]
-        added, removed = plan.added - sum(d.added for d in diffs), plan.removed - sum(d.removed for d in diffs)
+        added, removed = (
+            plan.added - sum(d.added for d in diffs),
+            plan.removed - sum(d.removed for d in diffs),
+        )
         if added < 0 or removed < 0:
             texts, added, removed = {}, plan.added, plan.removed
         else:
@@ -218,7 +273,13 @@ class History:
         lines[5 : 5 + removed] = [self._case() for _ in range(added)]
         return texts | ({CASES: "".join(lines)} if added or removed else {})
 
-    def branch(self, name: str, plan: Plan, extra: Plan | None = None, texts: Mapping[str, str] | None = None) -> tuple[int, int]:
+    def branch(
+        self,
+        name: str,
+        plan: Plan,
+        extra: Plan | None = None,
+        texts: Mapping[str, str] | None = None,
+    ) -> tuple[int, int]:
         """Makes a branch; returns the commit where it leaves the main branch and its last one.
 
         Args:

@@ -7,9 +7,29 @@ from typing import Any
 from flask import Flask, render_template, request
 
 from agentgym_envs.envs.web.sites.code import repository
-from agentgym_envs.envs.web.sites.code.common import ISSUE, ISSUES, branches, commits, find, may_write
+from agentgym_envs.envs.web.sites.code.common import (
+    ISSUE,
+    ISSUES,
+    branches,
+    commits,
+    find,
+    may_write,
+)
 from agentgym_envs.envs.web.sites.code.repository import MAIN
-from agentgym_envs.envs.web.sites.site import TODAY, back, database, field, number, page, row, rows, run, user, value, where
+from agentgym_envs.envs.web.sites.site import (
+    TODAY,
+    back,
+    database,
+    field,
+    number,
+    page,
+    row,
+    rows,
+    run,
+    user,
+    value,
+    where,
+)
 
 
 def add_pages(app: Flask) -> None:
@@ -23,8 +43,13 @@ def _choices(key: int) -> dict[str, Any]:
     """Returns what an issue of a project can be given."""
     return {
         "labels": rows("SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", key),
-        "milestones": rows("SELECT id, title FROM milestones WHERE project_id = ? ORDER BY title", key),
-        "members": rows("SELECT id, name FROM members JOIN people ON id = person_id WHERE project_id = ? ORDER BY name", key),
+        "milestones": rows(
+            "SELECT id, title FROM milestones WHERE project_id = ? ORDER BY title", key
+        ),
+        "members": rows(
+            "SELECT id, name FROM members JOIN people ON id = person_id WHERE project_id = ? ORDER BY name",
+            key,
+        ),
     }
 
 
@@ -37,13 +62,17 @@ def _issue_lists(app: Flask) -> None:
                 "i.project_id = ?": found["id"],
                 "merge = ?": merge,
                 "i.state = ?": request.args.get("state", "open"),
-                "EXISTS (SELECT 1 FROM issue_labels WHERE issue_id = i.id AND label_id = ?)": number("label"),
+                "EXISTS (SELECT 1 FROM issue_labels WHERE issue_id = i.id AND label_id = ?)": number(
+                    "label"
+                ),
                 "milestone_id = ?": number("milestone"),
                 "assignee_id = ?": number("assignee"),
                 "i.title LIKE ?": f"%{words}%" if words else None,
             }
         )
-        order = "i.opened, i.id" if request.args.get("sort") == "old" else "i.opened DESC, i.id DESC"
+        order = (
+            "i.opened, i.id" if request.args.get("sort") == "old" else "i.opened DESC, i.id DESC"
+        )
         return render_template(
             "code/issues.html",
             project=found,
@@ -90,7 +119,9 @@ def _issues(app: Flask) -> None:
     @app.route("/p/<name>/issues/<int:place>", methods=["GET", "POST"])
     def issue(name: str, place: int) -> Any:
         found = find(name)
-        thing = row(f"SELECT {ISSUE} FROM {ISSUES} i.project_id = ? AND i.number = ?", found["id"], place)
+        thing = row(
+            f"SELECT {ISSUE} FROM {ISSUES} i.project_id = ? AND i.number = ?", found["id"], place
+        )
         if request.method == "POST":
             return _change(found, thing)
         comments = rows(
@@ -111,12 +142,23 @@ def _issues(app: Flask) -> None:
     @app.route("/p/<name>/board")
     def board(name: str) -> str:
         found = find(name)
-        sql = f"SELECT {ISSUE} FROM {ISSUES} i.project_id = ? AND merge = 0 AND i.state = 'open' AND "
+        sql = (
+            f"SELECT {ISSUE} FROM {ISSUES} i.project_id = ? AND merge = 0 AND i.state = 'open' AND "
+        )
         order = " ORDER BY i.opened DESC, i.id DESC"
         labelled = "EXISTS (SELECT 1 FROM issue_labels WHERE issue_id = i.id{})"
         columns = [("No label", rows(sql + "NOT " + labelled.format("") + order, found["id"]))]
-        for label in rows("SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", found["id"]):
-            columns.append((label["name"], rows(sql + labelled.format(" AND label_id = ?") + order, found["id"], label["id"])))
+        for label in rows(
+            "SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", found["id"]
+        ):
+            columns.append(
+                (
+                    label["name"],
+                    rows(
+                        sql + labelled.format(" AND label_id = ?") + order, found["id"], label["id"]
+                    ),
+                )
+            )
         return render_template("code/board.html", project=found, columns=columns)
 
 
@@ -135,7 +177,10 @@ def _proposal(project: sqlite3.Row, issue: sqlite3.Row) -> dict[str, Any]:
     db = database()
     base, last = _ends(project, issue)
     keys = repository.line(db, last)
-    approved = rows("SELECT a.* FROM approvals JOIN people a ON a.id = person_id WHERE issue_id = ? ORDER BY a.name", issue["id"])
+    approved = rows(
+        "SELECT a.* FROM approvals JOIN people a ON a.id = person_id WHERE issue_id = ? ORDER BY a.name",
+        issue["id"],
+    )
     there = repository.head(db, project["id"], issue["source"])
     main = repository.head(db, project["id"], MAIN)
     return {
@@ -145,7 +190,9 @@ def _proposal(project: sqlite3.Row, issue: sqlite3.Row) -> dict[str, Any]:
         "approved": approved,
         "mine": any(a["id"] == user() for a in approved),
         "there": there is not None,
-        "conflicts": repository.conflicts(db, main, there) if main and there and issue["state"] == "open" else [],
+        "conflicts": repository.conflicts(db, main, there)
+        if main and there and issue["state"] == "open"
+        else [],
     }
 
 
@@ -157,11 +204,28 @@ def _merge(project: sqlite3.Row, issue: sqlite3.Row) -> str:
         return "This cannot be merged: there are conflicts, or the branch is gone."
     base = repository.fork(db, main, last)
     with db:
-        key = repository.merge(db, project["id"], main, last, user(), f"Merge branch '{issue['source']}' into 'main'", str(TODAY))
-        db.execute("UPDATE branches SET head = ? WHERE project_id = ? AND name = ?", (key, project["id"], MAIN))
-        db.execute("UPDATE issues SET state = 'merged', base = ?, head = ? WHERE id = ?", (base, last, issue["id"]))
+        key = repository.merge(
+            db,
+            project["id"],
+            main,
+            last,
+            user(),
+            f"Merge branch '{issue['source']}' into 'main'",
+            str(TODAY),
+        )
+        db.execute(
+            "UPDATE branches SET head = ? WHERE project_id = ? AND name = ?",
+            (key, project["id"], MAIN),
+        )
+        db.execute(
+            "UPDATE issues SET state = 'merged', base = ?, head = ? WHERE id = ?",
+            (base, last, issue["id"]),
+        )
         if field("remove"):
-            db.execute("DELETE FROM branches WHERE project_id = ? AND name = ?", (project["id"], issue["source"]))
+            db.execute(
+                "DELETE FROM branches WHERE project_id = ? AND name = ?",
+                (project["id"], issue["source"]),
+            )
         for number_ in re.findall(r"Closes #(\d{1,9})", issue["body"]):
             db.execute(
                 "UPDATE issues SET state = 'closed' WHERE project_id = ? AND number = ? AND merge = 0",
@@ -186,7 +250,11 @@ def _new_merge(app: Flask) -> None:
         source = request.values.get("source", "")
         if request.method == "POST":
             if source == MAIN or source not in branches(found) or not field("title"):
-                return back("A merge request needs a title and a branch other than main.", "new_merge", name=name)
+                return back(
+                    "A merge request needs a title and a branch other than main.",
+                    "new_merge",
+                    name=name,
+                )
             last = value("SELECT max(number) FROM issues WHERE project_id = ?", found["id"]) or 0
             run(
                 "INSERT INTO issues (project_id, number, title, body, author_id, assignee_id, opened, merge, source) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)",
@@ -194,7 +262,13 @@ def _new_merge(app: Flask) -> None:
             )  # fmt: skip
             return back("The merge request has been opened.", "issue", name=name, place=last + 1)
         choices = [b for b in branches(found) if b != MAIN]
-        return render_template("code/new_merge.html", project=found, source=source, choices=choices, **_choices(found["id"]))
+        return render_template(
+            "code/new_merge.html",
+            project=found,
+            source=source,
+            choices=choices,
+            **_choices(found["id"]),
+        )
 
 
 def _change(project: sqlite3.Row, issue: sqlite3.Row) -> Any:
@@ -223,7 +297,10 @@ def _change(project: sqlite3.Row, issue: sqlite3.Row) -> Any:
         return back(f"It is {how} now.", **where_to)
     if how == "fields":
         run(
-            "UPDATE issues SET assignee_id = ?, milestone_id = ? WHERE id = ?", number("assignee"), number("milestone"), issue["id"]
+            "UPDATE issues SET assignee_id = ?, milestone_id = ? WHERE id = ?",
+            number("assignee"),
+            number("milestone"),
+            issue["id"],
         )
         return back("The changes have been saved.", **where_to)
     label = number("label")

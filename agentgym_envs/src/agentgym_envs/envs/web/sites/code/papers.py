@@ -34,7 +34,9 @@ GUIDE: Rules = {
 }
 
 
-def readme(name: str, description: str, language: str, version: str, port: int, licence: str) -> str:
+def readme(
+    name: str, description: str, language: str, version: str, port: int, licence: str
+) -> str:
     """Writes the README of a release."""
     upper = name.upper()
     return (
@@ -51,7 +53,9 @@ def readme(name: str, description: str, language: str, version: str, port: int, 
 def changes(releases: Sequence[tuple[str, Sequence[str]]], news: Sequence[str]) -> str:
     """Writes the change log: releases, the newest first, with what each brought."""
     sections = [*([("Unreleased", news)] if news else []), *releases]
-    return "# Changes\n" + "".join(f"\n## {name}\n\n" + "".join(f"- {item}\n" for item in items) for name, items in sections)
+    return "# Changes\n" + "".join(
+        f"\n## {name}\n\n" + "".join(f"- {item}\n" for item in items) for name, items in sections
+    )
 
 
 def defaults(rng: random.Random, port: int) -> str:
@@ -62,7 +66,10 @@ def defaults(rng: random.Random, port: int) -> str:
 def guide(rng: random.Random, name: str, description: str) -> str:
     """Writes the guide."""
     what = description[0].lower() + description[1:]
-    paragraphs = [compose(rng, GUIDE, f"{{{r}}}", name=name, what=what, minutes=rng.randint(4, 25)) for r in GUIDE]
+    paragraphs = [
+        compose(rng, GUIDE, f"{{{r}}}", name=name, what=what, minutes=rng.randint(4, 25))
+        for r in GUIDE
+    ]
     return f"# Guide to {name}\n\n" + "\n\n".join(paragraphs) + "\n\n## Functions\n"
 
 

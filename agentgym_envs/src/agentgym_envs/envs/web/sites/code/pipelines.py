@@ -38,8 +38,14 @@ LINE = "WITH RECURSIVE line (id) AS (SELECT ?2 UNION ALL SELECT parent FROM comm
 
 def fill(db: sqlite3.Connection) -> None:
     """Adds pipelines of the latest commits of the main branch and of the head of every other branch."""
-    rng, pipelines, jobs = random.Random("code pipelines"), list[tuple[Any, ...]](), list[tuple[Any, ...]]()
-    for project, head in db.execute("SELECT project_id, head FROM branches WHERE name = 'main' ORDER BY project_id").fetchall():
+    rng, pipelines, jobs = (
+        random.Random("code pipelines"),
+        list[tuple[Any, ...]](),
+        list[tuple[Any, ...]](),
+    )
+    for project, head in db.execute(
+        "SELECT project_id, head FROM branches WHERE name = 'main' ORDER BY project_id"
+    ).fetchall():
         for c in db.execute(LINE + LAST, (project, head, RECENT)).fetchall():
             key = len(pipelines) + 1
             made = _jobs(rng, key, c["path"] or "README.md", c["made"])
@@ -55,7 +61,11 @@ def _jobs(rng: random.Random, pipeline: int, path: str, made: str) -> list[tuple
     """Returns the jobs of a pipeline: after one that fails, those of later stages do not run."""
     running = date.fromisoformat(made) >= TODAY - timedelta(days=3) and rng.random() < 0.6
     source = path.startswith(("src/", "scripts/", "tests/"))
-    failing = rng.choice(JOBS if source else JOBS[-1:]) if not running and rng.random() < (0.42 if source else 0.12) else None
+    failing = (
+        rng.choice(JOBS if source else JOBS[-1:])
+        if not running and rng.random() < (0.42 if source else 0.12)
+        else None
+    )
     found, stopped = list[tuple[Any, ...]](), ""
     for stage, name in JOBS:
         state, problem = "success", ""
@@ -72,24 +82,44 @@ def _jobs(rng: random.Random, pipeline: int, path: str, made: str) -> list[tuple
             state, problem, stopped = "failed", rng.choice(PROBLEMS[name]).format(**numbers), stage
         elif running and stage == "test" and not stopped:
             state, stopped = "running", stage
-        found.append((pipeline, stage, name, state, 0 if state in ("pending", "canceled") else rng.randint(8, 420), problem))
+        found.append(
+            (
+                pipeline,
+                stage,
+                name,
+                state,
+                0 if state in ("pending", "canceled") else rng.randint(8, 420),
+                problem,
+            )
+        )
     return found
 
 
 def overall(states: list[str]) -> str:
     """Returns the status of a pipeline with jobs of these."""
-    return next((state for state in ("failed", "running", "pending", "canceled") if state in states), "success")
+    return next(
+        (state for state in ("failed", "running", "pending", "canceled") if state in states),
+        "success",
+    )
 
 
 def log_of(job: sqlite3.Row) -> list[str]:
     """Returns the lines that a job has written."""
     if job["status"] in ("pending", "canceled"):
         return ["This job has not run."]
-    lines = [f"Fetching commit {job['sha']} of {job['project']}", f"Stage {job['stage']}: {job['name']}"]
+    lines = [
+        f"Fetching commit {job['sha']} of {job['project']}",
+        f"Stage {job['stage']}: {job['name']}",
+    ]
     if job["status"] == "running":
         return [*lines, f"Still running after {job['seconds']} seconds"]
-    lines += [f"error: {job['problem'].replace('`', '')}"] if job["problem"] else ["No problems found"]
-    return [*lines, f"Job {'failed' if job['status'] == 'failed' else 'succeeded'} after {job['seconds']} seconds"]
+    lines += (
+        [f"error: {job['problem'].replace('`', '')}"] if job["problem"] else ["No problems found"]
+    )
+    return [
+        *lines,
+        f"Job {'failed' if job['status'] == 'failed' else 'succeeded'} after {job['seconds']} seconds",
+    ]
 
 
 PIPELINE = (
@@ -100,18 +130,32 @@ PIPELINE = (
 
 def add_pages(app: Flask) -> None:
     """Adds the pages."""
-    app.jinja_env.globals["pipelines_of"] = lambda commit: rows("SELECT * FROM pipelines WHERE commit_id = ? ORDER BY id", commit)
+    app.jinja_env.globals["pipelines_of"] = lambda commit: rows(
+        "SELECT * FROM pipelines WHERE commit_id = ? ORDER BY id", commit
+    )
 
     @app.route("/p/<name>/pipelines")
     def pipelines(name: str) -> str:
         found = find(name)
         condition, values = where(
-            {"l.project_id = ?": found["id"], "l.status = ?": request.args.get("status"), "branch = ?": request.args.get("branch")}
+            {
+                "l.project_id = ?": found["id"],
+                "l.status = ?": request.args.get("status"),
+                "branch = ?": request.args.get("branch"),
+            }
         )
         columns, _, tables = PIPELINE.removeprefix("SELECT ").rpartition(" FROM ")
         listed = page(columns, tables + condition, "started DESC, l.id DESC", values)
-        names = [r[0] for r in rows("SELECT DISTINCT branch FROM pipelines WHERE project_id = ? ORDER BY branch", found["id"])]
-        return render_template("code/pipelines.html", project=found, found=listed, states=STATES, names=names)
+        names = [
+            r[0]
+            for r in rows(
+                "SELECT DISTINCT branch FROM pipelines WHERE project_id = ? ORDER BY branch",
+                found["id"],
+            )
+        ]
+        return render_template(
+            "code/pipelines.html", project=found, found=listed, states=STATES, names=names
+        )
 
     @app.route("/p/<name>/pipelines/<int:key>", methods=["GET", "POST"])
     def pipeline(name: str, key: int) -> Any:
@@ -120,7 +164,13 @@ def add_pages(app: Flask) -> None:
         if request.method == "POST":
             return _change(found, shown)
         jobs = rows("SELECT * FROM jobs WHERE pipeline_id = ? ORDER BY id", key)
-        return render_template("code/pipeline.html", project=found, pipeline=shown, jobs=jobs, writable=may_write(found))
+        return render_template(
+            "code/pipeline.html",
+            project=found,
+            pipeline=shown,
+            jobs=jobs,
+            writable=may_write(found),
+        )
 
     @app.route("/p/<name>/jobs/<int:key>")
     def job(name: str, key: int) -> str:
@@ -138,13 +188,21 @@ def _change(project: sqlite3.Row, pipeline: sqlite3.Row) -> Any:
     where_to = {"endpoint": "pipeline", "name": project["name"], "key": pipeline["id"]}
     if not may_write(project):
         return back("You may not change this project.", **where_to)
-    new, old = {"retry": ("pending", ("failed", "canceled")), "cancel": ("canceled", ("running", "pending"))}.get(
-        field("how"), ("", ())
-    )
-    if not any(job["status"] in old for job in rows("SELECT status FROM jobs WHERE pipeline_id = ?", pipeline["id"])):
+    new, old = {
+        "retry": ("pending", ("failed", "canceled")),
+        "cancel": ("canceled", ("running", "pending")),
+    }.get(field("how"), ("", ()))
+    if not any(
+        job["status"] in old
+        for job in rows("SELECT status FROM jobs WHERE pipeline_id = ?", pipeline["id"])
+    ):
         return back("There is no job to retry or to cancel.", **where_to)
     sql = "UPDATE jobs SET status = ?, problem = '', seconds = 0 WHERE pipeline_id = ? AND status IN (?, ?)"
     run(sql, new, pipeline["id"], *old)
-    states = [r["status"] for r in rows("SELECT status FROM jobs WHERE pipeline_id = ?", pipeline["id"])]
+    states = [
+        r["status"] for r in rows("SELECT status FROM jobs WHERE pipeline_id = ?", pipeline["id"])
+    ]
     run("UPDATE pipelines SET status = ? WHERE id = ?", overall(states), pipeline["id"])
-    return back("The jobs run again." if new == "pending" else "The pipeline has been canceled.", **where_to)
+    return back(
+        "The jobs run again." if new == "pending" else "The pipeline has been canceled.", **where_to
+    )

@@ -1,6 +1,9 @@
 """Which projects the code host holds, and what their commits, issues and merge requests talk about."""
 
-ME, MINE = 1, ("tidepool", "inkwell", "glasswing", "osprey")  # who is logged in, and the projects that they own
+ME, MINE = (
+    1,
+    ("tidepool", "inkwell", "glasswing", "osprey"),
+)  # who is logged in, and the projects that they own
 PROJECTS = (
     ("tidepool", "A tide table for the command line", "Python"), ("lanternfish", "Static site generator with live reload", "Go"),
     ("quarry", "Query CSV files with SQL", "Rust"), ("mosslight", "Theme kit for terminals", "TypeScript"),

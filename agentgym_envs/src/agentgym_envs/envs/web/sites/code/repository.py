@@ -45,7 +45,10 @@ class Entry(NamedTuple):
 def _delta(base: str, text: str) -> str:
     old, new = base.splitlines(True), text.splitlines(True)
     steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return json.dumps([[a, b, "".join(new[c:d])] for tag, a, b, c, d in steps if tag != "equal"], ensure_ascii=False)
+    return json.dumps(
+        [[a, b, "".join(new[c:d])] for tag, a, b, c, d in steps if tag != "equal"],
+        ensure_ascii=False,
+    )
 
 
 def _patched(base: str, delta: str) -> str:
@@ -72,7 +75,10 @@ def store(db: sqlite3.Connection, text: str, like: int | None = None) -> int:
 
 def shrink(db: sqlite3.Connection, blob: int, like: int) -> None:
     """Keeps a text as what it differs in from a later one."""
-    db.execute("UPDATE blobs SET text = ?, base = ? WHERE id = ?", (_delta(load(db, like), load(db, blob)), like, blob))
+    db.execute(
+        "UPDATE blobs SET text = ?, base = ? WHERE id = ?",
+        (_delta(load(db, like), load(db, blob)), like, blob),
+    )
 
 
 def load(db: sqlite3.Connection, blob: int | None) -> str:
@@ -98,7 +104,8 @@ def head(db: sqlite3.Connection, project: int, branch: str) -> int | None:
 def tree(db: sqlite3.Connection, commit: int | None) -> dict[str, Entry]:
     """Returns the files of a commit by their paths, in order."""
     sql = (
-        LINE + "SELECT path, blob_id, commit_id FROM (SELECT path, blob_id, commit_id, min(depth) FROM line"
+        LINE
+        + "SELECT path, blob_id, commit_id FROM (SELECT path, blob_id, commit_id, min(depth) FROM line"
         " CROSS JOIN changes ON commit_id = line.id GROUP BY path) WHERE blob_id IS NOT NULL ORDER BY path"
     )
     return {path: Entry(blob, by) for path, blob, by in db.execute(sql, (commit,))}
@@ -106,7 +113,11 @@ def tree(db: sqlite3.Connection, commit: int | None) -> dict[str, Entry]:
 
 def line(db: sqlite3.Connection, commit: int | None) -> list[int]:
     """Returns a commit and all before it."""
-    return [r[0] for r in db.execute(LINE + "SELECT id FROM line ORDER BY depth", (commit,)) if r[0] is not None]
+    return [
+        r[0]
+        for r in db.execute(LINE + "SELECT id FROM line ORDER BY depth", (commit,))
+        if r[0] is not None
+    ]
 
 
 def fork(db: sqlite3.Connection, ours: int, theirs: int) -> int | None:
@@ -118,7 +129,11 @@ def fork(db: sqlite3.Connection, ours: int, theirs: int) -> int | None:
 def differences(db: sqlite3.Connection, before: int | None, after: int) -> list[Diff]:
     """Returns how the files of two commits differ."""
     old, new = tree(db, before), tree(db, after)
-    paths = [p for p in sorted({**old, **new}) if p not in old or p not in new or old[p].blob != new[p].blob]
+    paths = [
+        p
+        for p in sorted({**old, **new})
+        if p not in old or p not in new or old[p].blob != new[p].blob
+    ]
 
     def text(files: Mapping[str, Entry], path: str) -> str | None:
         return load(db, files[path].blob) if path in files else None
@@ -128,7 +143,10 @@ def differences(db: sqlite3.Connection, before: int | None, after: int) -> list[
 
 def versions(db: sqlite3.Connection, commit: int, path: str) -> list[tuple[int, int]]:
     """Returns the commits that changed a file and the texts they gave it, the newest first."""
-    sql = LINE + "SELECT line.id, blob_id FROM line CROSS JOIN changes ON commit_id = line.id WHERE path = ? ORDER BY depth"
+    sql = (
+        LINE
+        + "SELECT line.id, blob_id FROM line CROSS JOIN changes ON commit_id = line.id WHERE path = ? ORDER BY depth"
+    )
     return [(r[0], r[1]) for r in db.execute(sql, (commit, path))]
 
 
@@ -138,7 +156,13 @@ def authors(db: sqlite3.Connection, commit: int, path: str) -> list[tuple[int, l
 
 
 def commit(
-    db: sqlite3.Connection, project: int, parent: int | None, author: int, message: str, made: str, texts: Mapping[str, str | None]
+    db: sqlite3.Connection,
+    project: int,
+    parent: int | None,
+    author: int,
+    message: str,
+    made: str,
+    texts: Mapping[str, str | None],
 ) -> int:
     """Adds a commit; returns its number.
 
@@ -152,29 +176,54 @@ def commit(
         texts: of the files that change; None deletes one.
     """
     before = tree(db, parent)
-    diffs = [compare(path, load(db, before[path].blob) if path in before else None, text) for path, text in texts.items()]
+    diffs = [
+        compare(path, load(db, before[path].blob) if path in before else None, text)
+        for path, text in texts.items()
+    ]
     count = db.execute("SELECT count(*) FROM commits").fetchone()[0]
     sha = hashlib.sha1(f"{project} {parent} {message} {count}".encode()).hexdigest()[:8]
-    values: Any = (project, sha, author, message, made, sum(d.added for d in diffs), sum(d.removed for d in diffs), parent)
+    values: Any = (
+        project,
+        sha,
+        author,
+        message,
+        made,
+        sum(d.added for d in diffs),
+        sum(d.removed for d in diffs),
+        parent,
+    )
     sql = "INSERT INTO commits (project_id, sha, author_id, message, made, added, removed, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     key = db.execute(sql, values).lastrowid
     assert key is not None
     for path, text in texts.items():
-        db.execute("INSERT INTO changes VALUES (?, ?, ?)", (key, path, None if text is None else store(db, text)))
+        db.execute(
+            "INSERT INTO changes VALUES (?, ?, ?)",
+            (key, path, None if text is None else store(db, text)),
+        )
     return key
 
 
 def conflicts(db: sqlite3.Connection, ours: int, theirs: int) -> list[str]:
     """Returns the files that two lines have both changed since they parted."""
     mine, other, old = tree(db, ours), tree(db, theirs), tree(db, fork(db, ours, theirs))
-    return [p for p in _changed(old, other) if mine.get(p) != old.get(p) and mine.get(p) != other.get(p)]
+    return [
+        p for p in _changed(old, other) if mine.get(p) != old.get(p) and mine.get(p) != other.get(p)
+    ]
 
 
 def _changed(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
     return [p for p in sorted({**old, **new}) if old.get(p) != new.get(p)]
 
 
-def merge(db: sqlite3.Connection, project: int, ours: int, theirs: int, author: int, message: str, made: str) -> int:
+def merge(
+    db: sqlite3.Connection,
+    project: int,
+    ours: int,
+    theirs: int,
+    author: int,
+    message: str,
+    made: str,
+) -> int:
     """Adds a commit to one line that brings what the other has changed; there must be no conflicts."""
     old, new = tree(db, fork(db, ours, theirs)), tree(db, theirs)
     texts = {p: load(db, new[p].blob) if p in new else None for p in _changed(old, new)}

@@ -45,10 +45,14 @@ class Module:
     functions: list[Function] = field(default_factory=list)
 
 
-def make_module(rng: random.Random, part: str, project: str, language: str, limit: int | None = None) -> Module:
+def make_module(
+    rng: random.Random, part: str, project: str, language: str, limit: int | None = None
+) -> Module:
     """Returns a module with some functions and constants."""
     names = rng.sample(sorted(CONSTANTS), 2)
-    module = Module(part, project, language, limit, {name: rng.choice(CONSTANTS[name]) for name in names})
+    module = Module(
+        part, project, language, limit, {name: rng.choice(CONSTANTS[name]) for name in names}
+    )
     for row in rng.sample(FUNCTIONS[part], 1 if limit is None else 2):
         module.functions.append(_function(rng, row))
     return module
@@ -75,7 +79,13 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
 
 def _written(f: Function, language: Language) -> str:
     name, arg, item, other, problem, check, op, doc = f.row
-    has = {"doc": f.doc, "guard": f.guard, "cache": f.cache, "context": f.context, "plain": not f.context}
+    has = {
+        "doc": f.doc,
+        "guard": f.guard,
+        "cache": f.cache,
+        "context": f.context,
+        "plain": not f.context,
+    }
     lines = []
     for line in language.function.splitlines():
         feature, bar, rest = line.partition("|")
@@ -85,7 +95,15 @@ def _written(f: Function, language: Language) -> str:
             lines.append(rest)
     name, check, op = (cased(n, language.camel) for n in (name, check, op))
     item = other if f.renamed else item
-    values = {"name": name, "arg": arg, "item": item, "problem": problem, "check": check, "op": op, "doc": doc}
+    values = {
+        "name": name,
+        "arg": arg,
+        "item": item,
+        "problem": problem,
+        "check": check,
+        "op": op,
+        "doc": doc,
+    }
     return filled("\n".join(lines), {**values, "off": " - 1" if f.off else ""}) + "\n"
 
 
@@ -103,7 +121,9 @@ def render(module: Module) -> str:
     functions = [_written(f, language) for f in module.functions]
     run = [language.run] if module.limit is not None else []
     gap = "\n\n" if module.language == "Python" else "\n"
-    return gap.join([f"{head}\n", *(["\n".join(constants) + "\n"] if constants else []), *functions, *run])
+    return gap.join(
+        [f"{head}\n", *(["\n".join(constants) + "\n"] if constants else []), *functions, *run]
+    )
 
 
 def _first(module: Module, feature: str, value: bool = True) -> bool:

@@ -10,7 +10,18 @@ from flask import Flask, render_template, request
 
 from agentgym_envs.envs.web.sites.code.common import find, may_write
 from agentgym_envs.envs.web.sites.code.diff import compare
-from agentgym_envs.envs.web.sites.site import TODAY, add, back, database, field, row, rows, run, user, value
+from agentgym_envs.envs.web.sites.site import (
+    TODAY,
+    add,
+    back,
+    database,
+    field,
+    row,
+    rows,
+    run,
+    user,
+    value,
+)
 
 SCHEMA = """
 CREATE TABLE wiki_pages (id INTEGER PRIMARY KEY, project_id INT, slug TEXT, title TEXT, UNIQUE (project_id, slug));
@@ -38,7 +49,19 @@ PARTS = (
     "installer",
     "search index",
 )
-DRAWN = ("day", "hour", "minute", "room", "freeze", "runs", "machines", "wait", "memory", "disk", "year")
+DRAWN = (
+    "day",
+    "hour",
+    "minute",
+    "room",
+    "freeze",
+    "runs",
+    "machines",
+    "wait",
+    "memory",
+    "disk",
+    "year",
+)
 CURRENT = (
     "SELECT w.*, e.body, e.made, e.message, a.name AS author FROM wiki_pages w JOIN wiki_edits e ON e.id ="
     " (SELECT max(id) FROM wiki_edits WHERE page_id = w.id) JOIN people a ON a.id = e.author_id WHERE w.project_id = ?"
@@ -54,14 +77,23 @@ def _facts(rng: random.Random) -> dict[str, Any]:
 
 def fill(db: sqlite3.Connection) -> None:
     """Adds the pages of every project with their edits, the oldest first."""
-    rng, pages, edits = random.Random("code wikis"), list[tuple[Any, ...]](), list[tuple[Any, ...]]()
+    rng, pages, edits = (
+        random.Random("code wikis"),
+        list[tuple[Any, ...]](),
+        list[tuple[Any, ...]](),
+    )
     for project in db.execute("SELECT * FROM projects ORDER BY id").fetchall():
         sql = "SELECT a.id, a.name FROM members m JOIN people a ON a.id = person_id WHERE m.project_id = ? ORDER BY a.id"
         team = db.execute(sql, (project["id"],)).fetchall()
         lead, second, third = (r["name"] for r in rng.sample(team, 3))
         parts = dict(zip(("part1", "part2", "part3"), rng.sample(PARTS, 3), strict=True))
         facts = (
-            _facts(rng) | parts | {"name": project["name"], "what": project["description"][0].lower() + project["description"][1:]}
+            _facts(rng)
+            | parts
+            | {
+                "name": project["name"],
+                "what": project["description"][0].lower() + project["description"][1:],
+            }
         )
         facts |= {"lead": lead, "second": second, "third": third}
         for slug, title, text in PAGES:
@@ -77,7 +109,14 @@ def fill(db: sqlite3.Connection) -> None:
                         facts[changed] = _facts(rng)[changed]
                     message = f"{before} is now {facts[changed]}"
                 edits.append(
-                    (len(edits) + 1, key, rng.choice(team)["id"], message, text.format(**facts), str(TODAY - timedelta(days=days)))
+                    (
+                        len(edits) + 1,
+                        key,
+                        rng.choice(team)["id"],
+                        message,
+                        text.format(**facts),
+                        str(TODAY - timedelta(days=days)),
+                    )
                 )
     add(db, "wiki_pages", *pages)
     add(db, "wiki_edits", *edits)
@@ -99,7 +138,10 @@ def _reading(app: Flask) -> None:
     def wiki(name: str) -> str:
         found = find(name)
         return render_template(
-            "code/wiki.html", project=found, pages=rows(CURRENT + " ORDER BY w.title", found["id"]), writable=may_write(found)
+            "code/wiki.html",
+            project=found,
+            pages=rows(CURRENT + " ORDER BY w.title", found["id"]),
+            writable=may_write(found),
         )
 
     @app.route("/p/<name>/wiki/<slug>")
@@ -107,7 +149,9 @@ def _reading(app: Flask) -> None:
         found = find(name)
         shown = row(CURRENT + " AND slug = ?", found["id"], slug)
         pages = rows("SELECT * FROM wiki_pages WHERE project_id = ? ORDER BY title", found["id"])
-        return render_template("code/wiki_page.html", project=found, page=shown, pages=pages, writable=may_write(found))
+        return render_template(
+            "code/wiki_page.html", project=found, page=shown, pages=pages, writable=may_write(found)
+        )
 
     @app.route("/p/<name>/wiki/<slug>/history")
     def wiki_history(name: str, slug: str) -> str:
@@ -128,9 +172,15 @@ def _reading(app: Flask) -> None:
             key,
             shown["id"],
         )
-        before = value("SELECT body FROM wiki_edits WHERE page_id = ? AND id < ? ORDER BY id DESC LIMIT 1", shown["id"], key)
+        before = value(
+            "SELECT body FROM wiki_edits WHERE page_id = ? AND id < ? ORDER BY id DESC LIMIT 1",
+            shown["id"],
+            key,
+        )
         diffs = [compare(shown["title"], before, edit["body"])]
-        return render_template("code/wiki_edit_shown.html", project=found, page=shown, edit=edit, diffs=diffs)
+        return render_template(
+            "code/wiki_edit_shown.html", project=found, page=shown, edit=edit, diffs=diffs
+        )
 
 
 def _writing(app: Flask) -> None:
@@ -140,7 +190,9 @@ def _writing(app: Flask) -> None:
         if request.method == "GET":
             return render_template("code/wiki_edit.html", project=found, page=None)
         slug = re.sub(r"[^a-z0-9]+", "-", field("title", 80).lower()).strip("-")
-        taken = slug == "new" or value("SELECT 1 FROM wiki_pages WHERE project_id = ? AND slug = ?", found["id"], slug)
+        taken = slug == "new" or value(
+            "SELECT 1 FROM wiki_pages WHERE project_id = ? AND slug = ?", found["id"], slug
+        )
         if not may_write(found) or not slug or not field("body") or taken:
             return back(
                 "A page needs a text and a title that is not taken, and you must be a developer of the project.",
@@ -148,7 +200,12 @@ def _writing(app: Flask) -> None:
                 name=name,
             )
         with database():
-            key = run("INSERT INTO wiki_pages (project_id, slug, title) VALUES (?, ?, ?)", found["id"], slug, field("title", 80))
+            key = run(
+                "INSERT INTO wiki_pages (project_id, slug, title) VALUES (?, ?, ?)",
+                found["id"],
+                slug,
+                field("title", 80),
+            )
             _save(key, field("message", 200) or "First version")
         return back("The page has been created.", "wiki_page", name=name, slug=slug)
 
@@ -159,6 +216,11 @@ def _writing(app: Flask) -> None:
         if request.method == "GET":
             return render_template("code/wiki_edit.html", project=found, page=shown)
         if not may_write(found) or not field("body"):
-            return back("A page needs a text, and you must be a developer of the project.", "wiki_page", name=name, slug=slug)
+            return back(
+                "A page needs a text, and you must be a developer of the project.",
+                "wiki_page",
+                name=name,
+                slug=slug,
+            )
         _save(shown["id"], field("message", 200) or f"Change {shown['title']}")
         return back("The page has been changed.", "wiki_page", name=name, slug=slug)

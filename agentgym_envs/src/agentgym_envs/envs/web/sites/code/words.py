@@ -6,7 +6,17 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.code.languages import CONSTANTS, LANGUAGES
 from agentgym_envs.envs.web.sites.code.source import Module, cased, constant
-from agentgym_envs.envs.web.sites.code.texts import COMMENT, ISSUES, LABEL_OF, MERGE, MERGES, ORDER, PLACES, REPORTS, SYSTEMS
+from agentgym_envs.envs.web.sites.code.texts import (
+    COMMENT,
+    ISSUES,
+    LABEL_OF,
+    MERGE,
+    MERGES,
+    ORDER,
+    PLACES,
+    REPORTS,
+    SYSTEMS,
+)
 from agentgym_envs.envs.web.sites.grammar import Author
 
 
@@ -26,9 +36,18 @@ class Writer:
         said: sentences that must not come again, of all projects; they grow.
     """
 
-    def __init__(self, rng: random.Random, name: str, versions: Sequence[str], modules: Mapping[str, Module], said: set[str]):
+    def __init__(
+        self,
+        rng: random.Random,
+        name: str,
+        versions: Sequence[str],
+        modules: Mapping[str, Module],
+        said: set[str],
+    ):
         self.rng, self.name, self.versions, self.modules = rng, name, versions, modules
-        self.issues, self.merges, self.talk = (Author(rng, rules, said) for rules in (PLACES, MERGE, COMMENT))
+        self.issues, self.merges, self.talk = (
+            Author(rng, rules, said) for rules in (PLACES, MERGE, COMMENT)
+        )
 
     def facts(self, title: str, next_version: str) -> dict[str, Any]:
         """Returns what is true of the part that a title names."""
@@ -37,7 +56,10 @@ class Writer:
             ((path, m) for path, m in self.modules.items() if f"the {m.part}" in title.lower()),
             rng.choice(sorted(self.modules.items(), key=lambda item: item[0])),
         )
-        part = next((p for p in (module.part, "tests", "documentation") if f"the {p}" in title.lower()), module.part)
+        part = next(
+            (p for p in (module.part, "tests", "documentation") if f"the {p}" in title.lower()),
+            module.part,
+        )
         function = rng.choice(module.functions)
         tuned = rng.choice(sorted(module.constants))
         version = rng.choice(self.versions)
@@ -69,10 +91,17 @@ class Writer:
     def merge(self, facts: Mapping[str, Any], closes: int | None) -> str:
         """Writes a merge request; ``closes`` is the issue that it is about."""
         closing = "" if closes is None else f"Closes #{closes}."
-        return self.merges.write(self.rng.choice(MERGES), {**facts, "closes": closing, "label": "review"})
+        return self.merges.write(
+            self.rng.choice(MERGES), {**facts, "closes": closing, "label": "review"}
+        )
 
     def comments(
-        self, facts: Mapping[str, Any], authors: Sequence[int], logins: Mapping[int, str], by: int, merge: bool
+        self,
+        facts: Mapping[str, Any],
+        authors: Sequence[int],
+        logins: Mapping[int, str],
+        by: int,
+        merge: bool,
     ) -> list[str]:
         """Writes comments, the oldest first.
 
@@ -88,8 +117,14 @@ class Writer:
             fits = [
                 k
                 for k in (("review",) if merge else ORDER[min(n, len(ORDER) - 1)])
-                if not (k in ("cause", "workaround") and k in kinds) and not (author == by and k == "ask")
+                if not (k in ("cause", "workaround") and k in kinds)
+                and not (author == by and k == "ask")
             ]
             kinds.append(self.rng.choice(fits))
-            texts.append(self.talk.write(f"{{{kinds[-1]}}}", {**facts, "author": logins[by], "system": self.rng.choice(SYSTEMS)}))
+            texts.append(
+                self.talk.write(
+                    f"{{{kinds[-1]}}}",
+                    {**facts, "author": logins[by], "system": self.rng.choice(SYSTEMS)},
+                )
+            )
         return texts

@@ -8,7 +8,14 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.forum.lore import LORE
 from agentgym_envs.envs.web.sites.forum.phrases import FLAIRS, GROUPS, RULE_POOL
-from agentgym_envs.envs.web.sites.forum.texts import Comment, Post, biography, titles, wiki_pages, write_texts
+from agentgym_envs.envs.web.sites.forum.texts import (
+    Comment,
+    Post,
+    biography,
+    titles,
+    wiki_pages,
+    write_texts,
+)
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
 from agentgym_envs.envs.web.sites.people import FIRST
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
@@ -33,7 +40,20 @@ CREATE INDEX posts_of ON posts (community_id);
 CREATE INDEX posts_by ON posts (author_id);
 """
 ME, MINE = 1, ("coffee", "diy")  # who is logged in, and the communities that they moderate
-ENDINGS = ["reads", "rides", "_maker", "42", "_outside", "sings", "1987", "_at_home", "builds", "_north", "walks", "77"]
+ENDINGS = [
+    "reads",
+    "rides",
+    "_maker",
+    "42",
+    "_outside",
+    "sings",
+    "1987",
+    "_at_home",
+    "builds",
+    "_north",
+    "walks",
+    "77",
+]
 PEOPLE, POSTS = 390, 132  # how many there are in all, and of a community
 
 
@@ -43,11 +63,23 @@ def fill(db: sqlite3.Connection) -> None:
     db.executescript(SCHEMA)
     names = _people(db, rng)
     posts = list(_posts(rng, len(names)))
-    add(db, "communities", *[(place, name, about) for place, (name, (about, _)) in enumerate(COMMUNITIES.items(), 1)])
-    add(db, "moderators", *[(ME, place) for place, name in enumerate(COMMUNITIES, 1) if name in MINE])
+    add(
+        db,
+        "communities",
+        *[(place, name, about) for place, (name, (about, _)) in enumerate(COMMUNITIES.items(), 1)],
+    )
+    add(
+        db,
+        "moderators",
+        *[(ME, place) for place, name in enumerate(COMMUNITIES, 1) if name in MINE],
+    )
     add(db, "subscriptions", *[(ME, n) for n in (1, 2, 12, 18)])
     for person in range(2, len(names) + 1):
-        add(db, "subscriptions", *[(person, n) for n in rng.sample(range(1, len(COMMUNITIES) + 1), rng.randint(1, 7))])
+        add(
+            db,
+            "subscriptions",
+            *[(person, n) for n in rng.sample(range(1, len(COMMUNITIES) + 1), rng.randint(1, 7))],
+        )
     _write(db, posts, dict(enumerate(names, 1)))
     _furnish(db, posts)
     db.commit()
@@ -61,7 +93,16 @@ def _people(db: sqlite3.Connection, rng: random.Random) -> list[str]:
     for n, name in enumerate(names, 1):
         joined = TODAY - timedelta(days=rng.randint(30, 2000))
         bio = rng.choice(("", "", "yes", "yes", "yes", "yes"))
-        made.append((n, name, "harbor2026" if n == ME else password(name), bio, str(joined), f"{name}@mail.test"))
+        made.append(
+            (
+                n,
+                name,
+                "harbor2026" if n == ME else password(name),
+                bio,
+                str(joined),
+                f"{name}@mail.test",
+            )
+        )
     add(db, "people", *made)
     return names
 
@@ -74,15 +115,34 @@ def _posts(rng: random.Random, people: int) -> Iterator[Post]:
         for title in rng.sample(sorted(known), POSTS):
             post += 1
             author = rng.randint(2, people) if rng.random() > 0.006 else ME
-            written = datetime(TODAY.year, TODAY.month, TODAY.day) - timedelta(minutes=rng.randint(60, 500_000))
+            written = datetime(TODAY.year, TODAY.month, TODAY.day) - timedelta(
+                minutes=rng.randint(60, 500_000)
+            )
             comments: list[Comment] = []
             for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 9))):
                 comment += 1
                 after = (written + timedelta(minutes=rng.randint(5, 50))).isoformat(" ", "minutes")
                 parent = rng.choice(comments).id if comments and rng.random() < 0.4 else None
-                comments.append(Comment(comment, parent, rng.randint(2, people), after, int(rng.lognormvariate(1, 1)) - 1))
+                comments.append(
+                    Comment(
+                        comment,
+                        parent,
+                        rng.randint(2, people),
+                        after,
+                        int(rng.lognormvariate(1, 1)) - 1,
+                    )
+                )
             score = int(rng.lognormvariate(2.6, 1.1)) - 3
-            yield Post(post, place, author, title, written.isoformat(" ", "minutes"), score, known[title], comments)
+            yield Post(
+                post,
+                place,
+                author,
+                title,
+                written.isoformat(" ", "minutes"),
+                score,
+                known[title],
+                comments,
+            )
 
 
 def _write(db: sqlite3.Connection, posts: Sequence[Post], names: Mapping[int, str]) -> None:
@@ -90,7 +150,19 @@ def _write(db: sqlite3.Connection, posts: Sequence[Post], names: Mapping[int, st
     bodies, said, found = list[Any](), list[Any](), list[Any]()
     for post, written in zip(posts, write_texts(posts, names), strict=True):
         bodies.append(
-            (post.id, post.community, post.author, post.title, written.body, post.written, post.score, 0, 0, 0, len(post.comments))
+            (
+                post.id,
+                post.community,
+                post.author,
+                post.title,
+                written.body,
+                post.written,
+                post.score,
+                0,
+                0,
+                0,
+                len(post.comments),
+            )
         )
         for k, text in zip(post.comments, written.comments, strict=True):
             said.append((k.id, post.id, k.parent, k.author, text, k.written, k.score))
@@ -115,22 +187,44 @@ def _furnish(db: sqlite3.Connection, posts: Sequence[Post]) -> None:
     for place, (name, (about, _)) in enumerate(COMMUNITIES.items(), 1):
         since = TODAY - timedelta(days=rng.randint(2100, 3600))
         db.execute("UPDATE communities SET since = ? WHERE id = ?", (str(since), place))
-        for number, text in enumerate([*rng.sample(RULE_POOL, rng.choice((2, 3))), *LORE[name].rules], 1):
+        for number, text in enumerate(
+            [*rng.sample(RULE_POOL, rng.choice((2, 3))), *LORE[name].rules], 1
+        ):
             add(db, "rules", (place, number, text))
-        add(db, "flairs", *[(place, flair) for flair in (*dict.fromkeys(FLAIRS), *LORE[name].flairs)])
+        add(
+            db,
+            "flairs",
+            *[(place, flair) for flair in (*dict.fromkeys(FLAIRS), *LORE[name].flairs)],
+        )
         guides = rng.sample(people, 2)
         add(db, "moderators", *[(person, place) for person in guides])
         for person in (*guides, ME):
             day = str(TODAY - timedelta(days=rng.randint(40, 2000)))
-            db.execute("UPDATE moderators SET since = ? WHERE person_id = ? AND community_id = ?", (day, person, place))
+            db.execute(
+                "UPDATE moderators SET since = ? WHERE person_id = ? AND community_id = ?",
+                (day, person, place),
+            )
         for slug, title, body in wiki_pages(rng, name, about):
-            add(db, "wiki", (place, slug, title, body, rng.choice(guides), str(TODAY - timedelta(days=rng.randint(2, 700)))))
+            add(
+                db,
+                "wiki",
+                (
+                    place,
+                    slug,
+                    title,
+                    body,
+                    rng.choice(guides),
+                    str(TODAY - timedelta(days=rng.randint(2, 700))),
+                ),
+            )
     marked = []
     for post in posts:
         group = GROUPS[post.topic.kind]
         own = group == "tells" and rng.random() < 0.35
         flair = rng.choice(LORE[post.topic.community].flairs) if own else FLAIRS[post.topic.kind]
-        downs = max(0, -post.score) + int(rng.lognormvariate(1.4 if group == "thinks" else 0.5, 1.2))
+        downs = max(0, -post.score) + int(
+            rng.lognormvariate(1.4 if group == "thinks" else 0.5, 1.2)
+        )
         marked.append((flair, downs, post.id))
     db.executemany("UPDATE posts SET flair = ?, downs = ? WHERE id = ?", marked)
     seen: set[str] = set()

@@ -42,7 +42,9 @@ def columns() -> str:
     )
 
 
-def feed(template: str, conditions: dict[str, Any], first: str = "new", pinned: str = "", **more: Any) -> str:
+def feed(
+    template: str, conditions: dict[str, Any], first: str = "new", pinned: str = "", **more: Any
+) -> str:
     """Shows the posts that fit, as the address sorts and narrows them.
 
     Args:
@@ -63,7 +65,11 @@ def feed(template: str, conditions: dict[str, Any], first: str = "new", pinned: 
 
 def moderates(community: int) -> bool:
     """Says whether the person who is logged in moderates a community."""
-    return bool(value("SELECT 1 FROM moderators WHERE person_id = ? AND community_id = ?", user(), community))
+    return bool(
+        value(
+            "SELECT 1 FROM moderators WHERE person_id = ? AND community_id = ?", user(), community
+        )
+    )
 
 
 def done(message: str, address: str, **told: Any) -> Any:

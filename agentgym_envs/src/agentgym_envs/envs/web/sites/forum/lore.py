@@ -53,8 +53,22 @@ def _subject(text: str) -> Subject:
     return Subject(tuple(tips.split("; ")), tuple(troubles.split("; ")), measure, low, high)
 
 
-def _lore(doer: str, shop: str, gear: str, flairs: tuple[str, str], rules: tuple[str, str], **subjects: str) -> Lore:
-    return Lore(doer, shop, _gear(gear), flairs, rules, {name: _subject(text) for name, text in subjects.items()})
+def _lore(
+    doer: str,
+    shop: str,
+    gear: str,
+    flairs: tuple[str, str],
+    rules: tuple[str, str],
+    **subjects: str,
+) -> Lore:
+    return Lore(
+        doer,
+        shop,
+        _gear(gear),
+        flairs,
+        rules,
+        {name: _subject(text) for name, text in subjects.items()},
+    )
 
 
 LORE = {

@@ -15,7 +15,22 @@ TOP = {  # what people write under posts: first those that ask for something, th
     "tells": ("praise", "cost", "where", "count", "advice", "story"),
     "thinks": ("agree", "doubt", "doubt", "story", "advice", "count"),
 }
-GROUPS = ("tells", "asks", "asks", "tells", "thinks", "asks", "tells", "asks", "asks", "tells", "tells", "tells", "tells", "asks")
+GROUPS = (
+    "tells",
+    "asks",
+    "asks",
+    "tells",
+    "thinks",
+    "asks",
+    "tells",
+    "asks",
+    "asks",
+    "tells",
+    "tells",
+    "tells",
+    "tells",
+    "asks",
+)
 REPLIES = {  # what answers what
     "advice": ("thanks", "tried", "but"), "cost": ("price",), "count": ("figure",), "where": ("place",), "praise": ("welcome",), "story": ("fellow",),
     "agree": ("fellow", "but"), "doubt": ("defence",), "tried": ("thanks", "count"), "but": ("defence",), "price": ("thanks", "dear"), "figure": ("thanks", "but"),

@@ -31,7 +31,10 @@ def side(community: Any) -> dict[str, Any]:
 
 def flairs(community: int) -> list[str]:
     """Returns the flairs of a community."""
-    return [r["name"] for r in rows("SELECT name FROM flairs WHERE community_id = ? ORDER BY rowid", community)]
+    return [
+        r["name"]
+        for r in rows("SELECT name FROM flairs WHERE community_id = ? ORDER BY rowid", community)
+    ]
 
 
 def names() -> list[str]:
@@ -72,12 +75,20 @@ def _lists(app: Flask) -> None:
         words = request.args.get("q", "").split()[:8]
         if not words:
             return []
-        places = rows("SELECT name FROM communities WHERE name LIKE ? ORDER BY name LIMIT 3", f"{words[0]}%")
+        places = rows(
+            "SELECT name FROM communities WHERE name LIKE ? ORDER BY name LIMIT 3", f"{words[0]}%"
+        )
         condition = " AND ".join(["title LIKE ?"] * len(words))
         sql = f"SELECT id, title FROM posts WHERE removed = 0 AND {condition} ORDER BY score DESC, id LIMIT 6"
         return [
-            *({"text": f"c/{r['name']}", "address": url_for("community", name=r["name"])} for r in places),
-            *({"text": r["title"], "address": url_for("post", key=r["id"])} for r in rows(sql, *(f"%{w}%" for w in words))),
+            *(
+                {"text": f"c/{r['name']}", "address": url_for("community", name=r["name"])}
+                for r in places
+            ),
+            *(
+                {"text": r["title"], "address": url_for("post", key=r["id"])}
+                for r in rows(sql, *(f"%{w}%" for w in words))
+            ),
         ]
 
     @app.route("/preview", methods=["POST"])
@@ -104,7 +115,12 @@ def _community(app: Flask) -> None:
     @app.route("/c/<name>")
     def community(name: str) -> str:
         found = row("SELECT * FROM communities WHERE name = ?", name)
-        return feed("forum/community.html", {"community_id = ?": found["id"]}, pinned="pinned DESC, ", **side(found))
+        return feed(
+            "forum/community.html",
+            {"community_id = ?": found["id"]},
+            pinned="pinned DESC, ",
+            **side(found),
+        )
 
     @app.route("/c/<name>/flairs")
     def choices(name: str) -> Any:
@@ -128,8 +144,16 @@ def _community(app: Flask) -> None:
             found["id"],
             slug,
         )
-        pages = rows("SELECT slug, title FROM wiki WHERE community_id = ? ORDER BY title", found["id"])
-        return render_template("forum/wiki_page.html", text=text, pages=pages, moderates=moderates(found["id"]), **side(found))
+        pages = rows(
+            "SELECT slug, title FROM wiki WHERE community_id = ? ORDER BY title", found["id"]
+        )
+        return render_template(
+            "forum/wiki_page.html",
+            text=text,
+            pages=pages,
+            moderates=moderates(found["id"]),
+            **side(found),
+        )
 
 
 def _post(app: Flask) -> None:
@@ -146,9 +170,14 @@ def _post(app: Flask) -> None:
         for comment in comments:
             below.setdefault(comment["parent_id"], []).append(comment)
         sizes: dict[int, int] = {}
-        for comment in sorted(comments, key=lambda k: -int(k["id"])):  # answers before what they answer
+        for comment in sorted(
+            comments, key=lambda k: -int(k["id"])
+        ):  # answers before what they answer
             sizes[comment["id"]] = sum(1 + sizes[k["id"]] for k in below.get(comment["id"], ()))
-        votes = {r["comment_id"]: r["vote"] for r in rows("SELECT * FROM votes WHERE person_id = ? AND post_id = ?", user(), key)}
+        votes = {
+            r["comment_id"]: r["vote"]
+            for r in rows("SELECT * FROM votes WHERE person_id = ? AND post_id = ?", user(), key)
+        }
         place = row("SELECT * FROM communities WHERE id = ?", found["community_id"])
         return render_template(
             "forum/post.html", post=found, below=below, sizes=sizes, votes=votes, orders=COMMENT_ORDERS, low=LOW,
@@ -166,14 +195,13 @@ def _person(app: Flask) -> None:
             "posts": value("SELECT count(*) FROM posts WHERE removed = 0 AND author_id = ?", key),
             "comments": value("SELECT count(*) FROM comments WHERE author_id = ?", key),
             "guides": rows(
-                "SELECT name FROM moderators JOIN communities ON id = community_id WHERE person_id = ? ORDER BY name", key
+                "SELECT name FROM moderators JOIN communities ON id = community_id WHERE person_id = ? ORDER BY name",
+                key,
             ),
         }
 
     def remarks(condition: str, order: str, *values: Any, size: int = 15) -> Any:
-        tables = (
-            f"comments k JOIN posts p ON p.id = k.post_id JOIN people a ON a.id = k.author_id WHERE p.removed = 0 AND {condition}"
-        )
+        tables = f"comments k JOIN posts p ON p.id = k.post_id JOIN people a ON a.id = k.author_id WHERE p.removed = 0 AND {condition}"
         chosen = f"k.*, p.title, a.name AS author, {KEPT.format(me=viewer())}"
         return page(chosen, tables, order, values, size=size)
 
@@ -181,7 +209,10 @@ def _person(app: Flask) -> None:
     def person(name: str) -> str:
         shown = facts(name)
         key = shown["person"]["id"]
-        latest = rows(f"SELECT {columns()} FROM {TABLES} author_id = ? ORDER BY written DESC, p.id LIMIT 4", key)
+        latest = rows(
+            f"SELECT {columns()} FROM {TABLES} author_id = ? ORDER BY written DESC, p.id LIMIT 4",
+            key,
+        )
         said = remarks("k.author_id = ?", "k.written DESC, k.id", key, size=4).rows
         return render_template("forum/person.html", latest=latest, said=said, **shown)
 
@@ -193,15 +224,23 @@ def _person(app: Flask) -> None:
     @app.route("/u/<name>/comments")
     def person_comments(name: str) -> str:
         shown = facts(name)
-        order = "k.score DESC, k.id" if request.args.get("sort") == "top" else "k.written DESC, k.id"
+        order = (
+            "k.score DESC, k.id" if request.args.get("sort") == "top" else "k.written DESC, k.id"
+        )
         found = remarks("k.author_id = ?", order, shown["person"]["id"])
         return render_template("forum/person_comments.html", found=found, **shown)
 
     @app.route("/saved")
     def saved() -> str:
         name = row("SELECT name FROM people WHERE id = ?", user())["name"]
-        said = remarks("k.id IN (SELECT comment_id FROM saved WHERE person_id = ?)", "k.written DESC, k.id", user()).rows
-        kept = {"p.id IN (SELECT post_id FROM saved WHERE comment_id = 0 AND person_id = ?)": user()}
+        said = remarks(
+            "k.id IN (SELECT comment_id FROM saved WHERE person_id = ?)",
+            "k.written DESC, k.id",
+            user(),
+        ).rows
+        kept = {
+            "p.id IN (SELECT post_id FROM saved WHERE comment_id = 0 AND person_id = ?)": user()
+        }
         return feed("forum/saved.html", kept, said=said, **facts(name))
 
     @app.route("/me")

@@ -21,7 +21,16 @@ CALENDAR = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 EVERYBODY = ("everybody", "friends", "folks", "all of you")
-AWARE = ("I am not the one you asked, but ", "not my post, but ", "if I may: ", "one more voice: ", "butting in: ", "", "", "")
+AWARE = (
+    "I am not the one you asked, but ",
+    "not my post, but ",
+    "if I may: ",
+    "one more voice: ",
+    "butting in: ",
+    "",
+    "",
+    "",
+)
 """Beginnings of an answer by somebody else than the one who was asked."""
 KEPT = ("gear", "price", "tip", "trouble", "x")
 """Facts that an answer takes over."""
@@ -113,7 +122,9 @@ def facts_about(rng: random.Random, topic: Topic, month: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def comment_of(writer: Author, post: Post, comment: Comment, parent: Said | None, names: Mapping[int, str]) -> Said:
+def comment_of(
+    writer: Author, post: Post, comment: Comment, parent: Said | None, names: Mapping[int, str]
+) -> Said:
     """Returns the text of a comment on a post, or on a comment: an answer takes up a question or advice."""
     rng, topic, author = writer.rng, post.topic, comment.author
     facts = facts_about(rng, topic, int(comment.written[5:7]))
@@ -125,9 +136,14 @@ def comment_of(writer: Author, post: Post, comment: Comment, parent: Said | None
     else:
         kind = rng.choice(REPLIES[parent.kind])
         facts |= {k: parent.facts[k] for k in KEPT}
-        facts |= {"name": names[parent.author], "aware": "" if author == post.author else rng.choice(AWARE)}
+        facts |= {
+            "name": names[parent.author],
+            "aware": "" if author == post.author else rng.choice(AWARE),
+        }
     if kind in ("price", "place"):
-        low, high = next((low, high) for name, low, high in LORE[topic.community].gear if name == facts["gear"])
+        low, high = next(
+            (low, high) for name, low, high in LORE[topic.community].gear if name == facts["gear"]
+        )
         facts["price"] = rng.randint(low, high)
     text = writer.write(rng.choice(COMMENTS[kind]), facts)
     return Said(text, kind, facts, author)
@@ -151,7 +167,9 @@ def write_texts(posts: Sequence[Post], names: Mapping[int, str]) -> Iterator[Wri
         found = [(0, "total", total[1] or total[2])] if total else []
         said: dict[int, Said] = {}
         for comment in post.comments:
-            made = said[comment.id] = comment_of(writer, post, comment, said.get(comment.parent or 0), names)
+            made = said[comment.id] = comment_of(
+                writer, post, comment, said.get(comment.parent or 0), names
+            )
             if told := told_by(made):
                 found.append((comment.id, *told))
         yield Written(body, [made.text for made in said.values()], found)
@@ -184,10 +202,17 @@ def wiki_pages(rng: random.Random, community: str, about: str) -> list[tuple[str
         "## One piece of advice for each subject\n",
         *(f"- **{headline(x)}:** {rng.choice(s.tips)}" for x, s in lore.subjects.items()),
     ]
-    gear = ["What a good one costs, and how long it lasts with us.\n", "| Thing | Fair price | Lasts |\n|---|---|---|"]
+    gear = [
+        "What a good one costs, and how long it lasts with us.\n",
+        "| Thing | Fair price | Lasts |\n|---|---|---|",
+    ]
     for name, low, high in lore.gear:
-        gear.append(f"| {headline(name)} | ${rng.randint(low, high)} | {rng.randint(2, 15)} years |")
-    gear.append(f"\nPrices are those of a {lore.shop} in {rng.choice(TOWNS)[0]}. *Buy used where you can.*")
+        gear.append(
+            f"| {headline(name)} | ${rng.randint(low, high)} | {rng.randint(2, 15)} years |"
+        )
+    gear.append(
+        f"\nPrices are those of a {lore.shop} in {rng.choice(TOWNS)[0]}. *Buy used where you can.*"
+    )
     questions = []
     for x, s in lore.subjects.items():
         questions.append(

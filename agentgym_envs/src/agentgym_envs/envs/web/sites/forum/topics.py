@@ -23,18 +23,34 @@ COMMUNITIES = {
     "mathematics": ("Numbers and proofs", ["induction", "knot theory", "prime gaps", "graph colouring", "the pigeonhole principle", "infinite series", "matrices", "topology"]),
 }  # fmt: skip
 TITLES = (
-    ("What finally worked for me with {x}", "How I made peace with {x}", "{X}: the change that helped"),
+    (
+        "What finally worked for me with {x}",
+        "How I made peace with {x}",
+        "{X}: the change that helped",
+    ),
     ("Is {x} worth the trouble?", "Should I give up on {x}?", "{X}, yes or no?"),
     ("Beginner question about {x}", "New to {x} and a little lost", "First steps with {x}?"),
     ("Show and tell: {x}", "Proud of this one: {x}", "My {x} this season"),
-    ("Unpopular opinion about {x}", "We talk too much about {x}", "A word against the fuss over {x}"),
+    (
+        "Unpopular opinion about {x}",
+        "We talk too much about {x}",
+        "A word against the fuss over {x}",
+    ),
     ("Help, something is wrong with {x}", "Trouble with {x} again", "Stuck with {x}"),
     ("Three years of {x}: what I learned", "{X}, a look back", "Mistakes I made with {x}"),
     ("Best budget option for {x}?", "{X} for little money?", "What to buy first for {x}?"),
-    ("How do you store or keep {x}?", "Where does {x} live at your place?", "A good place for {x}?"),
+    (
+        "How do you store or keep {x}?",
+        "Where does {x} live at your place?",
+        "A good place for {x}?",
+    ),
     ("A short guide to {x}", "{X} step by step", "Notes on {x} for newcomers"),
     ("{X}: before and after", "What a season did to {x}", "{X}, then and now"),
-    ("What nobody told me about {x}", "The quiet truth about {x}", "Things I wish I had known about {x}"),
+    (
+        "What nobody told me about {x}",
+        "The quiet truth about {x}",
+        "Things I wish I had known about {x}",
+    ),
     ("Weekend project: {x}", "Two days for {x}", "Saturday, Sunday, {x}"),
     ("Looking for advice on {x}", "Planning {x}: what would you do?", "Talk me through {x}"),
 )

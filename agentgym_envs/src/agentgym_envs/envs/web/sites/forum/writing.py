@@ -32,15 +32,25 @@ def _write(app: Flask) -> None:
             sql = "INSERT INTO posts (community_id, author_id, title, body, written, score, flair) VALUES (?, ?, ?, ?, ?, 1, ?)"
             key = run(sql, place, user(), field("title", 200), field("body"), NOW, _flair(place))
             return back("Your post is up.", "post", key=key)
-        chosen = value("SELECT id FROM communities WHERE name = ?", request.args.get("community", ""))
-        return render_template("forum/submit.html", names=names(), flairs=flairs(chosen) if chosen else [])
+        chosen = value(
+            "SELECT id FROM communities WHERE name = ?", request.args.get("community", "")
+        )
+        return render_template(
+            "forum/submit.html", names=names(), flairs=flairs(chosen) if chosen else []
+        )
 
     @app.route("/post/<int:key>/comment", methods=["POST"])
     def comment(key: int) -> Any:
         found = row("SELECT * FROM posts WHERE id = ?", key)
         if found["locked"] or not field("body"):
-            return back("This post is locked." if found["locked"] else "A comment needs some text.", "post", key=key)
-        parent = value("SELECT id FROM comments WHERE id = ? AND post_id = ?", number("parent"), key)
+            return back(
+                "This post is locked." if found["locked"] else "A comment needs some text.",
+                "post",
+                key=key,
+            )
+        parent = value(
+            "SELECT id FROM comments WHERE id = ? AND post_id = ?", number("parent"), key
+        )
         sql = "INSERT INTO comments (post_id, parent_id, author_id, body, written, score) VALUES (?, ?, ?, ?, ?, 1)"
         run(sql, key, parent, user(), field("body"), NOW)
         run("UPDATE posts SET comments = comments + 1 WHERE id = ?", key)
@@ -53,7 +63,10 @@ def _toggled(table: str, **key: int) -> bool:
     if value(f"SELECT 1 FROM {table} WHERE {condition}", *key.values()):
         run(f"DELETE FROM {table} WHERE {condition}", *key.values())
         return False
-    run(f"INSERT INTO {table} ({', '.join(key)}) VALUES ({', '.join('?' * len(key))})", *key.values())
+    run(
+        f"INSERT INTO {table} ({', '.join(key)}) VALUES ({', '.join('?' * len(key))})",
+        *key.values(),
+    )
     return True
 
 
@@ -64,9 +77,22 @@ def _react(app: Flask) -> None:
         table, place = ("comments", which) if which else ("posts", key)
         row(f"SELECT 1 FROM {table} WHERE id = ?", place)
         wanted = 1 if field("how") == "up" else -1
-        old = value("SELECT vote FROM votes WHERE person_id = ? AND post_id = ? AND comment_id = ?", user(), key, which) or 0
+        old = (
+            value(
+                "SELECT vote FROM votes WHERE person_id = ? AND post_id = ? AND comment_id = ?",
+                user(),
+                key,
+                which,
+            )
+            or 0
+        )
         new = 0 if wanted == old else wanted
-        run("DELETE FROM votes WHERE person_id = ? AND post_id = ? AND comment_id = ?", user(), key, which)
+        run(
+            "DELETE FROM votes WHERE person_id = ? AND post_id = ? AND comment_id = ?",
+            user(),
+            key,
+            which,
+        )
         if new:
             run("INSERT INTO votes VALUES (?, ?, ?, ?)", user(), key, which, new)
         run(f"UPDATE {table} SET score = score + ? WHERE id = ?", new - old, place)
@@ -99,7 +125,12 @@ def _own(app: Flask) -> None:
             run("UPDATE posts SET removed = 1 WHERE id = ?", key)
             return back("Your post has been deleted.", "my_page")
         if request.method == "POST":
-            values = field("title", 200) or found["title"], field("body"), _flair(found["community_id"]), key
+            values = (
+                field("title", 200) or found["title"],
+                field("body"),
+                _flair(found["community_id"]),
+                key,
+            )
             run("UPDATE posts SET title = ?, body = ?, flair = ? WHERE id = ?", *values)
             return back("Your post has been changed.", "post", key=key)
         return render_template("forum/edit.html", post=found, flairs=flairs(found["community_id"]))
@@ -109,15 +140,25 @@ def _own(app: Flask) -> None:
         if request.method == "POST":
             if "@" not in field("email"):
                 return back("The e-mail address is not valid.", "settings")
-            run("UPDATE people SET bio = ?, email = ? WHERE id = ?", field("bio", 300), field("email"), user())
+            run(
+                "UPDATE people SET bio = ?, email = ? WHERE id = ?",
+                field("bio", 300),
+                field("email"),
+                user(),
+            )
             return back("Your settings have been saved.", "settings")
-        return render_template("forum/settings.html", person=row("SELECT * FROM people WHERE id = ?", user()))
+        return render_template(
+            "forum/settings.html", person=row("SELECT * FROM people WHERE id = ?", user())
+        )
 
 
 def _moderate(app: Flask) -> None:
     @app.route("/post/<int:key>/moderate", methods=["POST"])
     def moderate(key: int) -> Any:
-        found = row("SELECT p.*, c.name AS community FROM posts p JOIN communities c ON c.id = community_id WHERE p.id = ?", key)
+        found = row(
+            "SELECT p.*, c.name AS community FROM posts p JOIN communities c ON c.id = community_id WHERE p.id = ?",
+            key,
+        )
         if not moderates(found["community_id"]):
             return back("You do not moderate this community.", "post", key=key)
         if field("how") == "remove":
@@ -148,6 +189,14 @@ def _moderate(app: Flask) -> None:
             return back("Only moderators edit the wiki.", "wiki_page", name=name, slug=slug)
         if request.method == "POST" and field("body"):
             sql = "UPDATE wiki SET title = ?, body = ?, editor_id = ?, edited = ? WHERE community_id = ? AND slug = ?"
-            run(sql, field("title", 100) or text["title"], field("body"), user(), NOW[:10], found["id"], slug)
+            run(
+                sql,
+                field("title", 100) or text["title"],
+                field("body"),
+                user(),
+                NOW[:10],
+                found["id"],
+                slug,
+            )
             return back("The page has been changed.", "wiki_page", name=name, slug=slug)
         return render_template("forum/wiki_edit.html", text=text, **side(found))

@@ -29,7 +29,11 @@ def fill_buses(db: sqlite3.Connection, rng: random.Random, towns: int) -> None:
         first = f"{rng.choice((5, 6, 7)):02}:{rng.choice((0, 5, 10, 15, 25, 35, 40, 50)):02}"
         last = f"{rng.choice((20, 21, 22, 23)):02}:{rng.choice((5, 10, 20, 30, 45, 55)):02}"
         add(db, "lines", (n + 1, town, number, rng.choice(EVERY), first, last, rng.choice(FARES)))
-        add(db, "stops", *((n + 1, i + 1, node) for i, node in enumerate(_way(rng, town, n // towns))))
+        add(
+            db,
+            "stops",
+            *((n + 1, i + 1, node) for i, node in enumerate(_way(rng, town, n // towns))),
+        )
     db.execute(HALTS)
 
 
@@ -37,5 +41,10 @@ def _way(rng: random.Random, town: int, which: int) -> list[int]:
     """Returns the crossings on a line's way: along a street through the town, then along another to its end."""
     line, column, down = which, rng.choice((1, 2, 3)), rng.choice((True, False))
     along = [(c, line) for c in range(column + 1)]
-    turned = [(column, n) for n in (range(line + 1, 3) if (down or line == 0) and line < 2 else range(line - 1, -1, -1))]
+    turned = [
+        (column, n)
+        for n in (
+            range(line + 1, 3) if (down or line == 0) and line < 2 else range(line - 1, -1, -1)
+        )
+    ]
     return [12 * (town - 1) + 3 * c + n + 1 for c, n in along + turned]

@@ -96,13 +96,29 @@ def _streets(db: sqlite3.Connection, rng: random.Random, town: int, x: float, y:
     grid = {}
     for column in range(4):
         for line in range(3):
-            point = (x + 0.42 * column + rng.uniform(-0.1, 0.1) - 0.63, y + 0.38 * line + rng.uniform(-0.1, 0.1) - 0.38)
+            point = (
+                x + 0.42 * column + rng.uniform(-0.1, 0.1) - 0.63,
+                y + 0.38 * line + rng.uniform(-0.1, 0.1) - 0.38,
+            )
             grid[column, line] = (12 * (town - 1) + 3 * column + line + 1, point)
             add(db, "nodes", (grid[column, line][0], town, round(point[0], 4), round(point[1], 4)))
     for (column, line), (node, point) in grid.items():
-        for step, name in (((column + 1, line), names[line]), ((column, line + 1), names[3 + column])):
+        for step, name in (
+            ((column + 1, line), names[line]),
+            ((column, line + 1), names[3 + column]),
+        ):
             if step in grid:
-                add(db, "roads", (node, grid[step][0], name, round(dist(point, grid[step][1]) * 1.05, 2), "street"))
+                add(
+                    db,
+                    "roads",
+                    (
+                        node,
+                        grid[step][0],
+                        name,
+                        round(dist(point, grid[step][1]) * 1.05, 2),
+                        "street",
+                    ),
+                )
 
 
 def _highways(db: sqlite3.Connection, centres: list[tuple[float, float]]) -> None:
@@ -118,7 +134,11 @@ def _highways(db: sqlite3.Connection, centres: list[tuple[float, float]]) -> Non
         km = round(dist(centres[a], centres[b]) * 1.18, 1)
         add(db, "roads", (12 * a + 5, 12 * b + 8, f"Route {20 + n}", km, "road"))
         if (a, b) in fast:
-            add(db, "roads", (12 * a + 5, 12 * b + 8, f"Motorway M{1 + n % 7}", round(km * 0.93, 1), "motorway"))
+            add(
+                db,
+                "roads",
+                (12 * a + 5, 12 * b + 8, f"Motorway M{1 + n % 7}", round(km * 0.93, 1), "motorway"),
+            )
 
 
 def _places(db: sqlite3.Connection, rng: random.Random, town: int, town_name: str) -> None:
@@ -133,11 +153,19 @@ def _places(db: sqlite3.Connection, rng: random.Random, town: int, town_name: st
             name = name if name not in taken else f"{name}, {town_name}"
             taken.add(name)
             node = rng.choice(nodes)[0]
-            roads = [r[0] for r in db.execute("SELECT name FROM roads WHERE kind = 'street' AND (a = ? OR b = ?)", (node, node))]
+            roads = [
+                r[0]
+                for r in db.execute(
+                    "SELECT name FROM roads WHERE kind = 'street' AND (a = ? OR b = ?)",
+                    (node, node),
+                )
+            ]
             opens = rng.choice((7, 8, 9, 10))
             values = (
                 name, category, town, node, f"{rng.randint(1, 98)} {rng.choice(sorted(roads))}", f"{3100 + town:05}", f"555-0{rng.randint(200, 999)}",
                 opens, opens + rng.choice((8, 9, 10, 12)), round(rng.uniform(2.9, 4.9), 1),
             )  # fmt: skip
             columns = "name, category, town_id, node_id, address, zip, phone, opens, closes, rating"
-            db.execute(f"INSERT INTO places ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute(
+                f"INSERT INTO places ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values
+            )

@@ -15,10 +15,14 @@ PLACES = "places p JOIN towns t ON t.id = p.town_id JOIN nodes n ON n.id = p.nod
 HERE = 0.25  # kilometres
 
 
-def shown(template: str, view: View, marks: Sequence[Mark] = (), way: Sequence[str] = (), **values: Any) -> str:
+def shown(
+    template: str, view: View, marks: Sequence[Mark] = (), way: Sequence[str] = (), **values: Any
+) -> str:
     """Renders a page with a part of the map, or that part alone; the address may ask for another part than ``view``."""
     chart = drawing(database(), asked(request.args, view), marks, way)
-    return render_template("map/chart.html" if request.args.get("part") == "map" else template, chart=chart, **values)
+    return render_template(
+        "map/chart.html" if request.args.get("part") == "map" else template, chart=chart, **values
+    )
 
 
 def matching(words: str) -> list[sqlite3.Row]:
@@ -44,7 +48,12 @@ def ends(words: str) -> list[sqlite3.Row]:
 
 def streets_matching(words: str, limit: int = 20) -> list[sqlite3.Row]:
     """Returns the streets whose name and town hold every word."""
-    condition, values = where({f"(s.name || ', ' || t.name) LIKE ? /* {n} */": f"%{w}%" for n, w in enumerate(words.split())})
+    condition, values = where(
+        {
+            f"(s.name || ', ' || t.name) LIKE ? /* {n} */": f"%{w}%"
+            for n, w in enumerate(words.split())
+        }
+    )
     sql = f"SELECT s.*, t.name AS town FROM streets s JOIN towns t ON t.id = town_id WHERE {condition} ORDER BY s.name, t.name LIMIT {limit}"
     return rows(sql, *values) if values else []
 
@@ -64,7 +73,9 @@ def around_here(x: float, y: float) -> dict[str, Any]:
     """Returns what there is at a point: its town and the places, streets and stops within ``HERE``."""
     near = "x BETWEEN ? AND ? AND y BETWEEN ? AND ?"
     box = (x - HERE, x + HERE, y - HERE, y + HERE)
-    spots = rows("SELECT p.*, t.name AS town, spot_x AS x, spot_y AS y FROM places p JOIN towns t ON t.id = town_id")
+    spots = rows(
+        "SELECT p.*, t.name AS town, spot_x AS x, spot_y AS y FROM places p JOIN towns t ON t.id = town_id"
+    )
     crossings = rows(f"SELECT id FROM nodes WHERE {near}", *box)
     ids = ", ".join(str(n["id"]) for n in crossings) or "0"
     streets = f"SELECT DISTINCT s.* FROM streets s JOIN crossings ON street_id = s.id WHERE node_id IN ({ids}) ORDER BY name"
@@ -72,5 +83,7 @@ def around_here(x: float, y: float) -> dict[str, Any]:
         "places": [(km, p) for km, p in nearest(spots, x, y) if km <= HERE],
         "streets": rows(streets),
         "stops": rows(f"SELECT * FROM halts WHERE id IN ({ids}) ORDER BY id"),
-        "town": rows("SELECT * FROM towns ORDER BY (x - ?) * (x - ?) + (y - ?) * (y - ?) LIMIT 1", x, x, y, y)[0],
+        "town": rows(
+            "SELECT * FROM towns ORDER BY (x - ?) * (x - ?) + (y - ?) * (y - ?) LIMIT 1", x, x, y, y
+        )[0],
     }

@@ -20,7 +20,12 @@ def smooth(points: Line, steps: int = 5) -> list[Point]:
 
 def _between(four: Line, t: float) -> Point:
     def along(a: float, b: float, c: float, d: float) -> float:
-        return 0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
+        return 0.5 * (
+            2 * b
+            + (c - a) * t
+            + (2 * a - 5 * b + 4 * c - d) * t**2
+            + (3 * b - a - 3 * c + d) * t**3
+        )
 
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = four
     return along(ax, bx, cx, dx), along(ay, by, cy, dy)
@@ -50,7 +55,9 @@ def at(line: Line, metres: float, aside: float = 0.0) -> Point:
         if metres <= step or b == line[-1]:
             t = min(1.0, metres / step)
             left = (-(b[1] - a[1]) / step, (b[0] - a[0]) / step)
-            return a[0] + t * (b[0] - a[0]) + aside * left[0], a[1] + t * (b[1] - a[1]) + aside * left[1]
+            return a[0] + t * (b[0] - a[0]) + aside * left[0], a[1] + t * (
+                b[1] - a[1]
+            ) + aside * left[1]
         metres -= step
     return line[-1]
 
@@ -60,7 +67,9 @@ def dots(line: Line, every: float) -> list[Point]:
     found = [line[0]]
     for (ax, ay), (bx, by) in pairwise(line):
         count = int(dist((ax, ay), (bx, by)) / every) + 1
-        found += [(ax + (bx - ax) * n / count, ay + (by - ay) * n / count) for n in range(1, count + 1)]
+        found += [
+            (ax + (bx - ax) * n / count, ay + (by - ay) * n / count) for n in range(1, count + 1)
+        ]
     return found
 
 

@@ -6,7 +6,16 @@ from flask import Flask, jsonify, request, url_for
 
 from agentgym_envs.envs.web.sites.map import explore
 from agentgym_envs.envs.web.sites.map.data import KINDS, ME
-from agentgym_envs.envs.web.sites.map.found import PLACE, PLACES, ends, matching, nearest, pins, shown, streets_matching
+from agentgym_envs.envs.web.sites.map.found import (
+    PLACE,
+    PLACES,
+    ends,
+    matching,
+    nearest,
+    pins,
+    shown,
+    streets_matching,
+)
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.map.turns import drawn, instructions
 from agentgym_envs.envs.web.sites.map.view import FARTHEST, LAYERS, TOWN, Mark, View, around, over
@@ -75,7 +84,11 @@ def _find(app: Flask) -> None:
     def search() -> str:
         words = request.args.get("q", "")
         places, streets = matching(words), streets_matching(words)
-        towns = rows("SELECT * FROM towns WHERE ? <> '' AND name LIKE ? ORDER BY name", words.strip(), f"%{words.strip()}%")
+        towns = rows(
+            "SELECT * FROM towns WHERE ? <> '' AND name LIKE ? ORDER BY name",
+            words.strip(),
+            f"%{words.strip()}%",
+        )
         marks = pins(places)
         view = around(*((m.x, m.y) for m in marks)) if marks else COUNTY
         return shown("map/search.html", view, marks, places=places, streets=streets, towns=towns)
@@ -85,16 +98,26 @@ def _find(app: Flask) -> None:
         """What a field offers while one types into it; ``places`` leaves streets out, which no way begins or ends at."""
         words, places = request.args.get("q", "").strip(), request.args.get("kind") == "places"
         found = [
-            (t["name"], "town", url_for("town", key=t["id"])) for t in rows("SELECT * FROM towns WHERE name LIKE ?", f"{words}%")
+            (t["name"], "town", url_for("town", key=t["id"]))
+            for t in rows("SELECT * FROM towns WHERE name LIKE ?", f"{words}%")
         ]
-        found += [(p["name"], f"{p['category']}, {p['town']}", url_for("place", key=p["id"])) for p in matching(words)]
+        found += [
+            (p["name"], f"{p['category']}, {p['town']}", url_for("place", key=p["id"]))
+            for p in matching(words)
+        ]
         if not places:
             found += [
-                (s["name"], f"street, {s['town']}", url_for("street", key=s["id"])) for s in streets_matching(words, SUGGESTED)
+                (s["name"], f"street, {s['town']}", url_for("street", key=s["id"]))
+                for s in streets_matching(words, SUGGESTED)
             ]
         first = sorted(found, key=lambda f: not f[0].lower().startswith(words.lower()))
         return jsonify(
-            [{"text": text, "more": more, "address": address} for text, more, address in first[:SUGGESTED]] if words else []
+            [
+                {"text": text, "more": more, "address": address}
+                for text, more, address in first[:SUGGESTED]
+            ]
+            if words
+            else []
         )
 
     @app.route("/towns")
@@ -105,36 +128,69 @@ def _find(app: Flask) -> None:
     @app.route("/town/<int:key>")
     def town(key: int) -> str:
         found = row("SELECT * FROM towns WHERE id = ?", key)
-        condition, values = where({"p.town_id = ?": key, "category = ?": request.args.get("category")})
+        condition, values = where(
+            {"p.town_id = ?": key, "category = ?": request.args.get("category")}
+        )
         listed = page(
-            PLACE, PLACES + condition, "rating DESC, p.name" if request.args.get("sort") == "rating" else "p.name", values, size=15
+            PLACE,
+            PLACES + condition,
+            "rating DESC, p.name" if request.args.get("sort") == "rating" else "p.name",
+            values,
+            size=15,
         )
         streets = rows("SELECT * FROM streets WHERE town_id = ? ORDER BY name", key)
         lines = rows("SELECT * FROM lines WHERE town_id = ? ORDER BY number", key)
         view = over(found["x"], found["y"], TOWN)
-        return shown("map/town.html", view, town=found, found=listed, kinds=sorted(KINDS), streets=streets, lines=lines)
+        return shown(
+            "map/town.html",
+            view,
+            town=found,
+            found=listed,
+            kinds=sorted(KINDS),
+            streets=streets,
+            lines=lines,
+        )
 
 
 def _places(app: Flask) -> None:
     @app.route("/place/<int:key>", methods=["GET", "POST"])
     def place(key: int) -> Any:
-        found = row(f"SELECT {PLACE}, s.name AS street FROM streets s JOIN {PLACES} s.id = street_id AND p.id = ?", key)
+        found = row(
+            f"SELECT {PLACE}, s.name AS street FROM streets s JOIN {PLACES} s.id = street_id AND p.id = ?",
+            key,
+        )
         if request.method == "POST":
             return _review(key)
         kept = rows("SELECT * FROM saved WHERE person_id = ? AND place_id = ?", user(), key)
         details = rows("SELECT * FROM details WHERE place_id = ? ORDER BY rowid", key)
-        reviews = rows("SELECT * FROM reviews WHERE place_id = ? ORDER BY written DESC, id DESC", key)
+        reviews = rows(
+            "SELECT * FROM reviews WHERE place_id = ? ORDER BY written DESC, id DESC", key
+        )
         marks, view = pins([found]), over(found["spot_x"], found["spot_y"], NEAR)
-        values: dict[str, Any] = {"kept": kept, "lists": LISTS, "details": details, "reviews": reviews}
+        values: dict[str, Any] = {
+            "kept": kept,
+            "lists": LISTS,
+            "details": details,
+            "reviews": reviews,
+        }
         return shown("map/place.html", view, marks, place=found, **values)
 
     def _review(key: int) -> Any:
         stars, text = number("stars", 1, 5), field("review", 1000)
         if stars is None or len(text) < 10:
-            return back("A review has one to five stars and at least 10 characters.", "place", key=key)
+            return back(
+                "A review has one to five stars and at least 10 characters.", "place", key=key
+            )
         name = value("SELECT name FROM people WHERE id = ?", user())
         columns = "place_id, author, stars, written, body, tip"
-        run(f"INSERT INTO reviews ({columns}) VALUES (?, ?, ?, ?, ?, '')", key, name, stars, TODAY.isoformat(), text)
+        run(
+            f"INSERT INTO reviews ({columns}) VALUES (?, ?, ?, ?, ?, '')",
+            key,
+            name,
+            stars,
+            TODAY.isoformat(),
+            text,
+        )
         return back("Thank you for your review.", "place", key=key)
 
 
@@ -151,22 +207,49 @@ def _go(app: Flask) -> None:
             route = find_route(database(), known[0]["node_id"], known[1]["node_id"], mode)
         if route is not None:
             turns, way = list(instructions(database(), route)), drawn(database(), route)
-        marks = [Mark(*spot, p["name"], kind=end) for spot, p, end in zip(spots, known, ("start", "pin"), strict=False)]
+        marks = [
+            Mark(*spot, p["name"], kind=end)
+            for spot, p, end in zip(spots, known, ("start", "pin"), strict=False)
+        ]
         view = around(*spots) if spots else COUNTY
-        return shown("map/directions.html", view, marks, way, texts=texts, found=found, mode=mode, route=route, turns=turns)
+        return shown(
+            "map/directions.html",
+            view,
+            marks,
+            way,
+            texts=texts,
+            found=found,
+            mode=mode,
+            route=route,
+            turns=turns,
+        )
 
     @app.route("/nearby")
     def nearby() -> str:
-        text, category, within = request.args.get("near", ""), request.args.get("category", ""), number("within", 1, 100)
+        text, category, within = (
+            request.args.get("near", ""),
+            request.args.get("category", ""),
+            number("within", 1, 100),
+        )
         centres = matching(text)
         listed, marks = [], pins(centres[:1])
         if len(centres) == 1 and category in KINDS:
-            others = rows(f"SELECT {PLACE} FROM {PLACES} category = ? AND p.id <> ?", category, centres[0]["id"])
+            others = rows(
+                f"SELECT {PLACE} FROM {PLACES} category = ? AND p.id <> ?",
+                category,
+                centres[0]["id"],
+            )
             listed = nearest(others, centres[0]["x"], centres[0]["y"])
             listed = [pair for pair in listed if pair[0] <= within] if within else listed[:10]
             marks = [*pins([p for _, p in listed]), *(m._replace(kind="start") for m in marks)]
         view = around(*((m.x, m.y) for m in marks)) if marks else COUNTY
-        values: dict[str, Any] = {"text": text, "category": category, "centres": centres, "listed": listed, "kinds": sorted(KINDS)}
+        values: dict[str, Any] = {
+            "text": text,
+            "category": category,
+            "centres": centres,
+            "listed": listed,
+            "kinds": sorted(KINDS),
+        }
         return shown("map/nearby.html", view, marks, **values, within=within, radii=WITHIN)
 
 
@@ -180,7 +263,13 @@ def _keep(app: Flask) -> None:
                 return back(f"{key['name']} is no longer saved.", "saved")
             if field("list") not in LISTS:
                 return back("Choose a list.", "place", key=key["id"])
-            run("INSERT OR REPLACE INTO saved VALUES (?, ?, ?, ?)", user(), key["id"], field("list"), field("note", 300))
+            run(
+                "INSERT OR REPLACE INTO saved VALUES (?, ?, ?, ?)",
+                user(),
+                key["id"],
+                field("list"),
+                field("note", 300),
+            )
             return back(f"{key['name']} is saved to “{field('list')}”.", "place", key=key["id"])
         chosen = request.args.get("list")
         condition, values = where({"person_id = ?": user(), "list = ?": chosen})
@@ -198,4 +287,8 @@ def _keep(app: Flask) -> None:
 
 
 def _home() -> str:
-    return str(value("SELECT p.name FROM people JOIN places p ON p.id = home_id WHERE people.id = ?", user()))
+    return str(
+        value(
+            "SELECT p.name FROM people JOIN places p ON p.id = home_id WHERE people.id = ?", user()
+        )
+    )

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import cos, dist, pi, sin
 
-from agentgym_envs.envs.web.sites.map.geometry import Line, Point, at, bent, dots, length, path, smooth
+from agentgym_envs.envs.web.sites.map.geometry import (
+    Line,
+    Point,
+    at,
+    bent,
+    dots,
+    length,
+    path,
+    smooth,
+)
 from agentgym_envs.envs.web.sites.site import add
 
 SCHEMA = """
@@ -67,7 +76,9 @@ def fill_rivers(db: sqlite3.Connection, rng: random.Random) -> Sequence[Line]:
     """Draws the rivers; returns their lines."""
     db.executescript(SCHEMA)
     towns = _towns(db)
-    rivers = [list(_river(db, rng, name, [towns[n] for n in through])) for name, through in RIVERS.items()]
+    rivers = [
+        list(_river(db, rng, name, [towns[n] for n in through])) for name, through in RIVERS.items()
+    ]
     add(db, "shapes", *(("river", COUNTY, path(line)) for line in rivers))
     return rivers
 
@@ -80,12 +91,24 @@ def fill_county(db: sqlite3.Connection, rng: random.Random) -> Sequence[Line]:
     """Draws what else lies between the towns; returns the railway's lines."""
     towns = _towns(db)
     sea = smooth([(1000 * x, 1000 * y) for x, y in SEA])
-    add(db, "shapes", ("sea", COUNTY, path([*sea, (210_000, 150_000), (-90_000, 150_000)], closed=True)))
+    add(
+        db,
+        "shapes",
+        ("sea", COUNTY, path([*sea, (210_000, 150_000), (-90_000, 150_000)], closed=True)),
+    )
     for kind, count, size in (("wood", WOODS, (2500, 6500)), ("lake", LAKES, (700, 1700))):
         for _ in range(count):
             centre = _apart(rng, towns)
-            add(db, "shapes", (kind, COUNTY, path(blob(rng, centre, rng.uniform(*size)), closed=True)))
-    add(db, "shapes", ("field", COUNTY, "".join(path(_field(rng), closed=True) for _ in range(FIELDS))))
+            add(
+                db,
+                "shapes",
+                (kind, COUNTY, path(blob(rng, centre, rng.uniform(*size)), closed=True)),
+            )
+    add(
+        db,
+        "shapes",
+        ("field", COUNTY, "".join(path(_field(rng), closed=True) for _ in range(FIELDS))),
+    )
     rails = list(_rails(db, towns))
     add(db, "shapes", *(("rail", COUNTY, path(line)) for line in rails))
     return rails
@@ -94,7 +117,12 @@ def fill_county(db: sqlite3.Connection, rng: random.Random) -> Sequence[Line]:
 def _field(rng: random.Random) -> list[Point]:
     x, y = rng.uniform(-20_000, 140_000), rng.uniform(-15_000, 82_000)
     wide, high, lean = rng.uniform(600, 2600), rng.uniform(500, 1900), rng.uniform(-400, 400)
-    return [(x, y), (x + wide, y + lean / 2), (x + wide - lean, y + high), (x - lean, y + high - lean / 2)]
+    return [
+        (x, y),
+        (x + wide, y + lean / 2),
+        (x + wide - lean, y + high),
+        (x - lean, y + high - lean / 2),
+    ]
 
 
 def _apart(rng: random.Random, towns: dict[int, Point]) -> Point:
@@ -113,7 +141,9 @@ def blob(rng: random.Random, centre: Point, radius: float, flat: float = 0.8) ->
     return smooth([*corners, corners[0]], 4)
 
 
-def _river(db: sqlite3.Connection, rng: random.Random, name: str, towns: list[Point]) -> Iterator[Point]:
+def _river(
+    db: sqlite3.Connection, rng: random.Random, name: str, towns: list[Point]
+) -> Iterator[Point]:
     points = [(towns[0][0] + 9000, -60_000.0), (towns[0][0] + 3000, -8000.0)]
     for x, y in towns:
         points += [
@@ -146,7 +176,11 @@ def _rails(db: sqlite3.Connection, towns: dict[int, Point]) -> Iterator[list[Poi
 
 
 def fill_town(
-    db: sqlite3.Connection, rng: random.Random, town: sqlite3.Row, streets: Sequence[Line], crossed: Sequence[Line]
+    db: sqlite3.Connection,
+    rng: random.Random,
+    town: sqlite3.Row,
+    streets: Sequence[Line],
+    crossed: Sequence[Line],
 ) -> None:
     """Draws a town's ground, its parks and its houses.
 
@@ -161,7 +195,13 @@ def fill_town(
     add(db, "shapes", ("built", town["id"], path(blob(rng, centre, 1150, 0.78), closed=True)))
     parks = list(_parks(db, town["id"]))
     add(db, "shapes", *(("park", town["id"], path(park, closed=True)) for park in parks))
-    near = [p for line in crossed for a, b in pairwise(line) if dist(a, centre) < 4500 for p in dots((a, b), 25)]
+    near = [
+        p
+        for line in crossed
+        for a, b in pairwise(line)
+        if dist(a, centre) < 4500
+        for p in dots((a, b), 25)
+    ]
     ground, green = (
         Ground([p for line in streets for p in dots(line, 15)]),
         Ground([*near, *(p for park in parks for p in _inside(park))]),
@@ -176,11 +216,20 @@ def _inside(park: list[Point]) -> Iterator[Point]:
 
 
 def _parks(db: sqlite3.Connection, town: int) -> Iterator[list[Point]]:
-    for park in db.execute("SELECT * FROM places WHERE town_id = ? AND category = 'park' ORDER BY id", (town,)):
-        yield blob(random.Random(f"park {park['id']}"), (1000 * park["spot_x"], 1000 * park["spot_y"]), 52, 0.9)
+    for park in db.execute(
+        "SELECT * FROM places WHERE town_id = ? AND category = 'park' ORDER BY id", (town,)
+    ):
+        yield blob(
+            random.Random(f"park {park['id']}"),
+            (1000 * park["spot_x"], 1000 * park["spot_y"]),
+            52,
+            0.9,
+        )
 
 
-def _houses(rng: random.Random, streets: Sequence[Line], ground: Ground, green: Ground) -> Iterator[str]:
+def _houses(
+    rng: random.Random, streets: Sequence[Line], ground: Ground, green: Ground
+) -> Iterator[str]:
     for street in streets:
         long, there = length(street), 18.0
         while there < long - 12:
@@ -189,6 +238,14 @@ def _houses(rng: random.Random, streets: Sequence[Line], ground: Ground, green: 
                 middle = at(street, there, side * 20)
                 if ground.free(middle, 17) and green.free(middle, 30):
                     ground.take(middle)
-                    corners = [(-width / 2, 13), (width / 2, 13), (width / 2, 13 + depth), (-width / 2, 13 + depth)]
-                    yield path([at(street, there + along, side * aside) for along, aside in corners], closed=True)
+                    corners = [
+                        (-width / 2, 13),
+                        (width / 2, 13),
+                        (width / 2, 13 + depth),
+                        (-width / 2, 13 + depth),
+                    ]
+                    yield path(
+                        [at(street, there + along, side * aside) for along, aside in corners],
+                        closed=True,
+                    )
             there += width + rng.choice((6, 10, 18))

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import dist
 
-from agentgym_envs.envs.web.sites.map.geometry import Line, Point, at, bent, dots, length, path, smooth
+from agentgym_envs.envs.web.sites.map.geometry import (
+    Line,
+    Point,
+    at,
+    bent,
+    dots,
+    length,
+    path,
+    smooth,
+)
 from agentgym_envs.envs.web.sites.map.scenery import Ground
 from agentgym_envs.envs.web.sites.site import add
 
@@ -33,16 +42,29 @@ Streets = dict[str, tuple[int, list[int], list[Point]]]
 """By name: the row's id, the crossings in order, and the line, from one end to the other."""
 
 
-def fill_town(db: sqlite3.Connection, rng: random.Random, town: int, rivers: Sequence[Line]) -> list[Line]:
+def fill_town(
+    db: sqlite3.Connection, rng: random.Random, town: int, rivers: Sequence[Line]
+) -> list[Line]:
     """Draws a town's streets, of which none but the main ones cross a river, and describes them; returns their lines."""
-    points = {n["id"]: (1000 * n["x"], 1000 * n["y"]) for n in db.execute("SELECT * FROM nodes WHERE in_town = ?", (town,))}
+    points = {
+        n["id"]: (1000 * n["x"], 1000 * n["y"])
+        for n in db.execute("SELECT * FROM nodes WHERE in_town = ?", (town,))
+    }
     first = min(points)
     rows = [[first + 3 * column + line for column in range(4)] for line in range(3)]
     columns = [[first + 3 * column + line for line in range(3)] for column in range(4)]
     streets: Streets = {}
     for nodes in (*rows, *columns):
-        name = db.execute("SELECT name FROM roads WHERE kind = 'street' AND a = ? AND b = ?", nodes[:2]).fetchone()[0]
-        line = smooth([_beyond(rng, points, nodes), *(points[n] for n in nodes), _beyond(rng, points, nodes[::-1])])
+        name = db.execute(
+            "SELECT name FROM roads WHERE kind = 'street' AND a = ? AND b = ?", nodes[:2]
+        ).fetchone()[0]
+        line = smooth(
+            [
+                _beyond(rng, points, nodes),
+                *(points[n] for n in nodes),
+                _beyond(rng, points, nodes[::-1]),
+            ]
+        )
         key = _add(db, rng, town, name, None, line)
         streets[name] = key, nodes, line
         add(db, "crossings", *((node, key) for node in nodes))
@@ -56,34 +78,80 @@ def _beyond(rng: random.Random, points: dict[int, Point], nodes: list[int]) -> P
     """Returns where a street ends beyond its first crossing."""
     (ax, ay), (bx, by) = points[nodes[0]], points[nodes[1]]
     part = rng.uniform(0.45, 0.8)
-    return ax + part * (ax - bx) + rng.uniform(-60, 60), ay + part * (ay - by) + rng.uniform(-60, 60)
+    return ax + part * (ax - bx) + rng.uniform(-60, 60), ay + part * (ay - by) + rng.uniform(
+        -60, 60
+    )
 
 
-def _add(db: sqlite3.Connection, rng: random.Random, town: int, name: str, off: int | None, line: Line) -> int:
+def _add(
+    db: sqlite3.Connection, rng: random.Random, town: int, name: str, off: int | None, line: Line
+) -> int:
     """Adds a street. What is in the middle of a town is lit and paved, what branches off may be anything."""
     x, y = at(line, length(line) / 2)
-    surface, speed = rng.choice(SURFACES[:4] if off is None else SURFACES), rng.choice(SPEEDS[1:] if off is None else SPEEDS[:2])
-    lit, bike = rng.choice(LIT[:2] if off is None else LIT), rng.choice(BIKE) if off is None else BIKE[-1]
+    surface, speed = (
+        rng.choice(SURFACES[:4] if off is None else SURFACES),
+        rng.choice(SPEEDS[1:] if off is None else SPEEDS[:2]),
+    )
+    lit, bike = (
+        rng.choice(LIT[:2] if off is None else LIT),
+        rng.choice(BIKE) if off is None else BIKE[-1],
+    )
     columns = "town_id, name, off_id, metres, surface, speed, lit, bike, x, y, path"
     metres = round(length(line) / 10) * 10
-    values = (town, name, off, metres, surface, speed, lit, bike, round(x / 1000, 3), round(y / 1000, 3), path(line))
-    return db.execute(f"INSERT INTO streets ({columns}) VALUES ({', '.join('?' * 11)})", values).lastrowid or 0
+    values = (
+        town,
+        name,
+        off,
+        metres,
+        surface,
+        speed,
+        lit,
+        bike,
+        round(x / 1000, 3),
+        round(y / 1000, 3),
+        path(line),
+    )
+    return (
+        db.execute(
+            f"INSERT INTO streets ({columns}) VALUES ({', '.join('?' * 11)})", values
+        ).lastrowid
+        or 0
+    )
 
 
-def _lanes(db: sqlite3.Connection, rng: random.Random, town: int, streets: Streets, rivers: Sequence[Line]) -> Iterator[Line]:
+def _lanes(
+    db: sqlite3.Connection, rng: random.Random, town: int, streets: Streets, rivers: Sequence[Line]
+) -> Iterator[Line]:
     """Dead ends, which no way leads through."""
     middle = next(iter(streets.values()))[2][0]
-    water = [p for line in rivers for a, b in pairwise(line) if dist(a, middle) < 4500 for p in dots((a, b), 12)]
+    water = [
+        p
+        for line in rivers
+        for a, b in pairwise(line)
+        if dist(a, middle) < 4500
+        for p in dots((a, b), 12)
+    ]
     ground = Ground([*water, *(p for _, _, line in streets.values() for p in dots(line, 12))])
     names, tries = rng.sample(LANES, LANES_IN_TOWN), 0
     while names and tries < 500:
         tries += 1
         off = rng.choice(sorted(streets))
         key, _, line = streets[off]
-        along, side, long = rng.uniform(60, length(line) - 60), rng.choice((-1, 1)), rng.uniform(90, 190)
+        along, side, long = (
+            rng.uniform(60, length(line) - 60),
+            rng.choice((-1, 1)),
+            rng.uniform(90, 190),
+        )
         ends = [at(line, along, side * part * long) for part in (0, 0.5, 1)]
         if all(ground.free(p, 38) for p in dots(ends, 12)[4:]):
-            lane = smooth([ends[0], (ends[1][0] + rng.uniform(-12, 12), ends[1][1] + rng.uniform(-12, 12)), ends[2]], 4)
+            lane = smooth(
+                [
+                    ends[0],
+                    (ends[1][0] + rng.uniform(-12, 12), ends[1][1] + rng.uniform(-12, 12)),
+                    ends[2],
+                ],
+                4,
+            )
             for point in dots(lane, 12):
                 ground.take(point)
             _add(db, rng, town, names.pop(), key, lane)
@@ -98,8 +166,16 @@ def fill_roads(db: sqlite3.Connection) -> Sequence[Line]:
     """Draws the roads between the towns; returns their lines. A motorway bends to the other side than the road beside it."""
     nodes = {n["id"]: (1000 * n["x"], 1000 * n["y"]) for n in db.execute("SELECT * FROM nodes")}
     lines = []
-    for n, r in enumerate(db.execute("SELECT a, b, name, kind FROM roads WHERE kind <> 'street' ORDER BY rowid").fetchall()):
-        line = bent(nodes[r["a"]], nodes[r["b"]], -0.1 if r["kind"] == "motorway" else (0.11, 0.14, 0.09)[n % 3])
+    for n, r in enumerate(
+        db.execute(
+            "SELECT a, b, name, kind FROM roads WHERE kind <> 'street' ORDER BY rowid"
+        ).fetchall()
+    ):
+        line = bent(
+            nodes[r["a"]],
+            nodes[r["b"]],
+            -0.1 if r["kind"] == "motorway" else (0.11, 0.14, 0.09)[n % 3],
+        )
         _bend(db, r["a"], r["b"], r["name"], r["kind"], line)
         lines.append(line)
     return lines
@@ -111,8 +187,15 @@ def _place(db: sqlite3.Connection, town: int, streets: Streets) -> None:
     for p in db.execute("SELECT * FROM places WHERE town_id = ? ORDER BY id", (town,)).fetchall():
         number, _, street = p["address"].partition(" ")
         key, nodes, line = streets[street]
-        crossing, side = length(line[: 5 * (nodes.index(p["node_id"]) + 1) + 1]), -ASIDE if int(number) % 2 == 0 else ASIDE
-        spots = (at(line, crossing + way * along, side) for along in range(48, 200, 12) for way in (1, -1))
+        crossing, side = (
+            length(line[: 5 * (nodes.index(p["node_id"]) + 1) + 1]),
+            -ASIDE if int(number) % 2 == 0 else ASIDE,
+        )
+        spots = (
+            at(line, crossing + way * along, side)
+            for along in range(48, 200, 12)
+            for way in (1, -1)
+        )
         spot = next(s for s in spots if all(dist(s, other) > 32 for other in taken))
         taken.append(spot)
         sql = "UPDATE places SET street_id = ?, spot_x = ?, spot_y = ? WHERE id = ?"

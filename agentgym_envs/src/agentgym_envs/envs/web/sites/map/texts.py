@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from agentgym_envs.envs.web.sites.grammar import Rules, compose
-from agentgym_envs.envs.web.sites.map.words import COMMON, KINDS, NOTE, NOTES, REPLIES, REVIEWS, SAID
+from agentgym_envs.envs.web.sites.map.words import (
+    COMMON,
+    KINDS,
+    NOTE,
+    NOTES,
+    REPLIES,
+    REVIEWS,
+    SAID,
+)
 from agentgym_envs.envs.web.sites.people import full_names
 from agentgym_envs.envs.web.sites.site import TODAY, add
 
@@ -31,7 +39,9 @@ def fill_texts(db: sqlite3.Connection) -> None:
     towns = [t["name"] for t in db.execute("SELECT name FROM towns ORDER BY id")]
     seen: set[str] = set()
     for place in db.execute(places + " ORDER BY p.id").fetchall():
-        facts = {label: rng.choice(options) for label, options in KINDS[place["category"]].facts.items()}
+        facts = {
+            label: rng.choice(options) for label, options in KINDS[place["category"]].facts.items()
+        }
         add(db, "details", *((place["id"], label, value) for label, value in facts.items()))
         _reviews(db, rng, names, towns, seen, place, facts)
     for town in db.execute("SELECT * FROM towns").fetchall():
@@ -58,7 +68,9 @@ def _reviews(
         "town": place["town"],
     }
     elsewhere = [name for name in towns if name != place["town"]]
-    people, tips, ways, said = (rng.sample(parts, count) for parts in (names, kind.tips, kind.recommends, kind.good))
+    people, tips, ways, said = (
+        rng.sample(parts, count) for parts in (names, kind.tips, kind.recommends, kind.good)
+    )
     days = sorted((_day(rng) for _ in range(count)), reverse=True)
     for author, tip, way, good, day in zip(people, tips, ways, said, days, strict=True):
         stars = min(5, max(1, round(place["rating"] + rng.choice((-1, -0.4, 0, 0, 0.4, 0.6)))))
@@ -72,10 +84,16 @@ def _reviews(
             "where": elsewhere,
         }
         told = _new(rng, rules, REVIEWS[stars], seen, tip=tip, **facts)
-        add(db, "reviews", (None, place["id"], author, stars, day.isoformat(), told, tip if stars > 3 else ""))
+        add(
+            db,
+            "reviews",
+            (None, place["id"], author, stars, day.isoformat(), told, tip if stars > 3 else ""),
+        )
 
 
-def _new(rng: random.Random, rules: Rules, texts: Sequence[str], seen: set[str], **facts: object) -> str:
+def _new(
+    rng: random.Random, rules: Rules, texts: Sequence[str], seen: set[str], **facts: object
+) -> str:
     """Returns a text that is not there yet."""
     while (text := compose(rng, rules, rng.choice(texts), **facts)) in seen:
         pass
@@ -83,20 +101,33 @@ def _new(rng: random.Random, rules: Rules, texts: Sequence[str], seen: set[str],
     return text
 
 
-def _notes(db: sqlite3.Connection, rng: random.Random, names: list[str], seen: set[str], town: sqlite3.Row) -> None:
+def _notes(
+    db: sqlite3.Connection, rng: random.Random, names: list[str], seen: set[str], town: sqlite3.Row
+) -> None:
     """Notes on a town's streets, each about something else, with what others have said to it."""
-    streets = db.execute("SELECT * FROM streets WHERE town_id = ? AND off_id IS NULL", (town["id"],)).fetchall()
-    for street, subject in zip(rng.sample(streets, NOTES_IN_TOWN), rng.sample(sorted(NOTES), NOTES_IN_TOWN), strict=True):
+    streets = db.execute(
+        "SELECT * FROM streets WHERE town_id = ? AND off_id IS NULL", (town["id"],)
+    ).fetchall()
+    for street, subject in zip(
+        rng.sample(streets, NOTES_IN_TOWN), rng.sample(sorted(NOTES), NOTES_IN_TOWN), strict=True
+    ):
         facts = {"subject": subject, "street": street["name"], "town": town["name"]}
         rules = {**NOTE, "state": NOTES[subject]}
         author, *others = rng.sample(names, rng.choice((1, 2, 3)))
         day = _day(rng, most=120)
         state = rng.choice(("open", "open", "open", "resolved"))
-        spot = (round(street["x"] + rng.uniform(-0.02, 0.02), 3), round(street["y"] + rng.uniform(-0.02, 0.02), 3))
+        spot = (
+            round(street["x"] + rng.uniform(-0.02, 0.02), 3),
+            round(street["y"] + rng.uniform(-0.02, 0.02), 3),
+        )
         body = _new(rng, rules, SAID, seen, **facts)
         row = (None, town["id"], *spot, author, day.isoformat(), state, body, street["id"], subject)
         add(db, "notes", row)
         note = db.execute("SELECT max(id) FROM notes").fetchone()[0]
         for other in others:
             day = min(TODAY, day + timedelta(days=rng.randint(1, 9)))
-            add(db, "remarks", (None, note, other, day.isoformat(), _new(rng, rules, REPLIES, seen, **facts)))
+            add(
+                db,
+                "remarks",
+                (None, note, other, day.isoformat(), _new(rng, rules, REPLIES, seen, **facts)),
+            )

@@ -14,7 +14,9 @@ STRAIGHT = 35  # degrees of a turn that is none
 
 def _heading(db: sqlite3.Connection, a: int, b: int, road: str) -> tuple[float, float]:
     """Returns the directions, in degrees from the east to the left, in which one leaves a and comes to b."""
-    path = db.execute("SELECT path FROM bends WHERE a = ? AND b = ? AND name = ?", (min(a, b), max(a, b), road)).fetchone()[0]
+    path = db.execute(
+        "SELECT path FROM bends WHERE a = ? AND b = ? AND name = ?", (min(a, b), max(a, b), road)
+    ).fetchone()[0]
     line = points(path) if a < b else points(path)[::-1]
     leaves, comes = (degrees(atan2(n[1] - m[1], n[0] - m[0])) for m, n in (line[:2], line[-2:]))
     return leaves, comes
@@ -39,4 +41,7 @@ def instructions(db: sqlite3.Connection, route: Route) -> Iterator[tuple[str, fl
 def drawn(db: sqlite3.Connection, route: Route) -> list[str]:
     """Returns the paths of a route."""
     pairs = [(min(pair), max(pair), leg.road) for leg in route.legs for pair in pairwise(leg.nodes)]
-    return [db.execute("SELECT path FROM bends WHERE a = ? AND b = ? AND name = ?", key).fetchone()[0] for key in pairs]
+    return [
+        db.execute("SELECT path FROM bends WHERE a = ? AND b = ? AND name = ?", key).fetchone()[0]
+        for key in pairs
+    ]

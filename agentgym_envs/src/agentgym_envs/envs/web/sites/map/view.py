@@ -51,7 +51,9 @@ class View(NamedTuple):
     def spot(self, x: float, y: float) -> Point:
         """Returns where a point is in the picture."""
         east, north = self.middle
-        return round(self.width / 2 + (x - east) * self.scale, 1), round(self.height / 2 - (y - north) * self.scale, 1)
+        return round(self.width / 2 + (x - east) * self.scale, 1), round(
+            self.height / 2 - (y - north) * self.scale, 1
+        )
 
     def shows(self, x: float, y: float, margin: float = 0, beside: float | None = None) -> bool:
         """Says whether a point is in view, ``margin`` pixels within the edge, or ``beside`` ones of the edges at the sides."""
@@ -72,13 +74,23 @@ class View(NamedTuple):
     def moved(self, across: float = 0, down: float = 0, nearer: int = 0) -> "View":
         """Returns the view some pixels away, or nearer by some steps."""
         lat, lon = self.lat - down / self.scale / 111, self.lon + across / self.scale / 80
-        return self._replace(lat=round(lat, 5), lon=round(lon, 5), zoom=min(NEAREST, max(FARTHEST, self.zoom + nearer)))
+        return self._replace(
+            lat=round(lat, 5),
+            lon=round(lon, 5),
+            zoom=min(NEAREST, max(FARTHEST, self.zoom + nearer)),
+        )
 
     @property
     def bar(self) -> tuple[int, str]:
         """A round distance and how many pixels it has."""
-        metres = next(m for m in (20_000, 10_000, 5000, 2000, 1000, 500, 200, 100, 50, 20) if m / 1000 * self.scale < 160)
-        return round(metres / 1000 * self.scale), f"{metres} m" if metres < 1000 else f"{metres // 1000} km"
+        metres = next(
+            m
+            for m in (20_000, 10_000, 5000, 2000, 1000, 500, 200, 100, 50, 20)
+            if m / 1000 * self.scale < 160
+        )
+        return round(
+            metres / 1000 * self.scale
+        ), f"{metres} m" if metres < 1000 else f"{metres // 1000} km"
 
 
 def over(x: float, y: float, zoom: int) -> View:
@@ -92,7 +104,9 @@ def around(*spots: Point) -> View:
     middle = (west + east) / 2, (south + north) / 2
     views = (over(*middle, zoom) for zoom in range(PLACE, FARTHEST - 1, -1))
     wide = over(*middle, FARTHEST)
-    return next((v for v in views if v.shows(west, south, *ROOM) and v.shows(east, north, *ROOM)), wide)
+    return next(
+        (v for v in views if v.shows(west, south, *ROOM) and v.shows(east, north, *ROOM)), wide
+    )
 
 
 def asked(values: Mapping[str, str], default: View) -> View:
@@ -159,13 +173,17 @@ class Room:
         steep = min(1.0, abs(angle) / 90)
         across, down = long * (1 - steep) + 8 * steep, long * steep + 8 * (1 - steep)
         box = (x - across, y - down, x + across, y + down)
-        if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in self._taken):
+        if any(
+            box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in self._taken
+        ):
             return False
         self._taken.append(box)
         return True
 
 
-def drawing(db: sqlite3.Connection, view: View, marks: Sequence[Mark] = (), way: Sequence[str] = ()) -> dict[str, Any]:
+def drawing(
+    db: sqlite3.Connection, view: View, marks: Sequence[Mark] = (), way: Sequence[str] = ()
+) -> dict[str, Any]:
     """Returns what the template needs to draw a view.
 
     Args:
@@ -187,7 +205,11 @@ def drawing(db: sqlite3.Connection, view: View, marks: Sequence[Mark] = (), way:
         "way": "".join(way),
         "labels": [*_towns(view, towns, room), *_named(db, view, near, room)],
         "symbols": [*_places(db, view, near, room), *_stops(db, view, near)],
-        "marks": [m._replace(x=view.spot(m.x, m.y)[0], y=view.spot(m.x, m.y)[1]) for m in marks if view.shows(m.x, m.y)],
+        "marks": [
+            m._replace(x=view.spot(m.x, m.y)[0], y=view.spot(m.x, m.y)[1])
+            for m in marks
+            if view.shows(m.x, m.y)
+        ],
     }
 
 
@@ -195,7 +217,9 @@ def _paths(db: sqlite3.Connection, sql: str, *values: Any) -> str:
     return "".join(r[0] for r in db.execute(sql, values))
 
 
-def _shapes(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> Iterator[tuple[str, str]]:
+def _shapes(
+    db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]
+) -> Iterator[tuple[str, str]]:
     """Yields what is drawn, the lowest first."""
     of_county = "SELECT path FROM shapes WHERE town_id = 0 AND kind = ?"
     ids = ", ".join(str(t["id"]) for t in near) or "0"
@@ -207,17 +231,37 @@ def _shapes(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> 
         yield "houses", _paths(db, of_towns, "houses")
     yield "rail", _paths(db, of_county, "rail")
     if view.zoom > 11:
-        yield "lane", _paths(db, f"SELECT path FROM streets WHERE town_id IN ({ids}) AND off_id IS NOT NULL")
-        yield "street", _paths(db, f"SELECT path FROM streets WHERE town_id IN ({ids}) AND off_id IS NULL")
-    yield from ((kind, _paths(db, "SELECT path FROM bends WHERE kind = ?", kind)) for kind in ("road", "motorway"))
+        yield (
+            "lane",
+            _paths(db, f"SELECT path FROM streets WHERE town_id IN ({ids}) AND off_id IS NOT NULL"),
+        )
+        yield (
+            "street",
+            _paths(db, f"SELECT path FROM streets WHERE town_id IN ({ids}) AND off_id IS NULL"),
+        )
+    yield from (
+        (kind, _paths(db, "SELECT path FROM bends WHERE kind = ?", kind))
+        for kind in ("road", "motorway")
+    )
     if view.layer == "cycle":
-        yield "cycle", _paths(db, f"SELECT path FROM streets WHERE town_id IN ({ids}) AND bike <> 'shared with cars'")
+        yield (
+            "cycle",
+            _paths(
+                db,
+                f"SELECT path FROM streets WHERE town_id IN ({ids}) AND bike <> 'shared with cars'",
+            ),
+        )
     if view.layer == "transport":
         yield "train", _paths(db, of_county, "rail")
         for n in range(3):
             yield (
                 f"bus bus{n}",
-                _paths(db, f"{BUSES} WHERE l.town_id IN ({ids}) AND l.id / 14.0 > ? AND l.id / 14.0 <= ?", n, n + 1),
+                _paths(
+                    db,
+                    f"{BUSES} WHERE l.town_id IN ({ids}) AND l.id / 14.0 > ? AND l.id / 14.0 <= ?",
+                    n,
+                    n + 1,
+                ),
             )
 
 
@@ -236,24 +280,41 @@ def _towns(view: View, towns: Sequence[sqlite3.Row], room: Room) -> Iterator[Lab
                 yield Label(x, y - 12, t["name"], "town", f"/town/{t['id']}")
 
 
-def _named(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row], room: Room) -> Iterator[Label]:
+def _named(
+    db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row], room: Room
+) -> Iterator[Label]:
     """Yields the names of streets, roads and rivers: in the middle of what is in view of them."""
     if view.zoom >= 10:
         for name, path in db.execute("SELECT name, path FROM bends WHERE kind <> 'street'"):
             kind = "shield fast" if name.startswith("Motorway") else "shield"
-            yield from _along(view, room, name, kind, points(path), "", level=True, short=name.split()[-1])
+            yield from _along(
+                view, room, name, kind, points(path), "", level=True, short=name.split()[-1]
+            )
     if view.zoom >= TOWN:
         for town in near:
-            for s in db.execute("SELECT * FROM streets WHERE town_id = ? ORDER BY off_id IS NOT NULL, id", (town["id"],)):
+            for s in db.execute(
+                "SELECT * FROM streets WHERE town_id = ? ORDER BY off_id IS NOT NULL, id",
+                (town["id"],),
+            ):
                 if s["off_id"] is None or view.zoom >= HOUSES:
-                    yield from _along(view, room, s["name"], "way", points(s["path"]), f"/street/{s['id']}")
+                    yield from _along(
+                        view, room, s["name"], "way", points(s["path"]), f"/street/{s['id']}"
+                    )
         for name, x, y in db.execute("SELECT * FROM rivers"):
             if view.shows(x, y, 20) and room.take(*view.spot(x, y), name):
                 yield Label(*view.spot(x, y), name, "water", angle=-80)
 
 
 def _along(
-    view: View, room: Room, name: str, kind: str, line: list[Point], link: str, *, level: bool = False, short: str = ""
+    view: View,
+    room: Room,
+    name: str,
+    kind: str,
+    line: list[Point],
+    link: str,
+    *,
+    level: bool = False,
+    short: str = "",
 ) -> Iterator[Label]:
     seen = [i for i, (x, y) in enumerate(line) if view.shows(x / 1000, y / 1000, 25)]
     tries = [seen[len(seen) * n // 8] for n in (4, 2, 6, 1, 7, 0)] if seen else []
@@ -266,16 +327,29 @@ def _along(
             return
 
 
-def _places(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row], room: Room) -> Iterator[Label]:
+def _places(
+    db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row], room: Room
+) -> Iterator[Label]:
     """Yields the places; one whose name has no room is a symbol only."""
     if view.zoom < TOWN:
         return
     for town in near:
-        for p in db.execute("SELECT id, name, category, spot_x AS x, spot_y AS y FROM places WHERE town_id = ?", (town["id"],)):
+        for p in db.execute(
+            "SELECT id, name, category, spot_x AS x, spot_y AS y FROM places WHERE town_id = ?",
+            (town["id"],),
+        ):
             if FIRST.get(p["category"], HOUSES) <= view.zoom and view.shows(p["x"], p["y"], 8):
                 x, y = view.spot(p["x"], p["y"])
                 shown = view.zoom > HOUSES - 1 and room.take(x, y + 17, p["name"])
-                yield Label(x, y, p["name"], p["category"], f"/place/{p['id']}", shown=shown, name=f"{p['name']} ({p['category']})")
+                yield Label(
+                    x,
+                    y,
+                    p["name"],
+                    p["category"],
+                    f"/place/{p['id']}",
+                    shown=shown,
+                    name=f"{p['name']} ({p['category']})",
+                )
 
 
 def _stops(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> Iterator[Label]:
@@ -284,5 +358,10 @@ def _stops(db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]) -> I
             for s in db.execute("SELECT * FROM halts WHERE in_town = ? ORDER BY id", (town["id"],)):
                 if view.shows(s["x"], s["y"], 8):
                     yield Label(
-                        *view.spot(s["x"], s["y"]), "", "stop", f"/stop/{s['id']}", shown=False, name=f"Bus stop {s['name']}"
+                        *view.spot(s["x"], s["y"]),
+                        "",
+                        "stop",
+                        f"/stop/{s['id']}",
+                        shown=False,
+                        name=f"Bus stop {s['name']}",
                     )

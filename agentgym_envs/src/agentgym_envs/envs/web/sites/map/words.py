@@ -126,9 +126,21 @@ KINDS: Mapping[str, Kind] = {
 REVIEWS: Mapping[int, Sequence[str]] = {
     1: ("{Bad}. {never}.", "{opening_bad}: {bad}. {never}."),
     2: ("{opening_bad}: {bad}. {perhaps}.", "{Bad}. {perhaps}."),
-    3: ("{mixed} {good}; then again, {gripe}.", "{mixed} {good}, but {gripe}.", "{Good}. {mixed} What I did not like: {gripe}."),
-    4: ("{Good}. {recommend}.", "{recommend}. {Good}. One star off: {gripe}.", "{recommend}, and {good}."),
-    5: ("{opening_good}: {good}. {recommend}.", "{Good}. {recommend}! {again}.", "{recommend}! {Good}. {again}."),
+    3: (
+        "{mixed} {good}; then again, {gripe}.",
+        "{mixed} {good}, but {gripe}.",
+        "{Good}. {mixed} What I did not like: {gripe}.",
+    ),
+    4: (
+        "{Good}. {recommend}.",
+        "{recommend}. {Good}. One star off: {gripe}.",
+        "{recommend}, and {good}.",
+    ),
+    5: (
+        "{opening_good}: {good}. {recommend}.",
+        "{Good}. {recommend}! {again}.",
+        "{recommend}! {Good}. {again}.",
+    ),
 }
 """By stars."""
 COMMON: Rules = {

@@ -43,12 +43,25 @@ SITE = Site(
     user=1,
 )  # fmt: skip
 MENU: Sequence[tuple[str, Sequence[tuple[str, str, Mapping[str, str]]]]] = (
-    ("Sales", (("Orders", "orders", {}), ("Orders to process", "orders", {"status": "Processing"}))),
+    (
+        "Sales",
+        (("Orders", "orders", {}), ("Orders to process", "orders", {"status": "Processing"})),
+    ),
     ("Catalog", (("Products", "products", {}), ("Low stock", "products", {"stock": "low"}))),
-    ("Customers", (("All customers", "customers", {}), ("Wholesale customers", "customers", {"group": "Wholesale"}))),
+    (
+        "Customers",
+        (
+            ("All customers", "customers", {}),
+            ("Wholesale customers", "customers", {"group": "Wholesale"}),
+        ),
+    ),
     (
         "Marketing",
-        (("Discounts", "discounts", {}), ("Reviews", "reviews", {}), ("Pending reviews", "reviews", {"status": "pending"})),
+        (
+            ("Discounts", "discounts", {}),
+            ("Reviews", "reviews", {}),
+            ("Pending reviews", "reviews", {"status": "pending"}),
+        ),
     ),
     ("Content", (("Pages", "pages", {}), ("Add a page", "new_page", {}))),
     ("Reports", (("Sales report", "reports", {}),)),
@@ -95,25 +108,47 @@ def _dashboard(app: Flask) -> None:
         last = rows(
             "SELECT o.*, c.name FROM orders o JOIN customers c ON c.id = customer_id ORDER BY placed DESC, o.id DESC LIMIT 8"
         )
-        months = rows(f"SELECT substr(placed, 1, 7) AS month, sum(total) AS total {SALES} GROUP BY month", "2025-07-01", str(TODAY))
-        best = rows("SELECT id, name, price, reviews FROM products ORDER BY reviews DESC, rating DESC, name LIMIT 6")
-        return render_template("admin/home.html", figures=figures, last=last, months=months, best=best)
+        months = rows(
+            f"SELECT substr(placed, 1, 7) AS month, sum(total) AS total {SALES} GROUP BY month",
+            "2025-07-01",
+            str(TODAY),
+        )
+        best = rows(
+            "SELECT id, name, price, reviews FROM products ORDER BY reviews DESC, rating DESC, name LIMIT 6"
+        )
+        return render_template(
+            "admin/home.html", figures=figures, last=last, months=months, best=best
+        )
 
     @app.route("/search")
     def search() -> str:
         words = f"%{request.args.get('q', '').strip()}%"
         return render_template(
             "admin/search.html",
-            products=rows("SELECT * FROM products WHERE name LIKE ? OR sku LIKE ? ORDER BY name LIMIT 20", words, words),
-            people=rows("SELECT * FROM customers WHERE name LIKE ? OR email LIKE ? ORDER BY name LIMIT 20", words, words),
-            orders=rows("SELECT * FROM orders WHERE '#' || id LIKE ? OR tracking LIKE ? ORDER BY id DESC LIMIT 20", words, words),
+            products=rows(
+                "SELECT * FROM products WHERE name LIKE ? OR sku LIKE ? ORDER BY name LIMIT 20",
+                words,
+                words,
+            ),
+            people=rows(
+                "SELECT * FROM customers WHERE name LIKE ? OR email LIKE ? ORDER BY name LIMIT 20",
+                words,
+                words,
+            ),
+            orders=rows(
+                "SELECT * FROM orders WHERE '#' || id LIKE ? OR tracking LIKE ? ORDER BY id DESC LIMIT 20",
+                words,
+                words,
+            ),
         )
 
 
 def _products(app: Flask) -> None:
     @app.route("/products")
     def products() -> str:
-        least = {"out": ("stock = ?", 0), "low": ("stock < ?", 10)}.get(request.args.get("stock", ""))
+        least = {"out": ("stock = ?", 0), "low": ("stock < ?", 10)}.get(
+            request.args.get("stock", "")
+        )
         condition, values = where(
             {
                 "p.name LIKE ?": f"%{request.args['name']}%" if request.args.get("name") else None,
@@ -136,7 +171,9 @@ def _products(app: Flask) -> None:
     @app.route("/products/mass", methods=["POST"])
     def mass_products() -> Any:
         keys, how = picked("products", ("0", "1"))
-        return change("products", "products", keys, "UPDATE products SET enabled = ? WHERE id = ?", how)
+        return change(
+            "products", "products", keys, "UPDATE products SET enabled = ? WHERE id = ?", how
+        )
 
     @app.route("/products/<int:key>", methods=["GET", "POST"])
     def product(key: int) -> Any:
@@ -147,7 +184,16 @@ def _products(app: Flask) -> None:
                 wrong = "The price, up to 10 million, the stock and the weight must be numbers, and the name may not be empty."
                 return back(wrong, "product", key=key)
             sql = "UPDATE products SET name = ?, price = ?, stock = ?, weight = ?, description = ?, enabled = ? WHERE id = ?"
-            run(sql, field("name"), price, stock, weight, field("description"), int(bool(field("enabled"))), key)
+            run(
+                sql,
+                field("name"),
+                price,
+                stock,
+                weight,
+                field("description"),
+                int(bool(field("enabled"))),
+                key,
+            )
             for values in choices(key).values():
                 for v in values:
                     extra = cents(f"extra-{v['id']}")
@@ -165,14 +211,24 @@ def _orders(app: Flask) -> None:
                 "o.status = ?": request.args.get("status"),
                 "placed >= ?": request.args.get("from"),
                 "placed <= ?": request.args.get("to"),
-                "c.name LIKE ?": f"%{request.args['customer']}%" if request.args.get("customer") else None,
+                "c.name LIKE ?": f"%{request.args['customer']}%"
+                if request.args.get("customer")
+                else None,
             }
         )
         tables = f"orders o JOIN customers c ON c.id = customer_id WHERE {condition}"
-        columns = "o.*, c.name, (SELECT sum(quantity) FROM order_items WHERE order_id = o.id) AS pieces"
+        columns = (
+            "o.*, c.name, (SELECT sum(quantity) FROM order_items WHERE order_id = o.id) AS pieces"
+        )
         return render_template(
             "admin/orders.html",
-            found=page(columns, tables, ordered(sorts("orders"), "placed DESC, o.id DESC"), values, size(20)),
+            found=page(
+                columns,
+                tables,
+                ordered(sorts("orders"), "placed DESC, o.id DESC"),
+                values,
+                size(20),
+            ),
             heads=heads("orders"),
             total=value(f"SELECT coalesce(sum(total), 0) FROM {tables}", *values),
             statuses=STATUSES,
@@ -186,11 +242,16 @@ def _orders(app: Flask) -> None:
 
     @app.route("/orders/<int:key>", methods=["GET", "POST"])
     def order(key: int) -> Any:
-        found = row("SELECT o.*, c.name, c.email FROM orders o JOIN customers c ON c.id = customer_id WHERE o.id = ?", key)
+        found = row(
+            "SELECT o.*, c.name, c.email FROM orders o JOIN customers c ON c.id = customer_id WHERE o.id = ?",
+            key,
+        )
         if request.method == "POST":
             if field("status") not in STATUSES:
                 return back("Choose a status.", "order", key=key)
-            parts = [field(k) for k in ("status", "tracking", "note", "street", "city", "state", "zip")]
+            parts = [
+                field(k) for k in ("status", "tracking", "note", "street", "city", "state", "zip")
+            ]
             run(
                 "UPDATE orders SET status = ?, tracking = ?, note = ?, street = ?, city = ?, state = ?, zip = ? WHERE id = ?",
                 *parts,
@@ -209,7 +270,9 @@ def _people(app: Flask) -> None:
     def customers() -> str:
         condition, values = where(
             {
-                "(name || ' ' || email) LIKE ?": f"%{request.args['name']}%" if request.args.get("name") else None,
+                "(name || ' ' || email) LIKE ?": f"%{request.args['name']}%"
+                if request.args.get("name")
+                else None,
                 "grp = ?": request.args.get("group"),
                 "city = ?": request.args.get("city"),
             }
@@ -229,21 +292,29 @@ def _people(app: Flask) -> None:
     @app.route("/customers/mass", methods=["POST"])
     def mass_customers() -> Any:
         keys, how = picked("customers", GROUPS)
-        return change("customers", "customers", keys, "UPDATE customers SET grp = ? WHERE id = ?", how)
+        return change(
+            "customers", "customers", keys, "UPDATE customers SET grp = ? WHERE id = ?", how
+        )
 
     @app.route("/customers/<int:key>", methods=["GET", "POST"])
     def customer(key: int) -> Any:
         found = row("SELECT * FROM customers WHERE id = ?", key)
         if request.method == "POST":
             if field("group") not in GROUPS or "@" not in field("email") or not field("name"):
-                return back("A customer needs a name, a valid e-mail address and a group.", "customer", key=key)
+                return back(
+                    "A customer needs a name, a valid e-mail address and a group.",
+                    "customer",
+                    key=key,
+                )
             run(
                 "UPDATE customers SET name = ?, email = ?, phone = ?, grp = ? WHERE id = ?",
                 *[field(k) for k in ("name", "email", "phone", "group")],
                 key,
             )
             return back("The customer has been saved.", "customer", key=key)
-        orders = rows("SELECT * FROM orders WHERE customer_id = ? ORDER BY placed DESC, id DESC", key)
+        orders = rows(
+            "SELECT * FROM orders WHERE customer_id = ? ORDER BY placed DESC, id DESC", key
+        )
         return render_template("admin/customer.html", customer=found, orders=orders, groups=GROUPS)
 
 
@@ -259,16 +330,28 @@ def _reviews(app: Flask) -> None:
                 run("UPDATE reviews SET status = ? WHERE id = ?", how, found["id"])
             with database():
                 refresh_ratings(database())
-            return back(f"The review “{found['title']}” is {'deleted' if how == 'delete' else how}.", "reviews", **request.args)
+            return back(
+                f"The review “{found['title']}” is {'deleted' if how == 'delete' else how}.",
+                "reviews",
+                **request.args,
+            )
         condition, values = where(
             {
                 "r.status = ?": request.args.get("status"),
                 "r.rating = ?": number("rating"),
-                "p.name LIKE ?": f"%{request.args['product']}%" if request.args.get("product") else None,
+                "p.name LIKE ?": f"%{request.args['product']}%"
+                if request.args.get("product")
+                else None,
             }
         )
         tables = f"reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = r.customer_id WHERE {condition}"
-        orders = {"written": "written", "rating": "r.rating", "author": "c.name", "product": "p.name", "status": "r.status"}
+        orders = {
+            "written": "written",
+            "rating": "r.rating",
+            "author": "c.name",
+            "product": "p.name",
+            "status": "r.status",
+        }
         columns = "r.*, p.name AS product, c.name AS author"
         return render_template(
             "admin/reviews.html",
@@ -280,7 +363,9 @@ def _reviews(app: Flask) -> None:
     def mass_reviews() -> Any:
         keys, how = picked("reviews", ("approved", "rejected", "delete"))
         sql = (
-            "DELETE FROM reviews WHERE ? = 'delete' AND id = ?" if how == "delete" else "UPDATE reviews SET status = ? WHERE id = ?"
+            "DELETE FROM reviews WHERE ? = 'delete' AND id = ?"
+            if how == "delete"
+            else "UPDATE reviews SET status = ? WHERE id = ?"
         )
         changed = change("reviews", "reviews", keys, sql, how)
         with database():
@@ -305,14 +390,22 @@ def _discounts(app: Flask) -> None:
         if request.method == "POST":
             found = row("SELECT * FROM discounts WHERE id = ?", number("discount") or 0)
             run("UPDATE discounts SET active = 1 - active WHERE id = ?", found["id"])
-            return back(f"The discount {found['code']} is {'off' if found['active'] else 'on'} now.", "discounts")
-        return render_template("admin/discounts.html", discounts=rows("SELECT * FROM discounts ORDER BY code"))
+            return back(
+                f"The discount {found['code']} is {'off' if found['active'] else 'on'} now.",
+                "discounts",
+            )
+        return render_template(
+            "admin/discounts.html", discounts=rows("SELECT * FROM discounts ORDER BY code")
+        )
 
 
 def _reports(app: Flask) -> None:
     @app.route("/reports")
     def reports() -> str:
-        begin, end = (_date(request.args.get(key, ""), other) for key, other in (("from", "2026-01-01"), ("to", "2026-06-15")))
+        begin, end = (
+            _date(request.args.get(key, ""), other)
+            for key, other in (("from", "2026-01-01"), ("to", "2026-06-15"))
+        )
         totals = row(
             f"SELECT count(*) AS orders, coalesce(sum(total), 0) AS total, coalesce(round(avg(total)), 0) AS mean {SALES}",
             begin,
@@ -331,7 +424,15 @@ def _reports(app: Flask) -> None:
             f"SELECT c.id, c.name, count(*) AS orders, sum(total) AS total FROM (SELECT * {SALES}) JOIN customers c ON c.id = customer_id"
             " GROUP BY c.id ORDER BY total DESC LIMIT 10", begin, end,
         )  # fmt: skip
-        return render_template("admin/reports.html", begin=begin, end=end, totals=totals, months=months, best=best, people=people)
+        return render_template(
+            "admin/reports.html",
+            begin=begin,
+            end=end,
+            totals=totals,
+            months=months,
+            best=best,
+            people=people,
+        )
 
 
 def _date(text: str, other: str) -> str:

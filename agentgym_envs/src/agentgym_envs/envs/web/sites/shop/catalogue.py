@@ -42,7 +42,11 @@ MORE = {
 }  # fmt: skip
 """Variants of each category that its kinds have as well."""
 COLOURS = ("Sage", "Charcoal", "Ivory", "Navy", "Rust", "Sand")
-SHIPPING = (("standard", "Standard, 5–7 days", 495), ("express", "Express, 2 days", 1295), ("pickup", "Store pickup", 0))
+SHIPPING = (
+    ("standard", "Standard, 5–7 days", 495),
+    ("express", "Express, 2 days", 1295),
+    ("pickup", "Store pickup", 0),
+)
 STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled", "Returned")
 # What a review is about.
 PRAISE = ("Better than I hoped", "Daily companion", "Great value", "Lovely finish", "Perfect gift")

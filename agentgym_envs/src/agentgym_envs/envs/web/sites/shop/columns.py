@@ -48,7 +48,11 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
 def shown(grid: str) -> list[str]:
     """Returns the columns of a grid that who is logged in sees, in order."""
     chosen = value("SELECT columns FROM grids WHERE staff_id = ? AND grid = ?", user(), grid)
-    return chosen.split(",") if chosen else [key for key, column in COLUMNS[grid].items() if column.usual]
+    return (
+        chosen.split(",")
+        if chosen
+        else [key for key, column in COLUMNS[grid].items() if column.usual]
+    )
 
 
 def sorts(grid: str) -> dict[str, str]:
@@ -58,7 +62,10 @@ def sorts(grid: str) -> dict[str, str]:
 
 def heads(grid: str) -> list[tuple[str, str, str]]:
     """Returns the heads of the columns that are shown: key, text, class."""
-    return [(key, COLUMNS[grid][key].text, "number" if COLUMNS[grid][key].figure else "") for key in shown(grid)]
+    return [
+        (key, COLUMNS[grid][key].text, "number" if COLUMNS[grid][key].figure else "")
+        for key in shown(grid)
+    ]
 
 
 def add_columns(app: Flask) -> None:
@@ -72,7 +79,9 @@ def add_columns(app: Flask) -> None:
         if request.method == "GET":
             order = [*here, *(key for key in COLUMNS[grid] if key not in here)]
             return render_template(
-                "admin/columns.html", grid=grid, columns=[(key, COLUMNS[grid][key].text, key in here) for key in order]
+                "admin/columns.html",
+                grid=grid,
+                columns=[(key, COLUMNS[grid][key].text, key in here) for key in order],
             )
         if field("how") == "reset":
             run("DELETE FROM grids WHERE staff_id = ? AND grid = ?", user(), grid)

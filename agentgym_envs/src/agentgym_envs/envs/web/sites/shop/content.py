@@ -40,17 +40,29 @@ def add_shown(app: Flask) -> None:
 
     @app.route("/pages")
     def information() -> str:
-        return render_template("shop/pages.html", pages=rows("SELECT * FROM pages WHERE status = 'published' ORDER BY title"))
+        return render_template(
+            "shop/pages.html",
+            pages=rows("SELECT * FROM pages WHERE status = 'published' ORDER BY title"),
+        )
 
     @app.route("/pages/<slug>")
     def information_page(slug: str) -> str:
-        return render_template("shop/page.html", page=row("SELECT * FROM pages WHERE slug = ? AND status = 'published'", slug))
+        return render_template(
+            "shop/page.html",
+            page=row("SELECT * FROM pages WHERE slug = ? AND status = 'published'", slug),
+        )
 
 
 def _problem(slug: str, key: int) -> str:
     """Returns why a form cannot be saved, "" if it can."""
-    if not field("title") or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug) or field("status") not in STATES:
-        return "A page needs a title, a status, and an address of small letters, digits and hyphens."
+    if (
+        not field("title")
+        or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
+        or field("status") not in STATES
+    ):
+        return (
+            "A page needs a title, a status, and an address of small letters, digits and hyphens."
+        )
     taken = value("SELECT 1 FROM pages WHERE slug = ? AND id <> ?", slug, key)
     return f"Another page has the address {slug}." if taken else ""
 
@@ -72,7 +84,9 @@ def add_manager(app: Flask) -> None:
         if wrong := _problem(slug, 0):
             return back(wrong, "new_page")
         sql = "INSERT INTO pages (slug, title, body, status, author_id, edited) VALUES (?, ?, ?, ?, ?, ?)"
-        key = run(sql, slug, field("title", 100), field("body"), field("status"), user(), str(TODAY))
+        key = run(
+            sql, slug, field("title", 100), field("body"), field("status"), user(), str(TODAY)
+        )
         return back("The page has been created.", "edit_page", key=key)
 
     @app.route("/pages/<int:key>", methods=["GET", "POST"])

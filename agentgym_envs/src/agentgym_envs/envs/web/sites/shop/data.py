@@ -74,7 +74,10 @@ def fill(db: sqlite3.Connection) -> None:
     add(
         db,
         "discounts",
-        *[(n + 1, code, 10 + 5 * n, str(TODAY + timedelta(days=30 * n - 45)), int(n > 1)) for n, code in enumerate(CODES)],
+        *[
+            (n + 1, code, 10 + 5 * n, str(TODAY + timedelta(days=30 * n - 45)), int(n > 1))
+            for n, code in enumerate(CODES)
+        ],
     )
     add(db, "wishlist", *[(ME, product) for product in rng.sample(range(1, 361), 4)])
     _options(db)
@@ -90,24 +93,54 @@ def _kinds() -> Iterator[tuple[int, str, str, str]]:
     for first in (True, False):
         for place, category in enumerate(categories, 1):
             kinds, variants, *_ = KINDS[category]
-            yield from ((place, category, kind, variant) for kind in kinds for variant in (variants if first else MORE[category]))
+            yield from (
+                (place, category, kind, variant)
+                for kind in kinds
+                for variant in (variants if first else MORE[category])
+            )
 
 
 def _products(db: sqlite3.Connection, rng: random.Random) -> None:
-    home = {category: department for department, categories in DEPARTMENTS.items() for category in categories}
-    add(db, "categories", *[(n, category, department) for n, (category, department) in enumerate(home.items(), 1)])
+    home = {
+        category: department
+        for department, categories in DEPARTMENTS.items()
+        for category in categories
+    }
+    add(
+        db,
+        "categories",
+        *[(n, category, department) for n, (category, department) in enumerate(home.items(), 1)],
+    )
     made, prices = list[tuple[object, ...]](), set[tuple[int, int]]()
     for number, (place, category, kind, variant) in enumerate(_kinds(), 1):
         low, high = KINDS[category][2:]
         brand = rng.choice(BRANDS[home[category]])
-        while (place, price := 100 * rng.randint(low, high) - rng.choice((1, 5, 50))) in prices:  # one for each price of a category
+        while (
+            place,
+            price := 100 * rng.randint(low, high) - rng.choice((1, 5, 50)),
+        ) in prices:  # one for each price of a category
             pass
         prices.add((place, price))
         stock = rng.choice((0, 0, 3, 5, 8, *range(11, 60), *range(60, 180, 4)))
         sku = f"{category[:2].upper()}-{1000 + 7 * number}"
         weight = rng.randint(1, 90) * 50
         made.append(
-            (number, sku, f"{brand} {variant} {kind}", place, brand, rng.choice(COLOURS), price, stock, weight, "", 1, 0, 0, kind)
+            (
+                number,
+                sku,
+                f"{brand} {variant} {kind}",
+                place,
+                brand,
+                rng.choice(COLOURS),
+                price,
+                stock,
+                weight,
+                "",
+                1,
+                0,
+                0,
+                kind,
+            )
         )
     add(db, "products", *made)
 
@@ -115,25 +148,46 @@ def _products(db: sqlite3.Connection, rng: random.Random) -> None:
 def _attributes(db: sqlite3.Connection) -> None:
     """Gives each product a material, which its name may say, a measure and a country or state."""
     rng, made = random.Random("shop attributes"), list[tuple[int, str, str]]()
-    for key, variant, kind in db.execute("SELECT id, replace(name, brand, ''), kind FROM products").fetchall():
+    for key, variant, kind in db.execute(
+        "SELECT id, replace(name, brand, ''), kind FROM products"
+    ).fetchall():
         thing = THINGS[kind]
         named = VARIANTS.get(variant.removesuffix(kind).strip())
         size = f"{rng.randint(thing.low, thing.high)} {thing.unit}"
-        values = {"Material": named or rng.choice(thing.materials), thing.measure: size, "Made in": rng.choice(ORIGINS)}
+        values = {
+            "Material": named or rng.choice(thing.materials),
+            thing.measure: size,
+            "Made in": rng.choice(ORIGINS),
+        }
         made += [(key, *pair) for pair in values.items()]
     add(db, "attributes", *made)
 
 
 def _options(db: sqlite3.Connection) -> None:
     """Gives products their options, and what has been ordered the ones that cost nothing more."""
-    rng, ordered, made = random.Random("shop options"), dict[int, list[list[str]]](), list[tuple[object, ...]]()
+    rng, ordered, made = (
+        random.Random("shop options"),
+        dict[int, list[list[str]]](),
+        list[tuple[object, ...]](),
+    )
     for product, kind, colour in db.execute("SELECT id, kind, colour FROM products").fetchall():
         for option in OPTIONS.get(kind, ()):
             others = rng.sample([c for c in COLOURS if c != colour], 2)
             values = option.values or [(colour, 0), *((other, 0) for other in others)]
             for n, (value, extra) in enumerate(values):
-                made.append((len(made) + 1, product, option.name, value, 100 * extra, int(option.preset and n == 0)))
-            ordered.setdefault(product, []).append([f"{option.name}: {value}" for value, extra in values if not extra])
+                made.append(
+                    (
+                        len(made) + 1,
+                        product,
+                        option.name,
+                        value,
+                        100 * extra,
+                        int(option.preset and n == 0),
+                    )
+                )
+            ordered.setdefault(product, []).append(
+                [f"{option.name}: {value}" for value, extra in values if not extra]
+            )
     add(db, "options", *made)
     chosen = [
         (", ".join(rng.choice(values) for values in ordered[product]), row)
@@ -144,15 +198,36 @@ def _options(db: sqlite3.Connection) -> None:
 
 
 def _customers(db: sqlite3.Connection, rng: random.Random) -> None:
-    names = ["Emma Lindgren", *[n for n in full_names(rng, CUSTOMERS + 1) if n != "Emma Lindgren"][: CUSTOMERS - 1]]
+    names = [
+        "Emma Lindgren",
+        *[n for n in full_names(rng, CUSTOMERS + 1) if n != "Emma Lindgren"][: CUSTOMERS - 1],
+    ]
     made = []
     for n, name in enumerate(names, 1):
         login = name.lower().replace(" ", ".").replace("ö", "o")
         city, state = rng.choice(TOWNS)
         joined = str(TODAY - timedelta(days=rng.randint(20, 900)))
         street = f"{rng.randint(2, 480)} {rng.choice(STREETS)}"
-        address = (street, city, state, f"{rng.randint(10000, 98999)}", f"555-01{rng.randint(10, 99)}")
+        address = (
+            street,
+            city,
+            state,
+            f"{rng.randint(10000, 98999)}",
+            f"555-01{rng.randint(10, 99)}",
+        )
         group = rng.choice(("General", "General", "General", "Wholesale", "VIP"))
         secret = "linden2026" if n == ME else password(login)
-        made.append((n, name, login, secret, f"{login}@mail.test", *address, joined, int(rng.random() < 0.4), group))
+        made.append(
+            (
+                n,
+                name,
+                login,
+                secret,
+                f"{login}@mail.test",
+                *address,
+                joined,
+                int(rng.random() < 0.4),
+                group,
+            )
+        )
     add(db, "customers", *made)

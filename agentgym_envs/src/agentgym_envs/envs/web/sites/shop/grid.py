@@ -40,5 +40,7 @@ def change(endpoint: str, noun: str, keys: Sequence[int], sql: str, how: str) ->
     with database() as connection:
         connection.executemany(sql, [(how, key) for key in keys])
     return back(
-        f"{len(keys)} {noun if len(keys) > 1 else noun[:-1]} {'deleted' if how == 'delete' else 'changed'}.", endpoint, **kept
+        f"{len(keys)} {noun if len(keys) > 1 else noun[:-1]} {'deleted' if how == 'delete' else 'changed'}.",
+        endpoint,
+        **kept,
     )

@@ -32,7 +32,9 @@ def _pick(name: str, *values: tuple[str, int]) -> Option:
 _COLOUR = Option(COLOUR)
 _SIZES = (("Small", 0), ("Medium", 0), ("Large", 0), ("Extra large", 4))
 _LAYOUTS = (("US English", 0), ("UK English", 0), ("German", 5), ("French", 5))
-_BULBS = _pick("Bulb", ("Without bulb", 0), ("Warm white", 6), ("Daylight", 6), ("Dimmable warm white", 11))
+_BULBS = _pick(
+    "Bulb", ("Without bulb", 0), ("Warm white", 6), ("Daylight", 6), ("Dimmable warm white", 11)
+)
 
 # Kinds whose options have to be chosen are none that a task puts into the cart without a word about them.
 OPTIONS: Mapping[str, Sequence[Option]] = {

@@ -53,7 +53,25 @@ REVIEWS = {
     "best": ("Highest rating", "r.rating DESC, written DESC, r.id"),
     "worst": ("Lowest rating", "r.rating, written DESC, r.id"),
 }
-STATES = ("AZ", "CA", "CO", "GA", "ID", "MI", "MN", "NC", "NE", "NM", "NY", "OR", "RI", "TX", "VT", "WA", "WI")
+STATES = (
+    "AZ",
+    "CA",
+    "CO",
+    "GA",
+    "ID",
+    "MI",
+    "MN",
+    "NC",
+    "NE",
+    "NM",
+    "NY",
+    "OR",
+    "RI",
+    "TX",
+    "VT",
+    "WA",
+    "WI",
+)
 
 
 def create_app() -> Flask:
@@ -95,14 +113,21 @@ def _everywhere(app: Flask) -> None:
         words = request.args.get("q", "").split()[:8]
         if not words:
             return jsonify([])
-        condition, values = where({f"name LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)})
+        condition, values = where(
+            {f"name LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)}
+        )
         kinds = rows(
-            f"SELECT kind, category_id FROM products WHERE {condition.replace('name', 'kind')} GROUP BY kind LIMIT 3", *values
+            f"SELECT kind, category_id FROM products WHERE {condition.replace('name', 'kind')} GROUP BY kind LIMIT 3",
+            *values,
         )
         found = rows(
-            f"SELECT id, name FROM products WHERE enabled = 1 AND {condition} ORDER BY reviews DESC, name LIMIT 6", *values
+            f"SELECT id, name FROM products WHERE enabled = 1 AND {condition} ORDER BY reviews DESC, name LIMIT 6",
+            *values,
         )
-        links = [(f"All: {r['kind']}", url_for("category", key=r["category_id"], kind=r["kind"])) for r in kinds]
+        links = [
+            (f"All: {r['kind']}", url_for("category", key=r["category_id"], kind=r["kind"]))
+            for r in kinds
+        ]
         links += [(r["name"], url_for("product", key=r["id"])) for r in found]
         return jsonify([{"text": text, "address": address} for text, address in links])
 
@@ -130,28 +155,49 @@ def _listing(template: str, conditions: dict[str, Any], **more: Any) -> str:
 def _browse(app: Flask) -> None:
     @app.route("/")
     def home() -> str:
-        best = rows("SELECT * FROM products WHERE enabled = 1 ORDER BY reviews DESC, rating DESC LIMIT 8")
-        return render_template("shop/home.html", best=best, categories=rows("SELECT * FROM categories ORDER BY department, name"))
+        best = rows(
+            "SELECT * FROM products WHERE enabled = 1 ORDER BY reviews DESC, rating DESC LIMIT 8"
+        )
+        return render_template(
+            "shop/home.html",
+            best=best,
+            categories=rows("SELECT * FROM categories ORDER BY department, name"),
+        )
 
     @app.route("/departments")
     def departments() -> str:
-        counts = {r[0]: r[1] for r in rows("SELECT category_id, count(*) FROM products GROUP BY category_id")}
+        counts = {
+            r[0]: r[1]
+            for r in rows("SELECT category_id, count(*) FROM products GROUP BY category_id")
+        }
         return render_template("shop/departments.html", counts=counts)
 
     @app.route("/category/<int:key>")
     def category(key: int) -> str:
         found = row("SELECT * FROM categories WHERE id = ?", key)
-        brands = [r[0] for r in rows("SELECT DISTINCT brand FROM products WHERE category_id = ? ORDER BY brand", key)]
+        brands = [
+            r[0]
+            for r in rows(
+                "SELECT DISTINCT brand FROM products WHERE category_id = ? ORDER BY brand", key
+            )
+        ]
         kinds = sorted(KINDS[found["name"]][0])
         trail = [(found["department"], url_for("departments")), (found["name"], "")]
         return _listing(
-            "shop/listing.html", {"category_id = ?": key}, heading=found["name"], brands=brands, kinds=kinds, trail_parts=trail
+            "shop/listing.html",
+            {"category_id = ?": key},
+            heading=found["name"],
+            brands=brands,
+            kinds=kinds,
+            trail_parts=trail,
         )
 
     @app.route("/search")
     def search() -> str:
         words = request.args.get("q", "").split()
-        conditions = {f"(name || ' ' || sku) LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)}
+        conditions = {
+            f"(name || ' ' || sku) LIKE ? /* {n} */": f"%{word}%" for n, word in enumerate(words)
+        }
         brands = [r[0] for r in rows("SELECT DISTINCT brand FROM products ORDER BY brand")]
         return _listing(
             "shop/listing.html",
@@ -165,14 +211,18 @@ def _browse(app: Flask) -> None:
     @app.route("/product/<int:key>")
     def product(key: int) -> str:
         found = row(
-            "SELECT p.*, c.name AS category, department FROM products p JOIN categories c ON c.id = category_id WHERE p.id = ?", key
+            "SELECT p.*, c.name AS category, department FROM products p JOIN categories c ON c.id = category_id WHERE p.id = ?",
+            key,
         )
         order = REVIEWS.get(request.args.get("order", ""), REVIEWS["new"])[1]
-        condition, values = where({"r.product_id = ?": key, "r.status = ?": "approved", "r.rating = ?": number("stars")})
+        condition, values = where(
+            {"r.product_id = ?": key, "r.status = ?": "approved", "r.rating = ?": number("stars")}
+        )
         tables = f"reviews r JOIN customers c ON c.id = r.customer_id WHERE {condition}"
         counts = dict.fromkeys(range(5, 0, -1), 0)
         for r in rows(
-            "SELECT rating, count(*) AS n FROM reviews WHERE product_id = ? AND status = 'approved' GROUP BY rating", key
+            "SELECT rating, count(*) AS n FROM reviews WHERE product_id = ? AND status = 'approved' GROUP BY rating",
+            key,
         ):
             counts[r["rating"]] = r["n"]
         return render_template(
@@ -182,7 +232,9 @@ def _browse(app: Flask) -> None:
             counts=counts,
             orders=[(name, text) for name, (text, _) in REVIEWS.items()],
             choices=choices(key),
-            attributes=rows("SELECT name, value FROM attributes WHERE product_id = ? ORDER BY name", key),
+            attributes=rows(
+                "SELECT name, value FROM attributes WHERE product_id = ? ORDER BY name", key
+            ),
         )
 
     @app.route("/contact", methods=["GET", "POST"])
@@ -190,7 +242,12 @@ def _browse(app: Flask) -> None:
         if request.method == "POST":
             if not field("subject") or not field("body"):
                 return back("Please fill in the subject and the message.", "contact")
-            run("INSERT INTO messages (customer_id, subject, body) VALUES (?, ?, ?)", user(), field("subject"), field("body"))
+            run(
+                "INSERT INTO messages (customer_id, subject, body) VALUES (?, ?, ?)",
+                user(),
+                field("subject"),
+                field("body"),
+            )
             return back("Thank you, your message has been sent.", "contact")
         return render_template("shop/contact.html")
 
@@ -206,18 +263,29 @@ def _buy(app: Flask) -> None:
             adding = field("how") == "add"
             options, missing = chosen(key) if adding else (field("options"), [])
             if missing:
-                return back(f"You need to choose options for {found['name']}: {', '.join(missing)}.", "product", key=key)
+                return back(
+                    f"You need to choose options for {found['name']}: {', '.join(missing)}.",
+                    "product",
+                    key=key,
+                )
             sql = "SELECT coalesce(sum(quantity), 0) FROM cart WHERE customer_id = ? AND product_id = ? AND options"
             held, other = (value(f"{sql} {sign} ?", user(), key, options) for sign in ("=", "<>"))
             if not adding and not held:
                 return back(f"{found['name']} is not in your cart like this.", "cart")
             wanted = held + quantity if adding else quantity
             if wanted + other > found["stock"]:
-                return back(f"Only {found['stock']} of {found['name']} are in stock.", "product", key=key)
+                return back(
+                    f"Only {found['stock']} of {found['name']} are in stock.", "product", key=key
+                )
             if wanted:
                 run("INSERT OR REPLACE INTO cart VALUES (?, ?, ?, ?)", user(), key, wanted, options)
             else:
-                run("DELETE FROM cart WHERE customer_id = ? AND product_id = ? AND options = ?", user(), key, options)
+                run(
+                    "DELETE FROM cart WHERE customer_id = ? AND product_id = ? AND options = ?",
+                    user(),
+                    key,
+                    options,
+                )
             name = f"{found['name']} ({options})" if options else found["name"]
             return back(f"Your cart has been updated: {name}, quantity {wanted}.", "cart")
         return render_template("shop/cart.html", lines=_lines())
@@ -229,11 +297,19 @@ def _buy(app: Flask) -> None:
             return back("Your cart is empty.", "cart")
         me = row("SELECT * FROM customers WHERE id = ?", user())
         if request.method == "GET":
-            return render_template("shop/checkout.html", lines=bought, me_row=me, shipping=SHIPPING, states=STATES)
+            return render_template(
+                "shop/checkout.html", lines=bought, me_row=me, shipping=SHIPPING, states=STATES
+            )
         cost = {key: cents for key, _, cents in SHIPPING}.get(field("shipping"))
         address = [field(k) for k in ("street", "city", "state", "zip")]
-        if cost is None or not all(address) or field("payment") not in ("Card", "Invoice", "Gift card"):
-            return back("Please fill in the whole address and choose shipping and payment.", "checkout")
+        if (
+            cost is None
+            or not all(address)
+            or field("payment") not in ("Card", "Invoice", "Gift card")
+        ):
+            return back(
+                "Please fill in the whole address and choose shipping and payment.", "checkout"
+            )
         total = cost + sum(line["sum"] for line in bought)
         key = run(
             "INSERT INTO orders (customer_id, placed, status, shipping, shipping_cost, total, street, city, state, zip, payment)"
@@ -241,7 +317,14 @@ def _buy(app: Flask) -> None:
             user(), str(TODAY), field("shipping"), cost, total, *address, field("payment"),
         )  # fmt: skip
         for line in bought:
-            run("INSERT INTO order_items VALUES (?, ?, ?, ?, ?)", key, line["id"], line["quantity"], line["price"], line["options"])
+            run(
+                "INSERT INTO order_items VALUES (?, ?, ?, ?, ?)",
+                key,
+                line["id"],
+                line["quantity"],
+                line["price"],
+                line["options"],
+            )
             run("UPDATE products SET stock = stock - ? WHERE id = ?", line["quantity"], line["id"])
         run("DELETE FROM cart WHERE customer_id = ?", user())
         return back("Thank you for your order.", "order", key=key)
@@ -253,11 +336,18 @@ def _wish_and_review(app: Flask) -> None:
         if request.method == "POST":
             found = row("SELECT * FROM products WHERE id = ?", number("product") or 0)
             if field("how") == "remove":
-                run("DELETE FROM wishlist WHERE customer_id = ? AND product_id = ?", user(), found["id"])
+                run(
+                    "DELETE FROM wishlist WHERE customer_id = ? AND product_id = ?",
+                    user(),
+                    found["id"],
+                )
                 return back(f"{found['name']} was taken off your wish list.", "wishlist")
             run("INSERT OR IGNORE INTO wishlist VALUES (?, ?)", user(), found["id"])
             return back(f"{found['name']} is on your wish list.", "wishlist")
-        wished = rows("SELECT p.* FROM wishlist JOIN products p ON p.id = product_id WHERE customer_id = ? ORDER BY p.name", user())
+        wished = rows(
+            "SELECT p.* FROM wishlist JOIN products p ON p.id = product_id WHERE customer_id = ? ORDER BY p.name",
+            user(),
+        )
         return render_template("shop/wishlist.html", products=wished)
 
     @app.route("/product/<int:key>/review", methods=["POST"])
@@ -269,7 +359,9 @@ def _wish_and_review(app: Flask) -> None:
             "INSERT INTO reviews (product_id, customer_id, rating, title, body, written, status) VALUES (?, ?, ?, ?, ?, ?, 'pending')",
             key, user(), stars, field("title"), field("body"), str(TODAY),
         )  # fmt: skip
-        return back("Thank you. Your review will appear once it has been checked.", "product", key=key)
+        return back(
+            "Thank you. Your review will appear once it has been checked.", "product", key=key
+        )
 
 
 def _account(app: Flask) -> None:
@@ -278,11 +370,17 @@ def _account(app: Flask) -> None:
         if request.method == "POST":
             parts = [field(k) for k in ("name", "email", "phone", "street", "city", "state", "zip")]
             if not all(parts) or "@" not in parts[1]:
-                return back("Every field is needed, and the e-mail address must be valid.", "account")
+                return back(
+                    "Every field is needed, and the e-mail address must be valid.", "account"
+                )
             sql = "UPDATE customers SET name = ?, email = ?, phone = ?, street = ?, city = ?, state = ?, zip = ?, newsletter = ? WHERE id = ?"
             run(sql, *parts, int(bool(field("newsletter"))), user())
             return back("Your account has been saved.", "account")
-        return render_template("shop/account.html", me_row=row("SELECT * FROM customers WHERE id = ?", user()), states=STATES)
+        return render_template(
+            "shop/account.html",
+            me_row=row("SELECT * FROM customers WHERE id = ?", user()),
+            states=STATES,
+        )
 
     @app.route("/orders")
     def orders() -> str:
@@ -309,7 +407,11 @@ def _account(app: Flask) -> None:
                 database().commit()
                 return redirect(url_for("cart"))
             if found["status"] != "Processing":
-                return back(f"An order that is {found['status'].lower()} cannot be cancelled.", "order", key=key)
+                return back(
+                    f"An order that is {found['status'].lower()} cannot be cancelled.",
+                    "order",
+                    key=key,
+                )
             run("UPDATE orders SET status = 'Cancelled' WHERE id = ?", key)
             return back("The order has been cancelled.", "order", key=key)
         return render_template("shop/order.html", order=found, items=items)

@@ -9,7 +9,14 @@ from typing import Any
 from agentgym_envs.envs.web.sites.grammar import Author, compose
 from agentgym_envs.envs.web.sites.shop.catalogue import BRANDS, COLOURS
 from agentgym_envs.envs.web.sites.shop.things import AT, ON, PLACES, PLURAL, THINGS
-from agentgym_envs.envs.web.sites.shop.words import BODIES, DESCRIPTIONS, EXTRAS, FRIENDS, RULES, TITLES
+from agentgym_envs.envs.web.sites.shop.words import (
+    BODIES,
+    DESCRIPTIONS,
+    EXTRAS,
+    FRIENDS,
+    RULES,
+    TITLES,
+)
 
 TOLD: Mapping[str, tuple[str, ...]] = {
     "Better than I hoped": ("owned",),
@@ -41,8 +48,26 @@ ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
     "sixteenth", "seventeenth", "eighteenth", "nineteenth",
 )  # fmt: skip
-SINGULAR = {"it": "it", "them": "it", "is": "is", "was": "was", "has": "has", "do": "does", "this": "this", "s": "s"}
-MANY = {"it": "they", "them": "them", "is": "are", "was": "were", "has": "have", "do": "do", "this": "these", "s": ""}
+SINGULAR = {
+    "it": "it",
+    "them": "it",
+    "is": "is",
+    "was": "was",
+    "has": "has",
+    "do": "does",
+    "this": "this",
+    "s": "s",
+}
+MANY = {
+    "it": "they",
+    "them": "them",
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "do": "do",
+    "this": "these",
+    "s": "",
+}
 
 
 def _a(text: str) -> str:
@@ -94,14 +119,25 @@ def write_texts(db: sqlite3.Connection) -> None:
     rng = random.Random("shop texts")
     products = {p["id"]: p for p in db.execute(PRODUCTS).fetchall()}
     sizes = {
-        p: (name, value) for p, name, value in db.execute("SELECT * FROM attributes WHERE name NOT IN ('Material', 'Made in')")
+        p: (name, value)
+        for p, name, value in db.execute(
+            "SELECT * FROM attributes WHERE name NOT IN ('Material', 'Made in')"
+        )
     }
     known = {key: about(product, sizes) for key, product in products.items()}
     writer, texts = Author(rng, DESCRIPTIONS), list[tuple[str, int]]()
     for key, product in products.items():
         made = writer.write("{made}", drawn(rng, product, known[key]))
         texts.append(
-            (compose(rng, {}, f"{{variant}} {{thing}} by {{brand}} in {{colour}}. {made} Two-year guarantee.", known[key]), key)
+            (
+                compose(
+                    rng,
+                    {},
+                    f"{{variant}} {{thing}} by {{brand}} in {{colour}}. {made} Two-year guarantee.",
+                    known[key],
+                ),
+                key,
+            )
         )
     db.executemany("UPDATE products SET description = ? WHERE id = ?", texts)
     _write_reviews(db, products, known, rng)
@@ -109,8 +145,12 @@ def write_texts(db: sqlite3.Connection) -> None:
 
 def _ordered(rng: random.Random, review: sqlite3.Row) -> dict[str, Any]:
     """Returns what a review may tell of the order: the chosen options, when it came, what came with it."""
-    placed, arrived, written = (date.fromisoformat(review[name]) for name in ("placed", "delivered", "written"))
-    chosen = dict(option.split(": ", 1) for option in review["options"].split(", ") if ": " in option)
+    placed, arrived, written = (
+        date.fromisoformat(review[name]) for name in ("placed", "delivered", "written")
+    )
+    chosen = dict(
+        option.split(": ", 1) for option in review["options"].split(", ") if ": " in option
+    )
     colour = chosen.pop("Color", None)
     name, value = next(iter(chosen.items()), ("", ""))
     waited = (arrived - placed).days
@@ -143,7 +183,10 @@ def _layout(rng: random.Random, review: sqlite3.Row) -> str:
 
 
 def _write_reviews(
-    db: sqlite3.Connection, products: Mapping[int, sqlite3.Row], known: Mapping[int, dict[str, Any]], rng: random.Random
+    db: sqlite3.Connection,
+    products: Mapping[int, sqlite3.Row],
+    known: Mapping[int, dict[str, Any]],
+    rng: random.Random,
 ) -> None:
     """Gives every review a title, a text and the facts in it; no product has a title twice, and no sentence is written twice."""
     writer, titles, made = Author(rng, RULES), set[tuple[int, str]](), list[tuple[Any, ...]]()
@@ -152,9 +195,16 @@ def _write_reviews(
         facts = {**drawn(rng, product, known[product["id"]]), **_ordered(rng, review)}
         facts["other"] = rng.choice([c for c in COLOURS if c.lower() != facts["colour"]]).lower()
         body = writer.write(_layout(rng, review), facts)
-        while (product["id"], title := compose(rng, {}, rng.choice(TITLES[theme]), facts)) in titles:
+        while (
+            product["id"],
+            title := compose(rng, {}, rng.choice(TITLES[theme]), facts),
+        ) in titles:
             pass
         titles.add((product["id"], title))
-        told = [facts[name] if name in TOLD.get(theme, ()) else "" for name in ("owned", "whom", "part")]
+        told = [
+            facts[name] if name in TOLD.get(theme, ()) else "" for name in ("owned", "whom", "part")
+        ]
         made.append((title, body, *told, review["id"]))
-    db.executemany("UPDATE reviews SET title = ?, body = ?, owned = ?, whom = ?, part = ? WHERE id = ?", made)
+    db.executemany(
+        "UPDATE reviews SET title = ?, body = ?, owned = ?, whom = ?, part = ? WHERE id = ?", made
+    )

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-PLURAL = ("Gloves", "Loppers", "String Lights", "Wall Hooks", "Earbuds", "Headphones", "Sport Earphones", "Studio Monitors")
+PLURAL = (
+    "Gloves",
+    "Loppers",
+    "String Lights",
+    "Wall Hooks",
+    "Earbuds",
+    "Headphones",
+    "Sport Earphones",
+    "Studio Monitors",
+)
 
 
 class Thing(NamedTuple):
@@ -123,12 +132,23 @@ Chargers: a crowded nightstand; business trips; a family with five phones; a car
 def _thing(parts: str, deeds: str, materials: str, measure: str) -> Thing:
     name, numbers, unit = measure.split()
     low, high = map(int, numbers.split("-"))
-    return Thing(parts.split(", "), deeds.split(", "), materials.split(", "), name.capitalize(), low, high, unit)
+    return Thing(
+        parts.split(", "),
+        deeds.split(", "),
+        materials.split(", "),
+        name.capitalize(),
+        low,
+        high,
+        unit,
+    )
 
 
-THINGS: Mapping[str, Thing] = {kind: _thing(*rest) for kind, *rest in (row.split(" | ") for row in _TABLE.splitlines())}
+THINGS: Mapping[str, Thing] = {
+    kind: _thing(*rest) for kind, *rest in (row.split(" | ") for row in _TABLE.splitlines())
+}
 PLACES: Mapping[str, Sequence[str]] = {
-    category: places.split("; ") for category, places in (row.split(": ") for row in _PLACES.splitlines())
+    category: places.split("; ")
+    for category, places in (row.split(": ") for row in _PLACES.splitlines())
 }
 ON = (
     "a small balcony", "a rainy weekend by the lake", "our first trip with the kids", "a canoe trip in June", "a windy ridge in October", "weekends with the scouts", "a daily ride of nine miles",

@@ -63,22 +63,62 @@ TITLES: Rules = {
     ),
 }  # fmt: skip
 BODIES: Rules = {
-    "Better than I hoped": ("{bought_long} {hoped}", "{hoped} {bought_long} {good}", "{bought_long} {good} {hoped}"),
-    "Daily companion": ("{bought_long} {daily}", "{daily} {bought_long} {good}", "{bought_long} {daily} {good}"),
-    "Great value": ("{bought_long} {value}", "{value} {bought_long} {good}", "{bought_long} {value} {good}"),
+    "Better than I hoped": (
+        "{bought_long} {hoped}",
+        "{hoped} {bought_long} {good}",
+        "{bought_long} {good} {hoped}",
+    ),
+    "Daily companion": (
+        "{bought_long} {daily}",
+        "{daily} {bought_long} {good}",
+        "{bought_long} {daily} {good}",
+    ),
+    "Great value": (
+        "{bought_long} {value}",
+        "{value} {bought_long} {good}",
+        "{bought_long} {value} {good}",
+    ),
     "Lovely finish": ("{bought} {finish}", "{finish} {bought} {good}", "{finish} {good}"),
-    "Perfect gift": ("{gift_start} {gift}", "{gift_start} {gift} {good}", "{gift_start} {good} {gift}"),
-    "Good, with one flaw": ("{bought_long} {flaw}", "{bought_long} {good} {flaw}", "{flaw} {bought_long} {plain}"),
-    "Fine for the price": ("{bought_long} {fine}", "{fine} {bought_long} {plain}", "{bought_long} {plain} {fine}"),
-    "Smaller than expected": ("{bought} {small}", "{small} {bought} {plain}", "{bought} {small} {plain}"),
+    "Perfect gift": (
+        "{gift_start} {gift}",
+        "{gift_start} {gift} {good}",
+        "{gift_start} {good} {gift}",
+    ),
+    "Good, with one flaw": (
+        "{bought_long} {flaw}",
+        "{bought_long} {good} {flaw}",
+        "{flaw} {bought_long} {plain}",
+    ),
+    "Fine for the price": (
+        "{bought_long} {fine}",
+        "{fine} {bought_long} {plain}",
+        "{bought_long} {plain} {fine}",
+    ),
+    "Smaller than expected": (
+        "{bought} {small}",
+        "{small} {bought} {plain}",
+        "{bought} {small} {plain}",
+    ),
     "Slow delivery": ("{slow} {plain}", "{slow} {bought}", "{bought} {slow} {plain}"),
-    "Broke within a month": ("{broke_start} {broke}", "{broke_start} {broke} {bad}", "{broke_start} {bad}"),
+    "Broke within a month": (
+        "{broke_start} {broke}",
+        "{broke_start} {broke} {bad}",
+        "{broke_start} {bad}",
+    ),
     "Not as pictured": ("{bought} {pictured}", "{pictured} {bought} {bad}", "{pictured} {bad}"),
-    "Poor packaging": ("{packed_start} {packed}", "{packed_start} {packed} {bad}", "{packed_start} {bad}"),
+    "Poor packaging": (
+        "{packed_start} {packed}",
+        "{packed_start} {packed} {bad}",
+        "{packed_start} {bad}",
+    ),
     "Would not recommend": ("{bought} {smell}", "{smell} {bought} {bad}", "{smell} {bad}"),
 }
 """Of each theme: layouts of sentences. An ending that fits the rating may follow."""
-EXTRAS: Mapping[str, str] = {"option": "{with_option}", "other": "{with_other}", "early": "{nth_order}"}
+EXTRAS: Mapping[str, str] = {
+    "option": "{with_option}",
+    "other": "{with_other}",
+    "early": "{nth_order}",
+}
 """Sentences that only some orders allow."""
 RULES: Rules = {
     "i": ("I", "I", "we"),

@@ -101,7 +101,11 @@ def make_tasks() -> list[dict[str, Any]]:
                     "eval": made.eval,
                     "intent_template_id": number,
                     "name": f"{t.name}-{instance}",
-                    "split": "train" if instance < INSTANCES - 3 else "dev" if instance == INSTANCES - 3 else "test",
+                    "split": "train"
+                    if instance < INSTANCES - 3
+                    else "dev"
+                    if instance == INSTANCES - 3
+                    else "test",
                     "kind": t.kind,
                     "steps": len(made.steps),
                     "changes": changes(host, t, made) if t.kind == "change" else {},
@@ -119,7 +123,9 @@ def write(folder: Path, tasks: list[dict[str, Any]]) -> int:
     """
     there = sum(len(json.loads(file.read_text(encoding="utf-8"))) for file in folder.glob("*.json"))
     if len(tasks) < there:
-        raise TaskError(f"the templates make {len(tasks)} tasks and {folder} holds {there}: remove its *.json to have fewer")
+        raise TaskError(
+            f"the templates make {len(tasks)} tasks and {folder} holds {there}: remove its *.json to have fewer"
+        )
     for name in ORIGINS:
         lines = [json.dumps(t, ensure_ascii=False) for t in tasks if t["sites"][0] == name]
         new = folder / f"{name}.json.new"

@@ -21,7 +21,9 @@ from agentgym_envs.envs.web.sites.tasks.shop_compare import WISHED, dated_orders
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, only, template, visits
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, stop
 
-FORUM, CODE, SHOP, ADMIN, MAP = (ORIGINS[name] for name in ("forum", "code", "shop", "admin", "map"))
+FORUM, CODE, SHOP, ADMIN, MAP = (
+    ORIGINS[name] for name in ("forum", "code", "shop", "admin", "map")
+)
 
 
 def _best(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]:
@@ -54,7 +56,11 @@ def _opened(project: str, title: str, body: str) -> dict[str, Any]:
 def _present(world: World, rng: random.Random) -> Iterator[Made]:
     for r, steps in reviewed_products(world, rng, "whom: whom LIKE 'my %'"):
         community = rng.choice(shuffled_names(rng))
-        values = {"community": community, "kind": r["kind"], "friend": r["whom"].replace("my ", "their ", 1)}
+        values = {
+            "community": community,
+            "kind": r["kind"],
+            "friend": r["whom"].replace("my ", "their ", 1),
+        }
         plan = [goto(SHOP), *steps, goto(FORUM), *submit_post(community, "A present", r["name"])]
         yield Made(values, posted(community, "A present", r["name"]), plan)
 
@@ -76,7 +82,9 @@ def _message(world: World, rng: random.Random) -> Iterator[Made]:
             ]  # fmt: skip
             sql = f"SELECT subject, body FROM messages WHERE customer_id = {CUSTOMER}"
             yield Made(
-                {"subject": subject, "age": age, "community": community}, becomes("shop", sql, f"{subject} | {p['title']}"), plan
+                {"subject": subject, "age": age, "community": community},
+                becomes("shop", sql, f"{subject} | {p['title']}"),
+                plan,
             )
 
 
@@ -91,7 +99,11 @@ def _redirect(world: World, rng: random.Random) -> Iterator[Made]:
         plan = [
             goto(MAP), *steps, goto(ADMIN), *open_order(o["id"]), fill("Street", p["address"]), fill("City", p["town"]), click("Save", "button"), stop(),
         ]  # fmt: skip
-        check = becomes("shop", f"SELECT street, city FROM orders WHERE id = {o['id']}", f"{p['address']} | {p['town']}")
+        check = becomes(
+            "shop",
+            f"SELECT street, city FROM orders WHERE id = {o['id']}",
+            f"{p['address']} | {p['town']}",
+        )
         yield Made({"order": o["id"], "category": p["category"], "town": p["town"]}, check, plan)
 
 
@@ -103,7 +115,10 @@ def _redirect(world: World, rng: random.Random) -> Iterator[Made]:
 def _recommend(world: World, rng: random.Random) -> Iterator[Made]:
     communities = shuffled_names(rng)
     for n, (values, found, p) in enumerate(with_detail(world, rng, there=True)):
-        community, (order, age) = communities[n % len(communities)], rng.choice((("new", "newest"), ("old", "oldest")))
+        community, (order, age) = (
+            communities[n % len(communities)],
+            rng.choice((("new", "newest"), ("old", "oldest"))),
+        )
         first = first_post(world, community, order)
         if first and not first[0]["locked"]:
             names, post = [o["name"] for o in found], first[0]
@@ -112,7 +127,11 @@ def _recommend(world: World, rng: random.Random) -> Iterator[Made]:
                 fill("Add a comment", p["name"]), click("Post comment", "button"), stop(),
             ]  # fmt: skip
             sql = f"SELECT post_id, body FROM comments WHERE author_id = {MEMBER} AND written = '{NOW}'"
-            yield Made({**values, "age": age, "community": community}, becomes("forum", sql, f"{post['id']} | {p['name']}"), plan)
+            yield Made(
+                {**values, "age": age, "community": community},
+                becomes("forum", sql, f"{post['id']} | {p['name']}"),
+                plan,
+            )
 
 
 @template(
@@ -122,12 +141,19 @@ def _recommend(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _quoted(world: World, rng: random.Random) -> Iterator[Made]:
     for community in shuffled_names(rng):
-        project, (order, age) = rng.choice(MINE), rng.choice((("new", "newest"), ("old", "oldest"), ("top", "highest-scoring")))
+        project, (order, age) = (
+            rng.choice(MINE),
+            rng.choice((("new", "newest"), ("old", "oldest"), ("top", "highest-scoring"))),
+        )
         if found := first_post(world, community, order):
             p, steps = found
             author = world.value("forum", "SELECT name FROM people WHERE id = ?", p["author_id"])
             plan = [goto(FORUM), *steps, *_new_issue(project, p["title"], author)]
-            yield Made({"project": project, "age": age, "community": community}, _opened(project, p["title"], author), plan)
+            yield Made(
+                {"project": project, "age": age, "community": community},
+                _opened(project, p["title"], author),
+                plan,
+            )
 
 
 @template(
@@ -139,7 +165,12 @@ def _low_stock(world: World, rng: random.Random) -> Iterator[Made]:
     for pair, found, steps in brands_in_stock(world, rng):
         if p := only(found, "stock", min):
             project = rng.choice(MINE)
-            plan = [goto(ADMIN), *steps, click("Stock"), *_new_issue(project, "Low stock", p["sku"])]
+            plan = [
+                goto(ADMIN),
+                *steps,
+                click("Stock"),
+                *_new_issue(project, "Low stock", p["sku"]),
+            ]
             values = {"project": project, "brand": pair["brand"], "category": pair["category"]}
             yield Made(values, _opened(project, "Low stock", p["sku"]), plan)
 
@@ -150,14 +181,22 @@ def _low_stock(world: World, rng: random.Random) -> Iterator[Made]:
     "Save the {category} in {town} that has the best rating to my list “{list}”. The note is the name of the owner of the {language} project that was created on {day} on the code host.",
 )
 def _noted(world: World, rng: random.Random) -> Iterator[Made]:
-    for (p, steps), (project, values, open_project) in zip(_best(world, rng), _code_projects(world, rng), strict=False):
+    for (p, steps), (project, values, open_project) in zip(
+        _best(world, rng), _code_projects(world, rng), strict=False
+    ):
         kept = rng.choice(("Want to go", "Favorites"))
         if not world.rows("map", "SELECT 1 FROM saved WHERE place_id = ?", p["id"]):
             plan = [
                 goto(CODE), *open_project, goto(MAP), *steps, choose("List", kept), fill("Note", project["owner"]), click("Save place", "button"), stop(),
             ]  # fmt: skip
-            check = becomes("map", f"SELECT list, note FROM saved WHERE place_id = {p['id']}", f"{kept} | {project['owner']}")
-            yield Made({**values, "category": p["category"], "town": p["town"], "list": kept}, check, plan)
+            check = becomes(
+                "map",
+                f"SELECT list, note FROM saved WHERE place_id = {p['id']}",
+                f"{kept} | {project['owner']}",
+            )
+            yield Made(
+                {**values, "category": p["category"], "town": p["town"], "list": kept}, check, plan
+            )
 
 
 @template(
@@ -168,9 +207,15 @@ def _noted(world: World, rng: random.Random) -> Iterator[Made]:
 def _wish_and_post(world: World, rng: random.Random) -> Iterator[Made]:
     held = [r[0] for r in world.rows("shop", WISHED)]
     for kind, department, category in world.mixed(
-        rng, "shop", "SELECT DISTINCT kind, department, c.name FROM products JOIN categories c ON c.id = category_id"
+        rng,
+        "shop",
+        "SELECT DISTINCT kind, department, c.name FROM products JOIN categories c ON c.id = category_id",
     ):
-        p = only(world.rows("shop", "SELECT * FROM products WHERE kind = ? AND enabled = 1", kind), "rating", max)
+        p = only(
+            world.rows("shop", "SELECT * FROM products WHERE kind = ? AND enabled = 1", kind),
+            "rating",
+            max,
+        )
         if p and p["id"] not in held:
             community = rng.choice(shuffled_names(rng))
             plan = [
@@ -181,7 +226,10 @@ def _wish_and_post(world: World, rng: random.Random) -> Iterator[Made]:
                 becomes("shop", WISHED, "\n".join(map(str, sorted([*held, p["id"]])))),
                 posted(community, "On my list", p["name"]),
             ]
-            check = {**checks[0], "program_html": [target for c in checks for target in c["program_html"]]}
+            check = {
+                **checks[0],
+                "program_html": [target for c in checks for target in c["program_html"]],
+            }
             yield Made({"kind": kind, "community": community}, check, plan)
 
 
@@ -214,12 +262,21 @@ def _exceeds(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _review(world: World, rng: random.Random) -> Iterator[Made]:
     for (p, steps), community in zip(_best(world, rng), shuffled_names(rng), strict=False):
-        stars, (order, age) = rng.randint(2, 5), rng.choice((("new", "newest"), ("old", "oldest"), ("top", "highest-scoring")))
+        stars, (order, age) = (
+            rng.randint(2, 5),
+            rng.choice((("new", "newest"), ("old", "oldest"), ("top", "highest-scoring"))),
+        )
         if found := first_post(world, community, order):
             post, list_posts = found
             plan = [
                 goto(FORUM), *list_posts, goto(MAP), *steps, choose("Stars", str(stars)), fill("Review", post["title"]), click("Publish review", "button"), stop(),
             ]  # fmt: skip
             sql = f"SELECT place_id, stars, body FROM reviews WHERE author = 'Ida Brandt' AND written = '{TODAY}'"
-            values = {"stars": stars, "category": p["category"], "town": p["town"], "age": age, "community": community}
+            values = {
+                "stars": stars,
+                "category": p["category"],
+                "town": p["town"],
+                "age": age,
+                "community": community,
+            }
             yield Made(values, becomes("map", sql, f"{p['id']} | {stars} | {post['title']}"), plan)

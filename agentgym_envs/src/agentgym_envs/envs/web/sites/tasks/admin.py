@@ -46,7 +46,12 @@ def _periods(rng: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def _report(begin: str, end: str) -> list[Step]:
-    return [*open_menu("Reports", "Sales report"), fill("From", begin), fill("To", end), click("Show", "button")]
+    return [
+        *open_menu("Reports", "Sales report"),
+        fill("From", begin),
+        fill("To", end),
+        click("Show", "button"),
+    ]
 
 
 asks(
@@ -80,7 +85,13 @@ asks(
         answer.day,
         lambda c: [*open_customer(c["name"])],
     ),
-    ("Who placed order #{order}?", ORDERS + "o.id > 1020", "name", answer.customer, lambda o: [*open_order(o["id"])]),
+    (
+        "Who placed order #{order}?",
+        ORDERS + "o.id > 1020",
+        "name",
+        answer.customer,
+        lambda o: [*open_order(o["id"])],
+    ),
 )
 
 
@@ -89,14 +100,18 @@ def _skus(world: World, rng: random.Random) -> Iterator[Made]:
     for o in world.mixed(rng, "shop", ORDERS + "o.id > 1020"):
         sql = "SELECT sku FROM order_items JOIN products p ON p.id = product_id WHERE order_id = ?"
         skus = [r[0] for r in world.rows("shop", sql, o["id"])]
-        yield Made({"order": o["id"]}, answer.codes(*skus), [*open_order(o["id"]), stop(", ".join(skus))])
+        yield Made(
+            {"order": o["id"]}, answer.codes(*skus), [*open_order(o["id"]), stop(", ".join(skus))]
+        )
 
 
 @template("admin", "find", "What were the total sales from {begin} to {end}?")
 def _sales(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         total = money(world.value("shop", f"SELECT sum(total) {SALES}", begin, end))
-        yield Made({"begin": begin, "end": end}, answer.amount(total), [*_report(begin, end), stop(total)])
+        yield Made(
+            {"begin": begin, "end": end}, answer.amount(total), [*_report(begin, end), stop(total)]
+        )
 
 
 @template(
@@ -107,14 +122,18 @@ def _sales(world: World, rng: random.Random) -> Iterator[Made]:
 def _number(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         count = world.value("shop", f"SELECT count(*) {SALES}", begin, end)
-        yield Made({"begin": begin, "end": end}, answer.number(count), [*_report(begin, end), stop(count)])
+        yield Made(
+            {"begin": begin, "end": end}, answer.number(count), [*_report(begin, end), stop(count)]
+        )
 
 
 @template("admin", "find", "What was the average value of an order from {begin} to {end}?")
 def _average(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         mean = money(world.value("shop", f"SELECT round(avg(total)) {SALES}", begin, end))
-        yield Made({"begin": begin, "end": end}, answer.amount(mean), [*_report(begin, end), stop(mean)])
+        yield Made(
+            {"begin": begin, "end": end}, answer.amount(mean), [*_report(begin, end), stop(mean)]
+        )
 
 
 @template("admin", "find", "Which product sold best, by number of pieces, from {begin} to {end}?")
@@ -137,16 +156,34 @@ def _best_customer(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
         sql = f"SELECT c.name FROM (SELECT * {SALES}) JOIN customers c ON c.id = customer_id GROUP BY c.id ORDER BY sum(total) DESC"
         name = world.value("shop", sql, begin, end)
-        yield Made({"begin": begin, "end": end}, answer.name(name, answer.CUSTOMERS), [*_report(begin, end), stop(name)])
+        yield Made(
+            {"begin": begin, "end": end},
+            answer.name(name, answer.CUSTOMERS),
+            [*_report(begin, end), stop(name)],
+        )
 
 
-@template("admin", "find", "In which month from {begin} to {end} were sales the highest? Answer like 2026-03.")
+@template(
+    "admin",
+    "find",
+    "In which month from {begin} to {end} were sales the highest? Answer like 2026-03.",
+)
 def _best_month(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         first = date(TODAY.year - 1, rng.randint(1, 12), 1)
-        begin, end = str(first), str(min(TODAY, first + timedelta(days=rng.choice((150, 180, 210)))))
-        month = world.value("shop", f"SELECT substr(placed, 1, 7) AS m {SALES} GROUP BY m ORDER BY sum(total) DESC", begin, end)
-        yield Made({"begin": begin, "end": end}, answer.month(month), [*_report(begin, end), stop(month)])
+        begin, end = (
+            str(first),
+            str(min(TODAY, first + timedelta(days=rng.choice((150, 180, 210))))),
+        )
+        month = world.value(
+            "shop",
+            f"SELECT substr(placed, 1, 7) AS m {SALES} GROUP BY m ORDER BY sum(total) DESC",
+            begin,
+            end,
+        )
+        yield Made(
+            {"begin": begin, "end": end}, answer.month(month), [*_report(begin, end), stop(month)]
+        )
 
 
 asks(
@@ -179,10 +216,16 @@ asks(
 )
 
 
-@template("admin", "find", "How many {status} reviews with {stars} of 5 stars are there? Answer with the number.")
+@template(
+    "admin",
+    "find",
+    "How many {status} reviews with {stars} of 5 stars are there? Answer with the number.",
+)
 def _review_count(world: World, rng: random.Random) -> Iterator[Made]:
     for status, stars in ((s, n) for n in range(1, 6) for s in ("pending", "approved", "rejected")):
-        count = world.value("shop", "SELECT count(*) FROM reviews WHERE status = ? AND rating = ?", status, stars)
+        count = world.value(
+            "shop", "SELECT count(*) FROM reviews WHERE status = ? AND rating = ?", status, stars
+        )
         steps = [
             *open_menu("Marketing", "Reviews"),
             choose("Status", status),
@@ -207,7 +250,11 @@ each(
 @template("admin", "navigate", "Show the sales report from {begin} to {end}.")
 def _show_report(world: World, rng: random.Random) -> Iterator[Made]:
     for begin, end in _periods(rng):
-        yield Made({"begin": begin, "end": end}, ends_at(f"{ADMIN}/reports?from={begin}&to={end}"), [*_report(begin, end), stop()])
+        yield Made(
+            {"begin": begin, "end": end},
+            ends_at(f"{ADMIN}/reports?from={begin}&to={end}"),
+            [*_report(begin, end), stop()],
+        )
 
 
 each(
@@ -216,7 +263,9 @@ each(
     "List all {status} orders of the customer {customer}.",
     "shop",
     "SELECT lower(status) AS status, status AS label, c.name AS customer FROM orders JOIN customers c ON c.id = customer_id GROUP BY label, c.id",
-    check=lambda r: ends_at(f"{ADMIN}/orders?status={r['label']}&customer={r['customer'].replace(' ', '+')}"),
+    check=lambda r: ends_at(
+        f"{ADMIN}/orders?status={r['label']}&customer={r['customer'].replace(' ', '+')}"
+    ),
     steps=lambda r: [
         *open_menu("Sales", "Orders"),
         choose("Status", r["label"]),

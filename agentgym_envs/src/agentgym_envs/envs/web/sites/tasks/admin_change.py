@@ -7,8 +7,24 @@ from datetime import timedelta
 from agentgym_envs.envs.web.sites.shop.admin import GROUPS
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY, money
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.admin import ADMIN, CUSTOMERS, ORDERS, open_customer, open_menu, open_order, open_product
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, becomes, each, each_of, template
+from agentgym_envs.envs.web.sites.tasks.admin import (
+    ADMIN,
+    CUSTOMERS,
+    ORDERS,
+    open_customer,
+    open_menu,
+    open_order,
+    open_product,
+)
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    asks,
+    becomes,
+    each,
+    each_of,
+    template,
+)
 from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 
 
@@ -16,16 +32,32 @@ from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 def _price(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", "SELECT * FROM products"):
         cents = p["price"] + rng.choice((-200, 150, 300, 1000))
-        steps = [*open_product(p), fill("Price ($)", f"{cents / 100:.2f}"), click("Save", "button"), stop()]
+        steps = [
+            *open_product(p),
+            fill("Price ($)", f"{cents / 100:.2f}"),
+            click("Save", "button"),
+            stop(),
+        ]
         values = {"product": p["name"], "price": f"{cents / 100:.2f}"}
-        yield Made(values, becomes("shop", f"SELECT price FROM products WHERE id = {p['id']}", cents), steps)
+        yield Made(
+            values,
+            becomes("shop", f"SELECT price FROM products WHERE id = {p['id']}", cents),
+            steps,
+        )
 
 
-@template("admin", "change", "{count} more pieces of the {product} have arrived. Correct the stock.")
+@template(
+    "admin", "change", "{count} more pieces of the {product} have arrived. Correct the stock."
+)
 def _arrived(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", "SELECT * FROM products"):
         count = rng.randint(2, 30) * 5
-        steps = [*open_product(p), fill("Stock", p["stock"] + count), click("Save", "button"), stop()]
+        steps = [
+            *open_product(p),
+            fill("Stock", p["stock"] + count),
+            click("Save", "button"),
+            stop(),
+        ]
         yield Made(
             {"product": p["name"], "count": count},
             becomes("shop", f"SELECT stock FROM products WHERE id = {p['id']}", p["stock"] + count),
@@ -40,7 +72,12 @@ each(
     "shop",
     "SELECT *, name AS product FROM products",
     check=lambda p: becomes("shop", f"SELECT enabled FROM products WHERE id = {p['id']}", 0),
-    steps=lambda p: [*open_product(p), click("Shown in the shop", "checkbox"), click("Save", "button"), stop()],
+    steps=lambda p: [
+        *open_product(p),
+        click("Shown in the shop", "checkbox"),
+        click("Save", "button"),
+        stop(),
+    ],
 )
 
 
@@ -56,7 +93,9 @@ def _shipped(world: World, rng: random.Random) -> Iterator[Made]:
             stop(),
         ]
         sql = f"SELECT status || ' ' || tracking FROM orders WHERE id = {o['id']}"
-        yield Made({"order": o["id"], "number": number}, becomes("shop", sql, f"Shipped {number}"), steps)
+        yield Made(
+            {"order": o["id"], "number": number}, becomes("shop", sql, f"Shipped {number}"), steps
+        )
 
 
 NOTES = (
@@ -73,7 +112,11 @@ def _note(world: World, rng: random.Random) -> Iterator[Made]:
     for o in world.mixed(rng, "shop", ORDERS + "o.id > 1020"):
         note = rng.choice(NOTES)
         steps = [*open_order(o["id"]), fill("Internal note", note), click("Save", "button"), stop()]
-        yield Made({"order": o["id"], "note": note}, becomes("shop", f"SELECT note FROM orders WHERE id = {o['id']}", note), steps)
+        yield Made(
+            {"order": o["id"], "note": note},
+            becomes("shop", f"SELECT note FROM orders WHERE id = {o['id']}", note),
+            steps,
+        )
 
 
 @template("admin", "change", "Move the customer {customer} to the group {group}.")
@@ -96,7 +139,11 @@ def _moderate(button: str, wanted: str) -> None:
         "shop",
         "SELECT r.*, p.name AS product, c.name AS author FROM reviews r JOIN products p ON p.id = r.product_id JOIN customers c ON c.id = customer_id"
         " WHERE r.status = 'pending' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.status = 'pending')",
-        check=lambda r: becomes("shop", f"SELECT coalesce((SELECT status FROM reviews WHERE id = {r['id']}), 'gone')", wanted),
+        check=lambda r: becomes(
+            "shop",
+            f"SELECT coalesce((SELECT status FROM reviews WHERE id = {r['id']}), 'gone')",
+            wanted,
+        ),
         steps=lambda r: [
             *open_menu("Marketing", "Reviews"),
             choose("Status", "pending"),
@@ -117,13 +164,20 @@ _moderate("Delete", "gone")
 @template("admin", "change", "Create the discount {code} of {percent} percent that ends on {ends}.")
 def _discount(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
-        code, percent = f"{rng.choice(('AUTUMN', 'FRIENDS', 'FLASH', 'TEAM'))}{rng.randint(10, 99)}", rng.randint(1, 16) * 5
+        code, percent = (
+            f"{rng.choice(('AUTUMN', 'FRIENDS', 'FLASH', 'TEAM'))}{rng.randint(10, 99)}",
+            rng.randint(1, 16) * 5,
+        )
         ends = str(TODAY + timedelta(days=rng.randint(10, 200)))
         steps = [
             *open_menu("Marketing", "Discounts"), fill("Code", code), fill("Percent", percent), fill("Ends (YYYY-MM-DD)", ends), click("Add discount", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT percent || ' ' || ends FROM discounts WHERE code = '{code}'"
-        yield Made({"code": code, "percent": percent, "ends": ends}, becomes("shop", sql, f"{percent} {ends}"), steps)
+        yield Made(
+            {"code": code, "percent": percent, "ends": ends},
+            becomes("shop", sql, f"{percent} {ends}"),
+            steps,
+        )
 
 
 @template("admin", "unachievable", "What is the telephone number of the customer {customer}?")
@@ -133,7 +187,11 @@ def _nobody(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         name = f"{rng.choice(FIRST)} {rng.choice(LAST)}"
         if not world.rows("shop", "SELECT 1 FROM customers WHERE name = ?", name):
-            yield Made({"customer": name}, answer.nothing("There is no such customer."), [search(name), stop("N/A")])
+            yield Made(
+                {"customer": name},
+                answer.nothing("There is no such customer."),
+                [search(name), stop("N/A")],
+            )
 
 
 @template(
@@ -143,7 +201,9 @@ def _nobody(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _restock(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
-        found = world.rows("shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price", c["id"])
+        found = world.rows(
+            "shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price", c["id"]
+        )
         count = rng.randint(200, 400)
         if found[0]["price"] < found[1]["price"]:
             steps = [
@@ -170,7 +230,11 @@ def _issue(world: World, rng: random.Random) -> Iterator[Made]:
             click("Open issue", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT p.name || '|' || body FROM issues i JOIN projects p ON p.id = project_id WHERE title = 'Restock {p['sku']}'"
-        yield Made({"project": project, "sku": p["sku"]}, becomes("code", sql, f"{project}|{p['name']}"), steps)
+        yield Made(
+            {"project": project, "sku": p["sku"]},
+            becomes("code", sql, f"{project}|{p['name']}"),
+            steps,
+        )
 
 
 MONTHS = (
@@ -250,7 +314,9 @@ each_of(
         "Hide all products of the category {category} by {brand} from the shop, and no others.",
         "SELECT category, brand, group_concat(id, char(10)) AS hidden FROM (SELECT p.id, brand, c.name AS category FROM products p"
         " JOIN categories c ON c.id = category_id ORDER BY p.id) GROUP BY category, brand HAVING count(*) BETWEEN 3 AND 18",
-        lambda r: becomes("shop", "SELECT id FROM products WHERE enabled = 0 ORDER BY id", r["hidden"]),
+        lambda r: becomes(
+            "shop", "SELECT id FROM products WHERE enabled = 0 ORDER BY id", r["hidden"]
+        ),
         lambda r: [
             *open_menu("Catalog", "Products"),
             fill("Name", r["brand"]),

@@ -16,7 +16,9 @@ PLACES = "map:SELECT name FROM places"
 
 
 def _answer(kind: str, value: Any, **more: Any) -> dict[str, Any]:
-    return evaluation(["string_match"], reference_answers={"answer": {"kind": kind, "value": str(value), **more}})
+    return evaluation(
+        ["string_match"], reference_answers={"answer": {"kind": kind, "value": str(value), **more}}
+    )
 
 
 def number(value: Any) -> dict[str, Any]:
@@ -71,10 +73,16 @@ def name(value: Any, among: str | Iterable[Any], *also: str) -> dict[str, Any]:
     return _answer("name", value, among=names, **({"also": list(also)} if also else {}))
 
 
-product, customer, member, post = (partial(name, among=among) for among in (PRODUCTS, CUSTOMERS, MEMBERS, POSTS))
+product, customer, member, post = (
+    partial(name, among=among) for among in (PRODUCTS, CUSTOMERS, MEMBERS, POSTS)
+)
 developer, issue, place = (partial(name, among=among) for among in (DEVELOPERS, ISSUES, PLACES))
 
 
 def nothing(note: str) -> dict[str, Any]:
     """The task cannot be done: the answer must be N/A."""
-    return evaluation(["string_match"], reference_answers={"answer": {"kind": "none", "value": "N/A"}}, string_note=note)
+    return evaluation(
+        ["string_match"],
+        reference_answers={"answer": {"kind": "none", "value": "N/A"}},
+        string_note=note,
+    )

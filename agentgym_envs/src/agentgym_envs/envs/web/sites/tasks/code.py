@@ -9,7 +9,14 @@ from typing import Any
 from agentgym_envs.envs.web.sites.code.projects import ROLES
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, each_of, ends_at, template
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    asks,
+    each_of,
+    ends_at,
+    template,
+)
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, search, stop
 
 CODE = ORIGINS["code"]
@@ -57,7 +64,12 @@ def _found(issue: Any) -> list[Step]:
     """Opens a project by its name."""
     tab = "Merge requests" if issue["merge"] else "Issues"
     state = [choose("State", "All")] if issue["state"] != "open" else []
-    return [*open_tab(issue["project"], tab), *state, fill("Title", issue["title"]), click("Filter", "button")]
+    return [
+        *open_tab(issue["project"], tab),
+        *state,
+        fill("Title", issue["title"]),
+        click("Filter", "button"),
+    ]
 
 
 asks(
@@ -70,7 +82,13 @@ asks(
         answer.number,
         lambda p: [search(p["project"])],
     ),
-    ("Who owns the project {project}?", PROJECTS + "1", "owner", answer.developer, lambda p: [search(p["project"])]),
+    (
+        "Who owns the project {project}?",
+        PROJECTS + "1",
+        "owner",
+        answer.developer,
+        lambda p: [search(p["project"])],
+    ),
 )
 
 
@@ -79,7 +97,11 @@ def _readme(world: World, rng: random.Random, pattern: str) -> Iterator[Made]:
     for r in world.mixed(rng, "code", FIRST.format("README.md")):
         found = re.search(pattern, r["content"])
         assert found is not None
-        yield Made({"project": r["project"]}, answer.codes(found[1]), [*open_project(r["project"]), stop(found[1])])
+        yield Made(
+            {"project": r["project"]},
+            answer.codes(found[1]),
+            [*open_project(r["project"]), stop(found[1])],
+        )
 
 
 @template("code", "find", "Which port does {project} use by default?")
@@ -88,13 +110,19 @@ def _port(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _readme(world, rng, r"default port is (\d+)")
 
 
-@template("code", "find", "Which version of {project} should one download, according to its README?")
+@template(
+    "code", "find", "Which version of {project} should one download, according to its README?"
+)
 def _version(world: World, rng: random.Random) -> Iterator[Made]:
     """Opens an issue or a merge request by its title."""
     yield from _readme(world, rng, r"Download version (\S+),")
 
 
-@template("code", "find", "What is the value of the limit in {path} of the project {project}? Answer with the number.")
+@template(
+    "code",
+    "find",
+    "What is the value of the limit in {path} of the project {project}? Answer with the number.",
+)
 def _limit(world: World, rng: random.Random) -> Iterator[Made]:
     for r in world.mixed(rng, "code", FIRST.format("src/%")):
         found = re.search(r"(?i)\blimit\b[^=\n]*= (\d+)", r["content"])
@@ -106,7 +134,13 @@ def _limit(world: World, rng: random.Random) -> Iterator[Made]:
 asks(
     "code",
     "code",
-    ("Who opened the {kind} “{title}” of {project}?", ISSUES + "1", "author", answer.developer, _found),
+    (
+        "Who opened the {kind} “{title}” of {project}?",
+        ISSUES + "1",
+        "author",
+        answer.developer,
+        _found,
+    ),
     (
         "Who is assigned to the issue “{title}” of {project}?",
         ISSUES + "assignee_id IS NOT NULL AND merge = 0",
@@ -127,7 +161,11 @@ asks(
         " JOIN projects p ON p.id = i.project_id WHERE state = 'open' AND merge = 0 GROUP BY l.id HAVING n > 1",
         "n",
         answer.number,
-        lambda r: [*open_tab(r["project"], "Issues"), choose("Label", r["label"]), click("Filter", "button")],
+        lambda r: [
+            *open_tab(r["project"], "Issues"),
+            choose("Label", r["label"]),
+            click("Filter", "button"),
+        ],
     ),
     (
         "How many commits has {person} made to {project}? Answer with the number.",
@@ -135,15 +173,23 @@ asks(
         " JOIN projects p ON p.id = project_id GROUP BY p.id, a.id HAVING n > 2",
         "n",
         answer.number,
-        lambda r: [*open_tab(r["project"], "Commits"), choose("Author", r["person"]), click("Filter", "button")],
+        lambda r: [
+            *open_tab(r["project"], "Commits"),
+            choose("Author", r["person"]),
+            click("Filter", "button"),
+        ],
     ),
 )
 
 
-@template("code", "find", "How many lines did the last commit of {project} add? Answer with the number.")
+@template(
+    "code", "find", "How many lines did the last commit of {project} add? Answer with the number."
+)
 def _added(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
-        last = world.rows("code", "SELECT * FROM history WHERE project_id = ? AND depth = 0", p["id"])[0]
+        last = world.rows(
+            "code", "SELECT * FROM history WHERE project_id = ? AND depth = 0", p["id"]
+        )[0]
         yield Made(
             {"project": p["name"]},
             answer.number(last["added"]),
@@ -175,9 +221,16 @@ asks(
 def _oldest(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
         title = world.value(
-            "code", "SELECT title FROM issues WHERE project_id = ? AND merge = 0 AND state = 'open' ORDER BY opened, id", p["id"]
+            "code",
+            "SELECT title FROM issues WHERE project_id = ? AND merge = 0 AND state = 'open' ORDER BY opened, id",
+            p["id"],
         )
-        steps = [*open_tab(p["name"], "Issues"), choose("Sort by", "Oldest"), click("Filter", "button"), stop(title)]
+        steps = [
+            *open_tab(p["name"], "Issues"),
+            choose("Sort by", "Oldest"),
+            click("Filter", "button"),
+            stop(title),
+        ]
         yield Made({"project": p["name"]}, answer.name(title, answer.ISSUES), steps)
 
 
@@ -204,5 +257,14 @@ each_of(
 def _merges(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
         state = rng.choice(("closed", "merged"))
-        steps = [*open_tab(p["name"], "Merge requests"), choose("State", state.capitalize()), click("Filter", "button"), stop()]
-        yield Made({"project": p["name"], "state": state}, ends_at(f"{CODE}/p/{p['name']}/merges?state={state}&sort=new"), steps)
+        steps = [
+            *open_tab(p["name"], "Merge requests"),
+            choose("State", state.capitalize()),
+            click("Filter", "button"),
+            stop(),
+        ]
+        yield Made(
+            {"project": p["name"], "state": state},
+            ends_at(f"{CODE}/p/{p['name']}/merges?state={state}&sort=new"),
+            steps,
+        )

@@ -7,7 +7,14 @@ from datetime import timedelta
 from agentgym_envs.envs.web.sites.code.data import ME, MINE
 from agentgym_envs.envs.web.sites.site import ORIGINS, TODAY
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.code import CODE, ISSUES, PROJECTS, open_issue, open_project, open_tab
+from agentgym_envs.envs.web.sites.tasks.code import (
+    CODE,
+    ISSUES,
+    PROJECTS,
+    open_issue,
+    open_project,
+    open_tab,
+)
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, template
 from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 
@@ -17,18 +24,31 @@ each(
     "Star the project {project}.",
     "code",
     PROJECTS + "1",
-    check=lambda p: becomes("code", f"SELECT count(*) FROM stars WHERE project_id = {p['id']} AND person_id = {ME}", 1),
+    check=lambda p: becomes(
+        "code", f"SELECT count(*) FROM stars WHERE project_id = {p['id']} AND person_id = {ME}", 1
+    ),
     steps=lambda p: [*open_project(p["project"]), click("Star", "button"), stop()],
 )
 
 
 @template(
-    "code", "change", "Open an issue in {project} with the title “{title}”, the description “{body}” and the label “{label}”."
+    "code",
+    "change",
+    "Open an issue in {project} with the title “{title}”, the description “{body}” and the label “{label}”.",
 )
 def _new_issue(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1"):
-        title = rng.choice(("Typo on the start page", "Please add a changelog", "Build fails on macOS", "Dark mode is too dark"))
-        body = rng.choice(("Found it yesterday.", "Happy to help with this.", "See the screenshot."))
+        title = rng.choice(
+            (
+                "Typo on the start page",
+                "Please add a changelog",
+                "Build fails on macOS",
+                "Dark mode is too dark",
+            )
+        )
+        body = rng.choice(
+            ("Found it yesterday.", "Happy to help with this.", "See the screenshot.")
+        )
         label = rng.choice(("bug", "feature", "documentation", "performance", "security"))
         steps = [
             *open_tab(p["name"], "Issues"), click("New issue"), fill("Title", title), fill("Description", body), choose("Label", label),
@@ -49,11 +69,20 @@ def _new_issue(world: World, rng: random.Random) -> Iterator[Made]:
 def _comment(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + "merge = 0"):
         text = rng.choice(
-            ("I see this on Debian as well.", "Fixed on my branch.", "Is anybody working on this?", "Could you attach a log?")
+            (
+                "I see this on Debian as well.",
+                "Fixed on my branch.",
+                "Is anybody working on this?",
+                "Could you attach a log?",
+            )
         )
         steps = [*open_issue(i), fill("Add a comment", text), click("Comment", "button"), stop()]
         sql = f"SELECT body FROM comments WHERE issue_id = {i['id']} AND author_id = {ME}"
-        yield Made({"title": i["title"], "project": i["project"], "text": text}, becomes("code", sql, text), steps)
+        yield Made(
+            {"title": i["title"], "project": i["project"], "text": text},
+            becomes("code", sql, text),
+            steps,
+        )
 
 
 def _settle(intent: str, merge: int, button: str, state: str) -> None:
@@ -76,10 +105,16 @@ _settle("Merge the merge request “{title}” in my project {project}.", 1, "Me
 
 
 @template(
-    "code", "change", "Assign the issue “{title}” in my project {project} to {person} and put it into the milestone {milestone}."
+    "code",
+    "change",
+    "Assign the issue “{title}” in my project {project} to {person} and put it into the milestone {milestone}.",
 )
 def _assign(world: World, rng: random.Random) -> Iterator[Made]:
-    for i in world.mixed(rng, "code", ISSUES + f"merge = 0 AND i.state = 'open' AND p.name IN {MINE} AND assignee_id IS NULL"):
+    for i in world.mixed(
+        rng,
+        "code",
+        ISSUES + f"merge = 0 AND i.state = 'open' AND p.name IN {MINE} AND assignee_id IS NULL",
+    ):
         who = rng.choice(
             world.rows(
                 "code",
@@ -87,7 +122,11 @@ def _assign(world: World, rng: random.Random) -> Iterator[Made]:
                 i["project_id"],
             )
         )
-        milestone = rng.choice(world.rows("code", "SELECT * FROM milestones WHERE project_id = ? ORDER BY id", i["project_id"]))
+        milestone = rng.choice(
+            world.rows(
+                "code", "SELECT * FROM milestones WHERE project_id = ? ORDER BY id", i["project_id"]
+            )
+        )
         steps = [
             *open_issue(i),
             choose("Assignee", who["name"]),
@@ -95,7 +134,12 @@ def _assign(world: World, rng: random.Random) -> Iterator[Made]:
             click("Save", "button"),
             stop(),
         ]
-        values = {"title": i["title"], "project": i["project"], "person": who["name"], "milestone": milestone["title"]}
+        values = {
+            "title": i["title"],
+            "project": i["project"],
+            "person": who["name"],
+            "milestone": milestone["title"],
+        }
         sql = f"SELECT assignee_id || ' ' || milestone_id FROM issues WHERE id = {i['id']}"
         yield Made(values, becomes("code", sql, f"{who['id']} {milestone['id']}"), steps)
 
@@ -105,18 +149,38 @@ def _label(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + f"merge = 0 AND p.name IN {MINE}"):
         sql = "SELECT * FROM labels WHERE project_id = ? AND id NOT IN (SELECT label_id FROM issue_labels WHERE issue_id = ?) ORDER BY id"
         label = rng.choice(world.rows("code", sql, i["project_id"], i["id"]))
-        steps = [*open_issue(i), choose("Label", label["name"]), click("Add or remove label", "button"), stop()]
+        steps = [
+            *open_issue(i),
+            choose("Label", label["name"]),
+            click("Add or remove label", "button"),
+            stop(),
+        ]
         sql = f"SELECT count(*) FROM issue_labels WHERE issue_id = {i['id']} AND label_id = {label['id']}"
-        yield Made({"title": i["title"], "project": i["project"], "label": label["name"]}, becomes("code", sql, 1), steps)
+        yield Made(
+            {"title": i["title"], "project": i["project"], "label": label["name"]},
+            becomes("code", sql, 1),
+            steps,
+        )
 
 
-@template("code", "change", "Create the {visibility} project {name} with the description “{text}” and a README.")
+@template(
+    "code",
+    "change",
+    "Create the {visibility} project {name} with the description “{text}” and a README.",
+)
 def _create(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         name = f"{rng.choice(('paper', 'river', 'cloud', 'stone', 'field'))}-{rng.choice(('box', 'line', 'works', 'kit', 'log'))}"
         visibility, text = (
             rng.choice(("Internal", "Private")),
-            rng.choice(("Notes of the team", "Scripts for the office", "An experiment", "Slides and handouts")),
+            rng.choice(
+                (
+                    "Notes of the team",
+                    "Scripts for the office",
+                    "An experiment",
+                    "Slides and handouts",
+                )
+            ),
         )
         steps = [
             click("Create new…", "button"), click("New project"), fill("Name", name), fill("Description", text), choose("Visibility", visibility), click("Start with a README", "checkbox"),
@@ -135,7 +199,10 @@ def _member(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         project = world.rows("code", PROJECTS + "p.name = ?", rng.choice(MINE))[0]
         sql = "SELECT * FROM people WHERE id NOT IN (SELECT person_id FROM members WHERE project_id = ?) ORDER BY id"
-        who, role = rng.choice(world.rows("code", sql, project["id"])), rng.choice(("Guest", "Reporter", "Developer", "Maintainer"))
+        who, role = (
+            rng.choice(world.rows("code", sql, project["id"])),
+            rng.choice(("Guest", "Reporter", "Developer", "Maintainer")),
+        )
         steps = [
             *open_tab(project["name"], "Members"),
             fill("Name or user name", who["login"]),
@@ -144,7 +211,11 @@ def _member(world: World, rng: random.Random) -> Iterator[Made]:
             stop(),
         ]
         sql = f"SELECT role FROM members WHERE project_id = {project['id']} AND person_id = {who['id']}"
-        yield Made({"person": who["name"], "project": project["name"], "role": role}, becomes("code", sql, role), steps)
+        yield Made(
+            {"person": who["name"], "project": project["name"], "role": role},
+            becomes("code", sql, role),
+            steps,
+        )
 
 
 @template("code", "change", "Add the milestone {title}, due on {due}, to my project {project}.")
@@ -163,14 +234,20 @@ def _milestone(world: World, rng: random.Random) -> Iterator[Made]:
             stop(),
         ]
         sql = f"SELECT due FROM milestones m JOIN projects p ON p.id = project_id WHERE p.name = '{project}' AND title = '{title}'"
-        yield Made({"project": project, "title": title, "due": due}, becomes("code", sql, due), steps)
+        yield Made(
+            {"project": project, "title": title, "due": due}, becomes("code", sql, due), steps
+        )
 
 
 @template("code", "unachievable", "How many stars does the project {project} have?")
 def _no_project(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         name = f"{rng.choice(('amber', 'silver', 'willow', 'north', 'hollow'))}{rng.choice(('gate', 'fish', 'lamp', 'bridge', 'mill'))}"
-        yield Made({"project": name}, answer.nothing("There is no such project."), [search(name), stop("N/A")])
+        yield Made(
+            {"project": name},
+            answer.nothing("There is no such project."),
+            [search(name), stop("N/A")],
+        )
 
 
 @template(
@@ -180,14 +257,20 @@ def _no_project(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _status(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "forum", "SELECT * FROM communities"):
-        best = world.rows("forum", "SELECT * FROM posts WHERE community_id = ? ORDER BY score DESC LIMIT 2", c["id"])
+        best = world.rows(
+            "forum",
+            "SELECT * FROM posts WHERE community_id = ? ORDER BY score DESC LIMIT 2",
+            c["id"],
+        )
         if best[0]["score"] > best[1]["score"]:
             steps = [
                 goto(ORIGINS["forum"]), click("Communities"), click(f"c/{c['name']}"), choose("Sort by", "Highest score"), click("Sort", "button"),
                 goto(CODE), click("Mika Sorel’s menu", "button"), click("Profile"), fill("Status", best[0]["title"]), click("Save", "button"), stop(),
             ]  # fmt: skip
             yield Made(
-                {"community": c["name"]}, becomes("code", f"SELECT status FROM people WHERE id = {ME}", best[0]["title"]), steps
+                {"community": c["name"]},
+                becomes("code", f"SELECT status FROM people WHERE id = {ME}", best[0]["title"]),
+                steps,
             )
 
 
@@ -198,7 +281,9 @@ def _status(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _wish(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
-        found = world.rows("shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price DESC", c["id"])
+        found = world.rows(
+            "shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price DESC", c["id"]
+        )
         if found[0]["price"] > found[1]["price"]:
             project = rng.choice(MINE)
             steps = [
@@ -206,4 +291,8 @@ def _wish(world: World, rng: random.Random) -> Iterator[Made]:
                 goto(f"{CODE}/p/{project}/issues/new"), fill("Title", found[0]["name"]), click("Open issue", "button"), stop(),
             ]  # fmt: skip
             sql = f"SELECT p.name || '|' || title FROM issues i JOIN projects p ON p.id = project_id WHERE author_id = {ME} AND opened = '{TODAY}'"
-            yield Made({"project": project, "category": c["name"]}, becomes("code", sql, f"{project}|{found[0]['name']}"), steps)
+            yield Made(
+                {"project": project, "category": c["name"]},
+                becomes("code", sql, f"{project}|{found[0]['name']}"),
+                steps,
+            )

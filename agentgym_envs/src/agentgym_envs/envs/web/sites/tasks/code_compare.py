@@ -15,9 +15,7 @@ from agentgym_envs.envs.web.steps import Step, back, choose, click, fill, stop
 
 PAGE = 12  # projects of a list's page
 ALL = "code:SELECT name FROM projects"
-ISSUES = (
-    "SELECT i.*, a.name AS author FROM issues i JOIN people a ON a.id = author_id WHERE project_id = ? AND merge = ? AND state = ?"
-)
+ISSUES = "SELECT i.*, a.name AS author FROM issues i JOIN people a ON a.id = author_id WHERE project_id = ? AND merge = ? AND state = ?"
 MILESTONES = "code:SELECT DISTINCT title FROM milestones"
 
 
@@ -29,13 +27,23 @@ def _language(world: World, language: str, order: str = "Most stars") -> list[An
 
 def _in_language(language: str, order: str = "", pages: int = 0) -> list[Step]:
     sort = [choose("Sort by", order)] if order else []
-    return [choose("Language", language), *sort, click("Apply", "button"), *[click("Next page")] * pages]
+    return [
+        choose("Language", language),
+        *sort,
+        click("Apply", "button"),
+        *[click("Next page")] * pages,
+    ]
 
 
-def singled_projects(world: World, rng: random.Random) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
+def singled_projects(
+    world: World, rng: random.Random
+) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
     """Yields projects that their language and their first day single out, with a plan that opens them."""
     for p in world.mixed(
-        rng, "code", PROJECTS + "1 = (SELECT count(*) FROM projects o WHERE o.language = p.language AND o.created = p.created)"
+        rng,
+        "code",
+        PROJECTS
+        + "1 = (SELECT count(*) FROM projects o WHERE o.language = p.language AND o.created = p.created)",
     ):
         place = [o["id"] for o in _language(world, p["language"])].index(p["id"])
         values = {"language": p["language"], "day": day(p["created"])}
@@ -55,7 +63,11 @@ def _owner(world: World, rng: random.Random) -> Iterator[Made]:
 def _last(world: World, rng: random.Random) -> Iterator[Made]:
     for p, values, steps in singled_projects(world, rng):
         head = repository.head(world.database("code"), p["id"], "main")
-        who = world.value("code", "SELECT name FROM people a JOIN commits c ON c.author_id = a.id WHERE c.id = ?", head)
+        who = world.value(
+            "code",
+            "SELECT name FROM people a JOIN commits c ON c.author_id = a.id WHERE c.id = ?",
+            head,
+        )
         yield Made(values, answer.name(who, answer.DEVELOPERS), [*steps, stop(who)])
 
 
@@ -63,21 +75,29 @@ def _last(world: World, rng: random.Random) -> Iterator[Made]:
 def _roles(world: World, rng: random.Random) -> Iterator[Made]:
     for p, values, steps in singled_projects(world, rng):
         found = world.rows(
-            "code", "SELECT role, count(*) AS n FROM members WHERE project_id = ? GROUP BY role ORDER BY role", p["id"]
+            "code",
+            "SELECT role, count(*) AS n FROM members WHERE project_id = ? GROUP BY role ORDER BY role",
+            p["id"],
         )
         r = rng.choice([r for r in found if r["role"] != "Owner"] or found)
         more = [click("Manage", "button"), click("Members"), stop(r["n"])]
         yield Made({**values, "role": r["role"].lower()}, answer.number(r["n"]), [*steps, *more])
 
 
-@template("code", "find", f"What is the title of the {{age}} open issue of {THE} that has the label “{{label}}”?")
+@template(
+    "code",
+    "find",
+    f"What is the title of the {{age}} open issue of {THE} that has the label “{{label}}”?",
+)
 def _labelled(world: World, rng: random.Random) -> Iterator[Made]:
     sql = (
         ISSUES
         + " AND i.id IN (SELECT issue_id FROM issue_labels JOIN labels l ON l.id = label_id WHERE l.name = ?) ORDER BY opened"
     )
     for p, values, steps in singled_projects(world, rng):
-        for (label,) in world.mixed(rng, "code", "SELECT name FROM labels WHERE project_id = ?", p["id"])[:3]:
+        for (label,) in world.mixed(
+            rng, "code", "SELECT name FROM labels WHERE project_id = ?", p["id"]
+        )[:3]:
             age, order = rng.choice((("newest", "Newest"), ("oldest", "Oldest")))
             found = world.rows("code", sql + " DESC" * (age == "newest"), p["id"], 0, "open", label)
             if len(found) > 1 and found[0]["opened"] != found[1]["opened"]:
@@ -103,7 +123,11 @@ def _milestone(world: World, rng: random.Random) -> Iterator[Made]:
         found = world.rows("code", sql, p["id"])
         if len(found) > 1 and found[0]["n"] > found[1]["n"]:
             title = found[0]["title"]
-            yield Made(values, answer.name(title, MILESTONES), [*steps, click("Plan", "button"), click("Milestones"), stop(title)])
+            yield Made(
+                values,
+                answer.name(title, MILESTONES),
+                [*steps, click("Plan", "button"), click("Milestones"), stop(title)],
+            )
 
 
 def _singled(world: World, rng: random.Random) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
@@ -113,7 +137,11 @@ def _singled(world: World, rng: random.Random) -> Iterator[tuple[Any, dict[str, 
         ("was created last", "created", "Newest", 0), ("was created first", "created", "Newest", -1),
     )  # fmt: skip
     languages = [
-        r[0] for r in world.rows("code", "SELECT language FROM projects GROUP BY language HAVING count(*) > 1 ORDER BY language")
+        r[0]
+        for r in world.rows(
+            "code",
+            "SELECT language FROM projects GROUP BY language HAVING count(*) > 1 ORDER BY language",
+        )
     ]
     choices = [(language, *kind) for language in languages for kind in kinds]
     for language, what, key, order, place in rng.sample(choices, len(choices)):
@@ -135,7 +163,11 @@ def _star(world: World, rng: random.Random) -> Iterator[Made]:
     for p, values, steps in _singled(world, rng):
         sql = f"SELECT count(*) FROM stars WHERE project_id = {p['id']} AND person_id = {ME}"
         if not world.value("code", sql):
-            yield Made(values, becomes("code", sql, 1), [*steps, click(p["name"]), click("Star", "button"), stop()])
+            yield Made(
+                values,
+                becomes("code", sql, 1),
+                [*steps, click(p["name"]), click("Star", "button"), stop()],
+            )
 
 
 def my_projects() -> list[Step]:
@@ -143,7 +175,9 @@ def my_projects() -> list[Step]:
     return [click("Mika Sorel’s menu", "button"), click("Profile"), click("See what others see")]
 
 
-@template("code", "find", "Which of my own projects has the most {state} issues with the label “{label}”?")
+@template(
+    "code", "find", "Which of my own projects has the most {state} issues with the label “{label}”?"
+)
 def _most_labelled(world: World, rng: random.Random) -> Iterator[Made]:
     sql = (
         "SELECT p.name, (SELECT count(*) FROM issues i JOIN issue_labels ON issue_id = i.id JOIN labels l ON l.id = label_id"
@@ -156,9 +190,22 @@ def _most_labelled(world: World, rng: random.Random) -> Iterator[Made]:
         counts = [r["n"] for r in found]
         if counts.count(max(counts)) == 1 and len(found) <= 4:
             best = found[counts.index(max(counts))]["name"]
-            look = [choose("State", state.capitalize()), choose("Label", label), click("Filter", "button"), back(), back(), back()]
-            steps = [step for r in found for step in (click(r["name"]), click("Issues"), *look)][:-3]
-            yield Made({"state": state, "label": label}, answer.name(best, ALL), [*my_projects(), *steps, stop(best)])
+            look = [
+                choose("State", state.capitalize()),
+                choose("Label", label),
+                click("Filter", "button"),
+                back(),
+                back(),
+                back(),
+            ]
+            steps = [step for r in found for step in (click(r["name"]), click("Issues"), *look)][
+                :-3
+            ]
+            yield Made(
+                {"state": state, "label": label},
+                answer.name(best, ALL),
+                [*my_projects(), *steps, stop(best)],
+            )
 
 
 @template("code", "navigate", f"Show the last commit on the branch main of {THE}.")
@@ -166,33 +213,54 @@ def _last_commit(world: World, rng: random.Random) -> Iterator[Made]:
     for p, values, steps in singled_projects(world, rng):
         head = repository.head(world.database("code"), p["id"], "main")
         c = world.rows("code", "SELECT * FROM commits WHERE id = ?", head)[0]
-        yield Made(values, ends_at(f"{CODE}/p/{p['name']}/commit/{c['sha']}"), [*steps, click(c["message"]), stop()])
+        yield Made(
+            values,
+            ends_at(f"{CODE}/p/{p['name']}/commit/{c['sha']}"),
+            [*steps, click(c["message"]), stop()],
+        )
 
 
 @template("code", "change", f"Comment “{{text}}” on the {{age}} open merge request of {THE}.")
 def _comment(world: World, rng: random.Random) -> Iterator[Made]:
     for p, values, steps in singled_projects(world, rng):
         text = rng.choice(
-            ("Can this wait until July?", "Thank you, I have been waiting for this.", "Please add a test.", "Works on my machine.")
+            (
+                "Can this wait until July?",
+                "Thank you, I have been waiting for this.",
+                "Please add a test.",
+                "Works on my machine.",
+            )
         )
         age, order = rng.choice((("newest", "Newest"), ("oldest", "Oldest")))
-        found = world.rows("code", ISSUES + " ORDER BY opened" + " DESC" * (age == "newest"), p["id"], 1, "open")
+        found = world.rows(
+            "code", ISSUES + " ORDER BY opened" + " DESC" * (age == "newest"), p["id"], 1, "open"
+        )
         if len(found) > 1 and found[0]["opened"] != found[1]["opened"]:
             more = [
                 click("Merge requests"), choose("Sort by", order), click("Filter", "button"), click(found[0]["title"]), fill("Add a comment", text),
                 click("Comment", "button"), stop(),
             ]  # fmt: skip
             sql = f"SELECT body FROM comments WHERE issue_id = {found[0]['id']} AND author_id = {ME} AND written = '{TODAY}'"
-            yield Made({**values, "text": text, "age": age}, becomes("code", sql, text), [*steps, *more])
+            yield Made(
+                {**values, "text": text, "age": age}, becomes("code", sql, text), [*steps, *more]
+            )
 
 
-@template("code", "change", "Close the oldest open issue with the label “{label}” of my project {project}.")
+@template(
+    "code",
+    "change",
+    "Close the oldest open issue with the label “{label}” of my project {project}.",
+)
 def _close(world: World, rng: random.Random) -> Iterator[Made]:
     sql = (
         "SELECT i.* FROM issues i JOIN issue_labels ON issue_id = i.id JOIN labels l ON l.id = label_id JOIN projects p ON p.id = i.project_id"
         " WHERE p.name = ? AND l.name = ? AND merge = 0 AND state = 'open' ORDER BY opened"
     )
-    choices = [(p, r[0]) for p in MINE for r in world.rows("code", "SELECT DISTINCT name FROM labels ORDER BY name")]
+    choices = [
+        (p, r[0])
+        for p in MINE
+        for r in world.rows("code", "SELECT DISTINCT name FROM labels ORDER BY name")
+    ]
     for project, label in rng.sample(choices, len(choices)):
         found = world.rows("code", sql, project, label)
         if len(found) > 1 and found[0]["opened"] != found[1]["opened"]:
@@ -200,7 +268,9 @@ def _close(world: World, rng: random.Random) -> Iterator[Made]:
                 *my_projects(), click(project), click("Issues"), choose("Label", label), choose("Sort by", "Oldest"), click("Filter", "button"),
                 click(found[0]["title"]), click("Close issue", "button"), stop(),
             ]  # fmt: skip
-            check = becomes("code", f"SELECT state FROM issues WHERE id = {found[0]['id']}", "closed")
+            check = becomes(
+                "code", f"SELECT state FROM issues WHERE id = {found[0]['id']}", "closed"
+            )
             yield Made({"label": label, "project": project}, check, steps)
 
 
@@ -209,9 +279,14 @@ def _no_project(world: World, rng: random.Random) -> Iterator[Made]:
     found = world.rows("code", "SELECT language, created FROM projects ORDER BY id")
     taken, languages = {tuple(p) for p in found}, sorted({p["language"] for p in found})
     while True:
-        language, created = rng.choice(languages), str(date(2022, 7, 1) + timedelta(days=rng.randint(0, 900)))
+        language, created = (
+            rng.choice(languages),
+            str(date(2022, 7, 1) + timedelta(days=rng.randint(0, 900))),
+        )
         if (language, created) not in taken:
             steps = [*_in_language(language, "Newest"), stop("N/A")]
             yield Made(
-                {"language": language, "day": day(created)}, answer.nothing("No such project was created on that day."), steps
+                {"language": language, "day": day(created)},
+                answer.nothing("No such project was created on that day."),
+                steps,
             )

@@ -19,7 +19,14 @@ from agentgym_envs.envs.web.sites.tasks.code import (
     open_project,
     open_tab,
 )
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    becomes,
+    each,
+    ends_at,
+    template,
+)
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, stop
 
 # What needs texts, versions of files, branches and merge requests.
@@ -35,7 +42,20 @@ NUMBER = re.compile(r"(\w+)(?:: usize)? ?= ?(\d+);?$")
 BRANCHES = "SELECT b.*, p.name AS project, c.author_id FROM branches b JOIN projects p ON p.id = b.project_id JOIN commits c ON c.id = head WHERE b.name <> 'main'"
 
 
-WORDS = ("amber", "cobalt", "ember", "hazel", "indigo", "linen", "maple", "onyx", "pearl", "russet", "slate", "umber")
+WORDS = (
+    "amber",
+    "cobalt",
+    "ember",
+    "hazel",
+    "indigo",
+    "linen",
+    "maple",
+    "onyx",
+    "pearl",
+    "russet",
+    "slate",
+    "umber",
+)
 
 
 def _constants(text: str) -> dict[str, str]:
@@ -47,7 +67,8 @@ def _constants(text: str) -> dict[str, str]:
 def _main(world: World) -> Iterator[tuple[Any, int, str]]:
     """Yields the projects' main branches and the program files on them."""
     for b in world.rows(
-        "code", "SELECT b.*, p.name AS project FROM branches b JOIN projects p ON p.id = project_id WHERE b.name = 'main'"
+        "code",
+        "SELECT b.*, p.name AS project FROM branches b JOIN projects p ON p.id = project_id WHERE b.name = 'main'",
     ):
         for path in repository.tree(world.database("code"), b["head"]):
             if path.startswith("src/"):
@@ -57,7 +78,9 @@ def _main(world: World) -> Iterator[tuple[Any, int, str]]:
 def _changed_on(world: World, branch: Any) -> list[str]:
     """Returns what a branch changes."""
     db = world.database("code")
-    base = repository.fork(db, repository.head(db, branch["project_id"], "main") or 0, branch["head"])
+    base = repository.fork(
+        db, repository.head(db, branch["project_id"], "main") or 0, branch["head"]
+    )
     return [d.path for d in repository.differences(db, base, branch["head"])]
 
 
@@ -66,17 +89,27 @@ def _switch(name: str) -> list[Step]:
 
 
 def _mine(world: World, rng: random.Random) -> list[Any]:
-    return world.mixed(rng, "code", BRANCHES + f" AND p.name IN {MINE} ORDER BY b.project_id, b.name")
+    return world.mixed(
+        rng, "code", BRANCHES + f" AND p.name IN {MINE} ORDER BY b.project_id, b.name"
+    )
 
 
-@template("code", "find", "Which operating system does the report “{title}” of {project} name? Answer with its name and version.")
+@template(
+    "code",
+    "find",
+    "Which operating system does the report “{title}” of {project} name? Answer with its name and version.",
+)
 def _system(world: World, rng: random.Random) -> Iterator[Made]:
     reports = world.mixed(rng, "code", ISSUES + "merge = 0 ORDER BY i.id")
     systems = {found[1] for i in reports if (found := SYSTEM.search(i["body"]))}
     for i in reports:
         found = SYSTEM.search(i["body"])
         assert found is not None
-        yield Made({"title": i["title"], "project": i["project"]}, answer.name(found[1], systems), [*open_issue(i), stop(found[1])])
+        yield Made(
+            {"title": i["title"], "project": i["project"]},
+            answer.name(found[1], systems),
+            [*open_issue(i), stop(found[1])],
+        )
 
 
 @template(
@@ -86,7 +119,9 @@ def _system(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _workaround(world: World, rng: random.Random) -> Iterator[Made]:
     for i in world.mixed(rng, "code", ISSUES + "merge = 0 ORDER BY i.id"):
-        comments = world.rows("code", "SELECT body FROM comments WHERE issue_id = ? ORDER BY id", i["id"])
+        comments = world.rows(
+            "code", "SELECT body FROM comments WHERE issue_id = ? ORDER BY id", i["id"]
+        )
         advice = [m for c in comments for m in ADVICE.finditer(c["body"])]
         if len(advice) == 1:
             setting, value = (part for part in advice[0].groups() if part)
@@ -106,7 +141,9 @@ def _before(world: World, rng: random.Random) -> Iterator[Made]:
     db, made = world.database("code"), list[Made]()
     for b, head, path in _main(world):
         versions = repository.versions(db, head, path)
-        messages = [world.value("code", "SELECT message FROM commits WHERE id = ?", c) for c, _ in versions]
+        messages = [
+            world.value("code", "SELECT message FROM commits WHERE id = ?", c) for c, _ in versions
+        ]
         values = [_constants(repository.load(db, blob)) for _, blob in versions]
         for setting, now in values[0].items():
             place = next((n for n, v in enumerate(values) if v.get(setting) != now), None)
@@ -115,7 +152,13 @@ def _before(world: World, rng: random.Random) -> Iterator[Made]:
                 steps = [
                     *open_project(b["project"]), *open_path(path), click("History"), click(messages[place - 1]), stop(old),
                 ]  # fmt: skip
-                made.append(Made({"setting": setting, "path": path, "project": b["project"]}, answer.number(old), steps))
+                made.append(
+                    Made(
+                        {"setting": setting, "path": path, "project": b["project"]},
+                        answer.number(old),
+                        steps,
+                    )
+                )
     yield from rng.sample(made, len(made))
 
 
@@ -126,10 +169,19 @@ def _blame(world: World, rng: random.Random) -> Iterator[Made]:
         runs = repository.authors(db, head, path)
         first, lines = min(c for c, _ in runs), [line.strip() for _, run in runs for line in run]
         for commit, run in runs:
-            who = world.value("code", "SELECT name FROM people JOIN commits c ON c.author_id = people.id WHERE c.id = ?", commit)
+            who = world.value(
+                "code",
+                "SELECT name FROM people JOIN commits c ON c.author_id = people.id WHERE c.id = ?",
+                commit,
+            )
             for line in run:
                 if commit > first and len(line.strip()) > 12 and lines.count(line.strip()) == 1:
-                    steps = [*open_project(b["project"]), *open_path(path), click("Blame"), stop(who)]
+                    steps = [
+                        *open_project(b["project"]),
+                        *open_path(path),
+                        click("Blame"),
+                        stop(who),
+                    ]
                     made.append(
                         Made(
                             {"line": line.strip(), "path": path, "project": b["project"]},
@@ -146,12 +198,22 @@ def _contains(world: World, rng: random.Random) -> Iterator[Made]:
     for b in world.mixed(rng, "code", BRANCHES + " ORDER BY b.project_id, b.name"):
         there = [
             repository.tree(db, o["head"])
-            for o in world.rows("code", "SELECT * FROM branches WHERE project_id = ?", b["project_id"])
+            for o in world.rows(
+                "code", "SELECT * FROM branches WHERE project_id = ?", b["project_id"]
+            )
         ]
         only = [p for p in repository.tree(db, b["head"]) if sum(p in tree for tree in there) == 1]
         if len(only) == 1 and only[0].startswith("src/"):
-            steps = [*open_tab(b["project"], "Branches"), click(f"Compare {b['name']}"), stop(b["name"])]
-            yield Made({"path": only[0], "project": b["project"]}, answer.name(b["name"], BRANCH_NAMES), steps)
+            steps = [
+                *open_tab(b["project"], "Branches"),
+                click(f"Compare {b['name']}"),
+                stop(b["name"]),
+            ]
+            yield Made(
+                {"path": only[0], "project": b["project"]},
+                answer.name(b["name"], BRANCH_NAMES),
+                steps,
+            )
 
 
 @template("code", "navigate", "Show the file {path} of {project} as it is on the branch {branch}.")
@@ -160,7 +222,9 @@ def _on_branch(world: World, rng: random.Random) -> Iterator[Made]:
         path = rng.choice(_changed_on(world, b))
         url = f"{CODE}/p/{b['project']}/file/{path}?ref={b['name']}"
         steps = [*open_project(b["project"]), *_switch(b["name"]), *open_path(path), stop()]
-        yield Made({"path": path, "project": b["project"], "branch": b["name"]}, ends_at(url), steps)
+        yield Made(
+            {"path": path, "project": b["project"], "branch": b["name"]}, ends_at(url), steps
+        )
 
 
 each(
@@ -179,7 +243,9 @@ each(
 )
 
 
-@template("code", "change", "Create the branch {name} in my project {project}, starting from {start}.")
+@template(
+    "code", "change", "Create the branch {name} in my project {project}, starting from {start}."
+)
 def _new_branch(world: World, rng: random.Random) -> Iterator[Made]:
     for b in _mine(world, rng):
         name = f"{rng.choice(WORDS)}-{rng.choice(WORDS)}"
@@ -190,7 +256,11 @@ def _new_branch(world: World, rng: random.Random) -> Iterator[Made]:
             "SELECT count(*) FROM branches n JOIN branches s ON s.project_id = n.project_id AND s.head = n.head"
             f" WHERE n.project_id = {b['project_id']} AND n.name = '{name}' AND s.name = '{b['name']}'"
         )
-        yield Made({"name": name, "project": b["project"], "start": b["name"]}, becomes("code", sql, 1), steps)
+        yield Made(
+            {"name": name, "project": b["project"], "start": b["name"]},
+            becomes("code", sql, 1),
+            steps,
+        )
 
 
 def _content(branch: Any, path: str) -> str:
@@ -200,10 +270,16 @@ def _content(branch: Any, path: str) -> str:
         " FROM commits c JOIN line ON c.id = line.id WHERE parent IS NOT NULL) SELECT trim(text, char(10)) FROM line JOIN changes ON commit_id = line.id"
         " JOIN blobs ON blobs.id = blob_id WHERE path = '{f}' ORDER BY depth LIMIT 1)"
     )
-    return "SELECT " + ", ".join(text.format(p=branch["project_id"], b=b, f=path) for b in (branch["name"], "main"))
+    return "SELECT " + ", ".join(
+        text.format(p=branch["project_id"], b=b, f=path) for b in (branch["name"], "main")
+    )
 
 
-@template("code", "change", "Change the file VERSION of my project {project} to {version}, on the branch {branch} only.")
+@template(
+    "code",
+    "change",
+    "Change the file VERSION of my project {project} to {version}, on the branch {branch} only.",
+)
 def _edit(world: World, rng: random.Random) -> Iterator[Made]:
     for b in _mine(world, rng):
         now = world.rows("code", _content(b, "VERSION"))[0][1]
@@ -213,7 +289,9 @@ def _edit(world: World, rng: random.Random) -> Iterator[Made]:
         ]  # fmt: skip
         sql = _content(b, "VERSION")
         yield Made(
-            {"project": b["project"], "version": version, "branch": b["name"]}, becomes("code", sql, f"{version} | {now}"), steps
+            {"project": b["project"], "version": version, "branch": b["name"]},
+            becomes("code", sql, f"{version} | {now}"),
+            steps,
         )
 
 
@@ -224,11 +302,14 @@ def _edit(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _propose(world: World, rng: random.Random) -> Iterator[Made]:
     for b in _mine(world, rng):
-        if world.value("code", "SELECT count(*) FROM issues WHERE project_id = ? AND source = ?", b["project_id"], b["name"]):
+        if world.value(
+            "code",
+            "SELECT count(*) FROM issues WHERE project_id = ? AND source = ?",
+            b["project_id"],
+            b["name"],
+        ):
             continue
-        title = (
-            f"{rng.choice(('Bring in', 'Land', 'Add', 'Ship'))} {rng.choice(WORDS)} {rng.choice(('mode', 'support', 'handling'))}"
-        )
+        title = f"{rng.choice(('Bring in', 'Land', 'Add', 'Ship'))} {rng.choice(WORDS)} {rng.choice(('mode', 'support', 'handling'))}"
         steps = [
             *open_tab(b["project"], "Merge requests"), click("New merge request"), choose("Source branch", b["name"]), fill("Title", title),
             click("Create merge request", "button"), stop(),
@@ -239,22 +320,37 @@ def _propose(world: World, rng: random.Random) -> Iterator[Made]:
 
 
 def _open_merges(world: World, rng: random.Random) -> list[Any]:
-    return world.mixed(rng, "code", ISSUES + f"merge = 1 AND i.state = 'open' AND p.name IN {MINE} ORDER BY i.id")
+    return world.mixed(
+        rng, "code", ISSUES + f"merge = 1 AND i.state = 'open' AND p.name IN {MINE} ORDER BY i.id"
+    )
 
 
-@template("code", "change", "Approve the open merge request of my project {project} that changes the file {path}.")
+@template(
+    "code",
+    "change",
+    "Approve the open merge request of my project {project} that changes the file {path}.",
+)
 def _approve(world: World, rng: random.Random) -> Iterator[Made]:
     db, found = world.database("code"), _open_merges(world, rng)
-    paths = {i["id"]: [d.path for d in repository.differences(db, i["base"], i["head"])] for i in found}
+    paths = {
+        i["id"]: [d.path for d in repository.differences(db, i["base"], i["head"])] for i in found
+    }
     for i in found:
-        others = [p for o in found if o["project_id"] == i["project_id"] and o["id"] != i["id"] for p in paths[o["id"]]]
+        others = [
+            p
+            for o in found
+            if o["project_id"] == i["project_id"] and o["id"] != i["id"]
+            for p in paths[o["id"]]
+        ]
         for path in paths[i["id"]]:
             if path not in others:
                 steps = [
                     *open_tab(i["project"], "Merge requests"), click(i["title"]), click("Approve", "button"), stop(),
                 ]  # fmt: skip
                 sql = f"SELECT issue_id FROM approvals WHERE person_id = {ME}"
-                yield Made({"project": i["project"], "path": path}, becomes("code", sql, i["id"]), steps)
+                yield Made(
+                    {"project": i["project"], "path": path}, becomes("code", sql, i["id"]), steps
+                )
 
 
 @template(
@@ -266,9 +362,17 @@ def _land(world: World, rng: random.Random) -> Iterator[Made]:
     found = _open_merges(world, rng)
     for i in found:
         closes = re.search(r"Closes #(\d+)", i["body"])
-        if closes is None or sum(o["project_id"] == i["project_id"] and closes[0] + "." in o["body"] for o in found) > 1:
+        if (
+            closes is None
+            or sum(
+                o["project_id"] == i["project_id"] and closes[0] + "." in o["body"] for o in found
+            )
+            > 1
+        ):
             continue
-        issue = world.rows("code", ISSUES + "i.project_id = ? AND i.number = ?", i["project_id"], int(closes[1]))[0]
+        issue = world.rows(
+            "code", ISSUES + "i.project_id = ? AND i.number = ?", i["project_id"], int(closes[1])
+        )[0]
         steps = [
             *open_tab(i["project"], "Merge requests"), click(i["title"]), click("Delete source branch", "checkbox"), click("Merge", "button"), stop(),
         ]  # fmt: skip
@@ -276,16 +380,32 @@ def _land(world: World, rng: random.Random) -> Iterator[Made]:
             f"SELECT state, (SELECT count(*) FROM branches WHERE project_id = {i['project_id']} AND name = '{i['source']}')"
             f" FROM issues WHERE id = {i['id']}"
         )
-        yield Made({"project": i["project"], "title": issue["title"]}, becomes("code", sql, "merged | 0"), steps)
+        yield Made(
+            {"project": i["project"], "title": issue["title"]},
+            becomes("code", sql, "merged | 0"),
+            steps,
+        )
 
 
-@template("code", "unachievable", "How many lines does the file {path} of {project} have on the branch {branch}?")
+@template(
+    "code",
+    "unachievable",
+    "How many lines does the file {path} of {project} have on the branch {branch}?",
+)
 def _no_branch(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "code", PROJECTS + "1 ORDER BY p.id"):
         branch = f"{rng.choice(WORDS)}-{rng.choice(WORDS)}"
-        steps = [*open_project(p["project"]), click("Switch branch or tag: main", "button"), stop("N/A")]
+        steps = [
+            *open_project(p["project"]),
+            click("Switch branch or tag: main", "button"),
+            stop("N/A"),
+        ]
         yield Made(
-            {"path": rng.choice(("README.md", "VERSION", "docs/guide.md")), "project": p["project"], "branch": branch},
+            {
+                "path": rng.choice(("README.md", "VERSION", "docs/guide.md")),
+                "project": p["project"],
+                "branch": branch,
+            },
             answer.nothing("There is no such branch."),
             steps,
         )

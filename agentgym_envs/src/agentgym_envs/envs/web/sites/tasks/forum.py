@@ -11,7 +11,16 @@ from agentgym_envs.envs.web.sites.forum.reading import LOW
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES
 from agentgym_envs.envs.web.sites.site import ORIGINS
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, becomes, each, each_of, ends_at, template
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    asks,
+    becomes,
+    each,
+    each_of,
+    ends_at,
+    template,
+)
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 FORUM = ORIGINS["forum"]
@@ -106,7 +115,9 @@ def _best_comment(world: World, rng: random.Random) -> Iterator[Made]:
         )
         if found[0]["score"] > found[1]["score"]:
             yield Made(
-                {"title": p["title"]}, answer.name(found[0]["name"], answer.MEMBERS), [*open_post(p), stop(found[0]["name"])]
+                {"title": p["title"]},
+                answer.name(found[0]["name"], answer.MEMBERS),
+                [*open_post(p), stop(found[0]["name"])],
             )
 
 
@@ -115,12 +126,19 @@ def _members(world: World, rng: random.Random) -> Iterator[Made]:
     """Expands the comments of these people."""
     for name in shuffled_names(rng):
         count = world.value(
-            "forum", "SELECT count(*) FROM subscriptions JOIN communities ON id = community_id WHERE name = ?", name
+            "forum",
+            "SELECT count(*) FROM subscriptions JOIN communities ON id = community_id WHERE name = ?",
+            name,
         )
         yield Made({"community": name}, answer.number(count), [*open_community(name), stop(count)])
 
 
-_figure_of_person("How many points has {person} got for posts in all? Answer with the number.", "posts", "sum(score)", 30)
+_figure_of_person(
+    "How many points has {person} got for posts in all? Answer with the number.",
+    "posts",
+    "sum(score)",
+    30,
+)
 
 
 asks(
@@ -136,7 +154,12 @@ asks(
 )
 
 
-_figure_of_person("How many comments has {person} written in all? Answer with the number.", "comments", "count(*)", 8)
+_figure_of_person(
+    "How many comments has {person} written in all? Answer with the number.",
+    "comments",
+    "count(*)",
+    8,
+)
 
 
 def _ranked(world: World, rng: random.Random, order: str, key: str, label: str) -> Iterator[Made]:
@@ -144,7 +167,12 @@ def _ranked(world: World, rng: random.Random, order: str, key: str, label: str) 
     for name in shuffled_names(rng):
         found = world.rows("forum", RANKED + order, name)
         if found[0][key] != found[1][key]:
-            steps = [*open_community(name), choose("Sort by", label), click("Sort", "button"), stop(found[0]["title"])]
+            steps = [
+                *open_community(name),
+                choose("Sort by", label),
+                click("Sort", "button"),
+                stop(found[0]["title"]),
+            ]
             yield Made({"community": name}, answer.name(found[0]["title"], answer.POSTS), steps)
 
 
@@ -163,17 +191,32 @@ def _newest(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         sql = "SELECT a.name FROM posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id = community_id WHERE c.name = ? ORDER BY written DESC"
         author = world.value("forum", sql, name)
-        yield Made({"community": name}, answer.name(author, answer.MEMBERS), [*open_community(name), stop(author)])
+        yield Made(
+            {"community": name},
+            answer.name(author, answer.MEMBERS),
+            [*open_community(name), stop(author)],
+        )
 
 
-@template("forum", "find", "How many posts in c/{community} have “{word}” in their title? Answer with the number.")
+@template(
+    "forum",
+    "find",
+    "How many posts in c/{community} have “{word}” in their title? Answer with the number.",
+)
 def _word(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
-        word = rng.choice(("worth", "advice", "guide", "beginner", "budget", "opinion", "weekend", "help"))
+        word = rng.choice(
+            ("worth", "advice", "guide", "beginner", "budget", "opinion", "weekend", "help")
+        )
         sql = "SELECT count(*) FROM posts JOIN communities c ON c.id = community_id WHERE c.name = ? AND title LIKE ?"
         count = world.value("forum", sql, name, f"%{word}%")
         if count > 1:
-            steps = [search(word), choose("Community", name), click("Filter", "button"), stop(count)]
+            steps = [
+                search(word),
+                choose("Community", name),
+                click("Filter", "button"),
+                stop(count),
+            ]
             yield Made({"community": name, "word": word}, answer.number(count), steps)
 
 
@@ -182,18 +225,27 @@ def _about(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         text = COMMUNITIES[name][0]
         yield Made(
-            {"community": name}, answer.name(text, "forum:SELECT about FROM communities"), [*open_community(name), stop(text)]
+            {"community": name},
+            answer.name(text, "forum:SELECT about FROM communities"),
+            [*open_community(name), stop(text)],
         )
 
 
-_figure_of_person("How many posts has {person} written? Answer with the number.", "posts", "count(*)", 5)
+_figure_of_person(
+    "How many posts has {person} written? Answer with the number.", "posts", "count(*)", 5
+)
 
 
 each_of(
     "forum",
     "navigate",
     "forum",
-    ("Open the post “{title}”.", POSTS + "1", lambda p: ends_at(f"{FORUM}/post/{p['id']}"), lambda p: [*open_post(p), stop()]),
+    (
+        "Open the post “{title}”.",
+        POSTS + "1",
+        lambda p: ends_at(f"{FORUM}/post/{p['id']}"),
+        lambda p: [*open_post(p), stop()],
+    ),
     (
         "Open the page of the person who wrote the post “{title}”.",
         POSTS + "1",
@@ -207,18 +259,30 @@ each_of(
 def _sorted(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         key, label, words = rng.choice(
-            (("top", "Highest score", "highest score"), ("old", "Oldest", "oldest"), ("talk", "Most comments", "most comments"))
+            (
+                ("top", "Highest score", "highest score"),
+                ("old", "Oldest", "oldest"),
+                ("talk", "Most comments", "most comments"),
+            )
         )
         steps = [*open_community(name), choose("Sort by", label), click("Sort", "button"), stop()]
-        yield Made({"community": name, "order": words}, ends_at(f"{FORUM}/c/{name}?sort={key}"), steps)
+        yield Made(
+            {"community": name, "order": words}, ends_at(f"{FORUM}/c/{name}?sort={key}"), steps
+        )
 
 
-@template("forum", "navigate", "Search for posts with “{word}” and show only those of c/{community}.")
+@template(
+    "forum", "navigate", "Search for posts with “{word}” and show only those of c/{community}."
+)
 def _search(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         word = rng.choice(COMMUNITIES[name][1])
         steps = [search(word), choose("Community", name), click("Filter", "button"), stop()]
-        yield Made({"word": word, "community": name}, ends_at(f"{FORUM}/search?q={quote_plus(word)}&community={name}"), steps)
+        yield Made(
+            {"word": word, "community": name},
+            ends_at(f"{FORUM}/search?q={quote_plus(word)}&community={name}"),
+            steps,
+        )
 
 
 TEXTS = (

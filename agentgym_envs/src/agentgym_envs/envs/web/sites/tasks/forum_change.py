@@ -31,7 +31,15 @@ from agentgym_envs.envs.web.sites.tasks.forum import (
     submit_post,
     unfolded,
 )
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, becomes, each, ends_at, template
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    asks,
+    becomes,
+    each,
+    ends_at,
+    template,
+)
 from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 
 each(
@@ -40,7 +48,11 @@ each(
     "Join c/{community}.",
     "forum",
     f"SELECT *, name AS community FROM communities WHERE id NOT IN (SELECT community_id FROM subscriptions WHERE person_id = {ME})",
-    check=lambda c: becomes("forum", f"SELECT count(*) FROM subscriptions WHERE person_id = {ME} AND community_id = {c['id']}", 1),
+    check=lambda c: becomes(
+        "forum",
+        f"SELECT count(*) FROM subscriptions WHERE person_id = {ME} AND community_id = {c['id']}",
+        1,
+    ),
     steps=lambda c: [*open_community(c["name"]), click("Join", "button"), stop()],
 )
 
@@ -49,14 +61,23 @@ each(
 def _write(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         title, body = rng.choice(TEXTS)
-        yield Made({"community": name, "title": title, "body": body}, posted(name, title, body), submit_post(name, title, body))
+        yield Made(
+            {"community": name, "title": title, "body": body},
+            posted(name, title, body),
+            submit_post(name, title, body),
+        )
 
 
 @template("forum", "change", "Comment “{text}” on the post “{title}”.")
 def _comment(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "forum", POSTS + "1"):
         text = rng.choice(REMARKS)
-        steps = [*open_post(p), fill("Add a comment", text), click("Post comment", "button"), stop()]
+        steps = [
+            *open_post(p),
+            fill("Add a comment", text),
+            click("Post comment", "button"),
+            stop(),
+        ]
         sql = f"SELECT body FROM comments WHERE post_id = {p['id']} AND author_id = {ME}"
         yield Made({"title": p["title"], "text": text}, becomes("forum", sql, text), steps)
 
@@ -69,7 +90,9 @@ for name, vote in (("Upvote", 1), ("Downvote", -1)):
         "forum",
         POSTS + "1",
         check=lambda p, vote=vote: becomes(  # type: ignore[misc]
-            "forum", f"SELECT vote FROM votes WHERE person_id = {ME} AND post_id = {p['id']} AND comment_id = 0", vote
+            "forum",
+            f"SELECT vote FROM votes WHERE person_id = {ME} AND post_id = {p['id']} AND comment_id = 0",
+            vote,
         ),
         steps=lambda p, name=name: [*open_post(p), click(name, "button"), stop()],  # type: ignore[misc]
     )
@@ -82,8 +105,15 @@ each(
     "forum",
     REMARKS_OF
     + "1 = (SELECT count(*) FROM posts o WHERE o.title = p.title) AND a.id <> p.author_id GROUP BY k.post_id, a.id HAVING n = 1",
-    check=lambda k: becomes("forum", f"SELECT vote FROM votes WHERE person_id = {ME} AND comment_id = {k['id']}", 1),
-    steps=lambda k: [*open_post(k), *unfolded(k["above"]), click("Upvote comment", "button", after=k["person"]), stop()],
+    check=lambda k: becomes(
+        "forum", f"SELECT vote FROM votes WHERE person_id = {ME} AND comment_id = {k['id']}", 1
+    ),
+    steps=lambda k: [
+        *open_post(k),
+        *unfolded(k["above"]),
+        click("Upvote comment", "button", after=k["person"]),
+        stop(),
+    ],
 )
 
 
@@ -92,7 +122,9 @@ def _bio(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         text = f"{rng.choice(('Baker', 'Reader', 'Walker', 'Tinkerer', 'Gardener'))} from {rng.choice(('Oregon', 'Vermont', 'Leeds', 'Bergen', 'Porto'))}, {rng.randint(2, 9)} cats."
         steps = [click("Settings"), fill("Biography", text), click("Save", "button"), stop()]
-        yield Made({"text": text}, becomes("forum", f"SELECT bio FROM people WHERE id = {ME}", text), steps)
+        yield Made(
+            {"text": text}, becomes("forum", f"SELECT bio FROM people WHERE id = {ME}", text), steps
+        )
 
 
 for name, column, words in (
@@ -106,7 +138,9 @@ for name, column, words in (
         "I moderate c/{community}. " + words,
         "forum",
         POSTS + f"c.name IN {MINE} AND pinned + locked = 0",
-        check=lambda p, column=column: becomes("forum", f"SELECT {column} FROM posts WHERE id = {p['id']}", 1),  # type: ignore[misc]
+        check=lambda p, column=column: becomes(
+            "forum", f"SELECT {column} FROM posts WHERE id = {p['id']}", 1
+        ),  # type: ignore[misc]
         steps=lambda p, name=name: [*open_post(p), click(name, "button"), stop()],  # type: ignore[misc]
     )
 
@@ -125,7 +159,9 @@ def _no_post(world: World, rng: random.Random) -> Iterator[Made]:
     )
     while True:
         title = f"{rng.choice(('Why I gave up', 'Everything about', 'My love for', 'The end of'))} {rng.choice(subjects)}"
-        yield Made({"title": title}, answer.nothing("There is no such post."), [search(title), stop("N/A")])
+        yield Made(
+            {"title": title}, answer.nothing("There is no such post."), [search(title), stop("N/A")]
+        )
 
 
 @template(
@@ -135,7 +171,9 @@ def _no_post(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _share(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
-        found = world.rows("shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price", c["id"])
+        found = world.rows(
+            "shop", "SELECT * FROM products WHERE category_id = ? ORDER BY price", c["id"]
+        )
         if found[0]["price"] == found[1]["price"]:
             continue
         name, title = rng.choice(sorted(COMMUNITIES)), "What do you think of this one?"
@@ -143,10 +181,16 @@ def _share(world: World, rng: random.Random) -> Iterator[Made]:
             goto(ORIGINS["shop"]), click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), click("Apply", "button"),
             goto(FORUM), *submit_post(name, title, found[0]["name"]),
         ]  # fmt: skip
-        yield Made({"community": name, "category": c["name"]}, posted(name, title, found[0]["name"]), steps)
+        yield Made(
+            {"community": name, "category": c["name"]}, posted(name, title, found[0]["name"]), steps
+        )
 
 
-@template("forum map", "change", "Comment on the post “{title}” with the telephone number of the {place} and nothing else.")
+@template(
+    "forum map",
+    "change",
+    "Comment on the post “{title}” with the telephone number of the {place} and nothing else.",
+)
 def _number(world: World, rng: random.Random) -> Iterator[Made]:
     places = world.mixed(rng, "map", "SELECT * FROM places")
     for p, place in zip(world.mixed(rng, "forum", POSTS + "1"), places, strict=False):
@@ -155,7 +199,11 @@ def _number(world: World, rng: random.Random) -> Iterator[Made]:
             fill("Add a comment", place["phone"]), click("Post comment", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT body FROM comments WHERE post_id = {p['id']} AND author_id = {ME}"
-        yield Made({"title": p["title"], "place": place["name"]}, becomes("forum", sql, place["phone"]), steps)
+        yield Made(
+            {"title": p["title"], "place": place["name"]},
+            becomes("forum", sql, place["phone"]),
+            steps,
+        )
 
 
 asks(
@@ -185,47 +233,79 @@ asks(
 )
 
 
-@template("forum", "find", "What is the title of the {order} post in c/{community} from the past {months} months?")
+@template(
+    "forum",
+    "find",
+    "What is the title of the {order} post in c/{community} from the past {months} months?",
+)
 def _best_of(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
-        order, words = rng.choice((("top", "highest-scoring"), ("controversial", "most controversial")))
+        order, words = rng.choice(
+            (("top", "highest-scoring"), ("controversial", "most controversial"))
+        )
         key, months = rng.choice((("quarter", 3), ("half", 6)))
         label, span = RANGES[key]
         found = sorted_posts(world, name, order, f"written >= datetime('{NOW}', '{span}')")
-        if len(found) > 2 and found[0]["rank"] > found[1]["rank"] and found[0]["id"] != sorted_posts(world, name, order)[0]["id"]:
+        if (
+            len(found) > 2
+            and found[0]["rank"] > found[1]["rank"]
+            and found[0]["id"] != sorted_posts(world, name, order)[0]["id"]
+        ):
             title = found[0]["title"]
             steps = [*in_community(name, "", ORDERS[order][0], label), stop(title)]
-            yield Made({"order": words, "community": name, "months": months}, answer.name(title, answer.POSTS), steps)
+            yield Made(
+                {"order": words, "community": name, "months": months},
+                answer.name(title, answer.POSTS),
+                steps,
+            )
 
 
-@template("forum", "find", "What is a fair price for “{gear}”, according to the wiki of c/{community}? Answer like $12.")
+@template(
+    "forum",
+    "find",
+    "What is a fair price for “{gear}”, according to the wiki of c/{community}? Answer like $12.",
+)
 def _fair_price(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         sql = "SELECT body FROM wiki JOIN communities c ON c.id = community_id WHERE name = ? AND slug = 'gear'"
-        gear, price = rng.choice(re.findall(r"^\| ([^|]+) \| (\$\d+) ", world.value("forum", sql, name), re.M))
+        gear, price = rng.choice(
+            re.findall(r"^\| ([^|]+) \| (\$\d+) ", world.value("forum", sql, name), re.M)
+        )
         steps = [*open_community(name), click("Wiki"), click("What to buy"), stop(price)]
         yield Made({"gear": gear.lower(), "community": name}, answer.amount(price), steps)
 
 
-@template("forum", "navigate", "Show the posts of c/{community} with the flair “{flair}” and no others, the {order} first.")
+@template(
+    "forum",
+    "navigate",
+    "Show the posts of c/{community} with the flair “{flair}” and no others, the {order} first.",
+)
 def _flaired(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         flair = rng.choice(LORE[name].flairs)
         key, words = rng.choice(
-            (("top", "highest-scoring"), ("controversial", "most controversial"), ("talk", "most commented on"))
+            (
+                ("top", "highest-scoring"),
+                ("controversial", "most controversial"),
+                ("talk", "most commented on"),
+            )
         )
         steps = [*in_community(name, flair, ORDERS[key][0]), stop()]
         url = f"{FORUM}/c/{name}?sort={key}&flair={quote_plus(flair)}"
         yield Made({"community": name, "flair": flair, "order": words}, ends_at(url), steps)
 
 
-@template("forum", "change", "Upvote the three most controversial posts of all time in c/{community}.")
+@template(
+    "forum", "change", "Upvote the three most controversial posts of all time in c/{community}."
+)
 def _upvote_three(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         found = sorted_posts(world, name, "controversial")[:4]
         if found[2]["rank"] > found[3]["rank"] and len({p["title"] for p in found}) == 4:
             votes = [click("Upvote", "button", after=p["title"]) for p in found[:3]]
-            wanted = "\n".join(f"{p['id']} | 1" for p in sorted(found[:3], key=lambda p: int(p["id"])))
+            wanted = "\n".join(
+                f"{p['id']} | 1" for p in sorted(found[:3], key=lambda p: int(p["id"]))
+            )
             sql = f"SELECT post_id, vote FROM votes WHERE person_id = {ME} AND comment_id = 0 ORDER BY post_id"
             steps = [*in_community(name, "", "Controversial"), *votes, stop()]
             yield Made({"community": name}, becomes("forum", sql, wanted), steps)
@@ -233,7 +313,10 @@ def _upvote_three(world: World, rng: random.Random) -> Iterator[Made]:
 
 @template("forum", "change", "Save the two newest posts in c/{community} with the flair “{flair}”.")
 def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
-    kept = [r["post_id"] for r in world.rows("forum", f"SELECT post_id FROM saved WHERE person_id = {ME}")]
+    kept = [
+        r["post_id"]
+        for r in world.rows("forum", f"SELECT post_id FROM saved WHERE person_id = {ME}")
+    ]
     for name in shuffled_names(rng):
         flair = rng.choice(FLAIRS)
         found = sorted_posts(world, name, "new", f"flair = '{flair}'")[:2]
@@ -243,7 +326,9 @@ def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
             sql = f"SELECT post_id FROM saved WHERE person_id = {ME} AND comment_id = 0 ORDER BY post_id"
             wanted = "\n".join(map(str, sorted([*kept, *ids])))
             yield Made(
-                {"community": name, "flair": flair}, becomes("forum", sql, wanted), [*in_community(name, flair), *saves, stop()]
+                {"community": name, "flair": flair},
+                becomes("forum", sql, wanted),
+                [*in_community(name, flair), *saves, stop()],
             )
 
 
@@ -256,7 +341,11 @@ def _reply(world: World, rng: random.Random) -> Iterator[Made]:
             click("Post reply", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT parent_id, body FROM comments WHERE author_id = {ME} AND written = '{NOW}'"
-        yield Made({"text": text, "person": k["person"], "title": k["title"]}, becomes("forum", sql, f"{k['id']} | {text}"), steps)
+        yield Made(
+            {"text": text, "person": k["person"], "title": k["title"]},
+            becomes("forum", sql, f"{k['id']} | {text}"),
+            steps,
+        )
 
 
 @template(
@@ -266,7 +355,10 @@ def _reply(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _bold(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
-        (title, text), flair = rng.choice(TEXTS), rng.choice((*LORE[name].flairs, "Discussion", "Advice"))
+        (title, text), flair = (
+            rng.choice(TEXTS),
+            rng.choice((*LORE[name].flairs, "Discussion", "Advice")),
+        )
         word = rng.choice([w.strip("?.,") for w in text.split() if len(w.strip("?.,")) > 3])
         body = re.sub(rf"\b{word}\b", f"**{word}**", text, count=1)
         steps = [
@@ -281,22 +373,46 @@ def _bold(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made(values, becomes("forum", sql, f"{name} | {flair} | {title} | {body}"), steps)
 
 
-@template("forum", "change", "Give my post “{title}” the flair “{flair}” and, as its whole text, “{text}” as a Markdown quotation.")
+@template(
+    "forum",
+    "change",
+    "Give my post “{title}” the flair “{flair}” and, as its whole text, “{text}” as a Markdown quotation.",
+)
 def _quote(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "forum", POSTS + f"p.author_id = {ME}"):
-        flair, text = rng.choice([f for f in dict.fromkeys(FLAIRS) if f != p["flair"]]), rng.choice(REMARKS)
+        flair, text = (
+            rng.choice([f for f in dict.fromkeys(FLAIRS) if f != p["flair"]]),
+            rng.choice(REMARKS),
+        )
         steps = [
             *open_post(p), click("Edit post"), choose("Flair", flair), fill("Text", f"> {text}"), click("Save changes", "button"), stop(),
         ]  # fmt: skip
         sql = f"SELECT flair, replace(body, '> ', '>') FROM posts WHERE id = {p['id']}"
-        yield Made({"title": p["title"], "flair": flair, "text": text}, becomes("forum", sql, f"{flair} | >{text}"), steps)
+        yield Made(
+            {"title": p["title"], "flair": flair, "text": text},
+            becomes("forum", sql, f"{flair} | >{text}"),
+            steps,
+        )
 
 
-@template("forum", "change", "I moderate c/{community}. Of its posts with the flair “{flair}”, pin the most controversial one.")
+@template(
+    "forum",
+    "change",
+    "I moderate c/{community}. Of its posts with the flair “{flair}”, pin the most controversial one.",
+)
 def _pin_flaired(world: World, rng: random.Random) -> Iterator[Made]:
-    for name, flair in rng.sample([(n, f) for n in MINE for f in dict.fromkeys((*FLAIRS, *LORE[n].flairs))], 2 * 11):
+    for name, flair in rng.sample(
+        [(n, f) for n in MINE for f in dict.fromkeys((*FLAIRS, *LORE[n].flairs))], 2 * 11
+    ):
         found = sorted_posts(world, name, "controversial", f"flair = '{flair}'")
         if len(found) > 1 and found[0]["rank"] > found[1]["rank"]:
-            steps = [*in_community(name, flair, "Controversial"), click(found[0]["title"]), click("Pin", "button"), stop()]
+            steps = [
+                *in_community(name, flair, "Controversial"),
+                click(found[0]["title"]),
+                click("Pin", "button"),
+                stop(),
+            ]
             sql = "SELECT id FROM posts WHERE pinned = 1 ORDER BY id"
-            yield Made({"community": name, "flair": flair}, becomes("forum", sql, found[0]["id"]), steps)
+            yield Made(
+                {"community": name, "flair": flair}, becomes("forum", sql, found[0]["id"]), steps
+            )

@@ -13,8 +13,22 @@ from agentgym_envs.envs.web.sites.forum.phrases import FLAIRS
 from agentgym_envs.envs.web.sites.forum.reading import LOW
 from agentgym_envs.envs.web.sites.site import day
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.forum import FORUM, REMARKS, in_community, open_community, shuffled_names, sorted_posts
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, ends_at, template, visits
+from agentgym_envs.envs.web.sites.tasks.forum import (
+    FORUM,
+    REMARKS,
+    in_community,
+    open_community,
+    shuffled_names,
+    sorted_posts,
+)
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    becomes,
+    ends_at,
+    template,
+    visits,
+)
 from agentgym_envs.envs.web.steps import Step, click, fill, stop
 
 POSTS = (
@@ -22,7 +36,12 @@ POSTS = (
     " WHERE c.name = ? AND removed = 0 ORDER BY "
 )
 PAGE = 15  # posts of a list's page
-LABELS = {"top": "Highest score", "controversial": "Controversial", "old": "Oldest", "new": "Newest"}
+LABELS = {
+    "top": "Highest score",
+    "controversial": "Controversial",
+    "old": "Oldest",
+    "new": "Newest",
+}
 
 
 def first_post(world: World, name: str, order: str) -> tuple[Any, list[Step]] | None:
@@ -37,27 +56,48 @@ def first_post(world: World, name: str, order: str) -> tuple[Any, list[Step]] | 
     return found[0], in_community(name, "", LABELS[order])
 
 
-WHICH = {"top": "post with the most points", "controversial": "most controversial post", "old": "oldest post", "new": "newest post"}
+WHICH = {
+    "top": "post with the most points",
+    "controversial": "most controversial post",
+    "old": "oldest post",
+    "new": "newest post",
+}
 
 
-@template("forum", "find", "How many comments has the post with the most points in c/{community}? Answer with the number.")
+@template(
+    "forum",
+    "find",
+    "How many comments has the post with the most points in c/{community}? Answer with the number.",
+)
 def _comments_of_top(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         if found := first_post(world, name, "top"):
             p, steps = found
-            yield Made({"community": name}, answer.number(p["comments"]), [*steps, stop(p["comments"])])
+            yield Made(
+                {"community": name}, answer.number(p["comments"]), [*steps, stop(p["comments"])]
+            )
 
 
-@template("forum", "find", "How many points has the {what} in c/{community}? Answer with the number.")
+@template(
+    "forum", "find", "How many points has the {what} in c/{community}? Answer with the number."
+)
 def _points(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         order = rng.choice(("old", "new", "controversial"))
         if found := first_post(world, name, order):
             p, steps = found
-            yield Made({"what": WHICH[order], "community": name}, answer.number(p["score"]), [*steps, stop(p["score"])])
+            yield Made(
+                {"what": WHICH[order], "community": name},
+                answer.number(p["score"]),
+                [*steps, stop(p["score"])],
+            )
 
 
-@template("forum", "find", "When did the author of the {age} post in c/{community} join the forum? Answer like Jun 2, 2026.")
+@template(
+    "forum",
+    "find",
+    "When did the author of the {age} post in c/{community} join the forum? Answer like Jun 2, 2026.",
+)
 def _joined(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         order, age = rng.choice((("new", "newest"), ("old", "oldest")))
@@ -66,7 +106,9 @@ def _joined(world: World, rng: random.Random) -> Iterator[Made]:
             author = world.rows("forum", "SELECT * FROM people WHERE id = ?", p["author_id"])[0]
             if author["id"] != ME:
                 more = [click(p["title"]), click(author["name"]), stop(day(author["joined"]))]
-                yield Made({"age": age, "community": name}, answer.day(author["joined"]), [*steps, *more])
+                yield Made(
+                    {"age": age, "community": name}, answer.day(author["joined"]), [*steps, *more]
+                )
 
 
 @template("forum", "find", "Who wrote the post that was submitted to c/{community} on {day}?")
@@ -77,8 +119,16 @@ def _of_day(world: World, rng: random.Random) -> Iterator[Made]:
         for place in rng.sample(range(len(found)), len(found))[:3]:
             p = found[place]
             if days[p["written"][:10]] == 1:
-                steps = [*open_community(name), *[click("Next page")] * (place // PAGE), stop(p["author"])]
-                yield Made({"community": name, "day": day(p["written"])}, answer.name(p["author"], answer.MEMBERS), steps)
+                steps = [
+                    *open_community(name),
+                    *[click("Next page")] * (place // PAGE),
+                    stop(p["author"]),
+                ]
+                yield Made(
+                    {"community": name, "day": day(p["written"])},
+                    answer.name(p["author"], answer.MEMBERS),
+                    steps,
+                )
                 break
 
 
@@ -105,21 +155,35 @@ def _moderators(world: World, rng: random.Random) -> Iterator[Made]:
             who = found[values.index(best(values))]["name"]
             people = visits(m["name"] for m in found)
             yield Made(
-                {"community": name, "what": what}, answer.name(who, answer.MEMBERS), [*open_community(name), *people, stop(who)]
+                {"community": name, "what": what},
+                answer.name(who, answer.MEMBERS),
+                [*open_community(name), *people, stop(who)],
             )
 
 
 def listed_gear(world: World, name: str) -> list[tuple[str, int]]:
     """Returns the things that a community's wiki lists, with their prices."""
     sql = "SELECT body FROM wiki JOIN communities c ON c.id = community_id WHERE name = ? AND slug = 'gear'"
-    return [(thing, int(price)) for thing, price in re.findall(r"^\| ([^|]+?) \| \$(\d+) ", world.value("forum", sql, name), re.M)]
+    return [
+        (thing, int(price))
+        for thing, price in re.findall(
+            r"^\| ([^|]+?) \| \$(\d+) ", world.value("forum", sql, name), re.M
+        )
+    ]
 
 
-@template("forum", "find", "What is the {what} thing on the list of what to buy in the wiki of c/{community}?")
+@template(
+    "forum",
+    "find",
+    "What is the {what} thing on the list of what to buy in the wiki of c/{community}?",
+)
 def _thing(world: World, rng: random.Random) -> Iterator[Made]:
     known = {thing for name in shuffled_names(rng) for thing, _ in listed_gear(world, name)}
     for name in shuffled_names(rng):
-        things, (what, best) = listed_gear(world, name), rng.choice((("most expensive", max), ("cheapest", min)))
+        things, (what, best) = (
+            listed_gear(world, name),
+            rng.choice((("most expensive", max), ("cheapest", min))),
+        )
         prices = [price for _, price in things]
         if len(things) > 2 and prices.count(best(prices)) == 1:
             thing = things[prices.index(best(prices))][0]
@@ -149,9 +213,17 @@ def _editor(world: World, rng: random.Random) -> Iterator[Made]:
     )
     for name in shuffled_names(rng):
         found = world.rows("forum", sql, name)
-        if len(found) > 1 and found[0]["edited"] > found[1]["edited"] and len({r["name"] for r in found}) > 1:
+        if (
+            len(found) > 1
+            and found[0]["edited"] > found[1]["edited"]
+            and len({r["name"] for r in found}) > 1
+        ):
             who = found[0]["name"]
-            yield Made({"community": name}, answer.name(who, answer.MEMBERS), [*open_community(name), click("Wiki"), stop(who)])
+            yield Made(
+                {"community": name},
+                answer.name(who, answer.MEMBERS),
+                [*open_community(name), click("Wiki"), stop(who)],
+            )
 
 
 @template("forum", "find", "Which community has more members, c/{first} or c/{second}?")
@@ -163,7 +235,9 @@ def _more_members(world: World, rng: random.Random) -> Iterator[Made]:
         if members[first] != members[second]:
             best = max(first, second, key=lambda name: members[name])
             check = answer.name(best, "forum:SELECT name FROM communities", f"c/{best}")
-            yield Made({"first": first, "second": second}, check, [click("Communities"), stop(f"c/{best}")])
+            yield Made(
+                {"first": first, "second": second}, check, [click("Communities"), stop(f"c/{best}")]
+            )
 
 
 @template("forum", "navigate", "Open the {what} in c/{community}.")
@@ -173,7 +247,11 @@ def _open_first(world: World, rng: random.Random) -> Iterator[Made]:
         if found := first_post(world, name, order):
             p, steps = found
             check = ends_at(f"{FORUM}/post/{p['id']}")
-            yield Made({"what": WHICH[order], "community": name}, check, [*steps, click(p["title"]), stop()])
+            yield Made(
+                {"what": WHICH[order], "community": name},
+                check,
+                [*steps, click(p["title"]), stop()],
+            )
 
 
 @template("forum", "change", "Comment “{text}” on the {what} in c/{community}.")
@@ -183,7 +261,12 @@ def _comment_first(world: World, rng: random.Random) -> Iterator[Made]:
         found = first_post(world, name, order)
         if found and not found[0]["locked"]:
             p, steps = found
-            more = [click(p["title"]), fill("Add a comment", text), click("Post comment", "button"), stop()]
+            more = [
+                click(p["title"]),
+                fill("Add a comment", text),
+                click("Post comment", "button"),
+                stop(),
+            ]
             sql = f"SELECT post_id, body FROM comments WHERE author_id = {ME} AND written = '{NOW}'"
             yield Made(
                 {"text": text, "what": WHICH[order], "community": name},
@@ -197,15 +280,33 @@ def _upvote_flaired(world: World, rng: random.Random) -> Iterator[Made]:
     for name in shuffled_names(rng):
         flair = rng.choice((*FLAIRS, *LORE[name].flairs))
         order, age = rng.choice((("new", "newest"), ("old", "oldest")))
-        found = sorted_posts(world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'")
-        if len(found) > 1 and found[0]["written"] != found[1]["written"] and found[0]["author_id"] != ME:
+        found = sorted_posts(
+            world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'"
+        )
+        if (
+            len(found) > 1
+            and found[0]["written"] != found[1]["written"]
+            and found[0]["author_id"] != ME
+        ):
             p = found[0]
-            steps = [*in_community(name, flair, LABELS[order]), click("Upvote", "button", after=p["title"]), stop()]
+            steps = [
+                *in_community(name, flair, LABELS[order]),
+                click("Upvote", "button", after=p["title"]),
+                stop(),
+            ]
             sql = f"SELECT post_id, vote FROM votes WHERE person_id = {ME} AND comment_id = 0"
-            yield Made({"age": age, "community": name, "flair": flair}, becomes("forum", sql, f"{p['id']} | 1"), steps)
+            yield Made(
+                {"age": age, "community": name, "flair": flair},
+                becomes("forum", sql, f"{p['id']} | 1"),
+                steps,
+            )
 
 
-@template("forum", "change", "Save the best comment, by points, on the post with the most points in c/{community}.")
+@template(
+    "forum",
+    "change",
+    "Save the best comment, by points, on the post with the most points in c/{community}.",
+)
 def _save_comment(world: World, rng: random.Random) -> Iterator[Made]:
     sql = "SELECT k.*, a.name FROM comments k JOIN people a ON a.id = author_id WHERE post_id = ? ORDER BY score DESC, k.id"
     for name in shuffled_names(rng):
@@ -213,7 +314,11 @@ def _save_comment(world: World, rng: random.Random) -> Iterator[Made]:
             continue
         p, steps = found
         said = world.rows("forum", sql, p["id"])
-        alone = said and sum(k["name"] == said[0]["name"] for k in said) == 1 and said[0]["author_id"] != p["author_id"]
+        alone = (
+            said
+            and sum(k["name"] == said[0]["name"] for k in said) == 1
+            and said[0]["author_id"] != p["author_id"]
+        )
         if (
             len(said) > 1
             and said[0]["score"] > said[1]["score"]
@@ -221,20 +326,40 @@ def _save_comment(world: World, rng: random.Random) -> Iterator[Made]:
             and said[0]["parent_id"] is None
             and said[0]["score"] >= LOW
         ):
-            kept = world.value("forum", f"SELECT count(*) FROM saved WHERE person_id = {ME} AND comment_id = ?", said[0]["id"])
+            kept = world.value(
+                "forum",
+                f"SELECT count(*) FROM saved WHERE person_id = {ME} AND comment_id = ?",
+                said[0]["id"],
+            )
             if not kept:
                 more = [click(p["title"]), click("Save", "button", after=said[0]["name"]), stop()]
                 check = f"SELECT count(*) FROM saved WHERE person_id = {ME} AND comment_id = {said[0]['id']}"
                 yield Made({"community": name}, becomes("forum", check, 1), [*steps, *more])
 
 
-@template("forum", "change", "I moderate c/{community}. Lock the {age} of its posts with the flair “{flair}”.")
+@template(
+    "forum",
+    "change",
+    "I moderate c/{community}. Lock the {age} of its posts with the flair “{flair}”.",
+)
 def _lock_flaired(world: World, rng: random.Random) -> Iterator[Made]:
-    choices = [(n, f, o) for n in MINE for f in dict.fromkeys((*FLAIRS, *LORE[n].flairs)) for o in ("new", "old")]
+    choices = [
+        (n, f, o)
+        for n in MINE
+        for f in dict.fromkeys((*FLAIRS, *LORE[n].flairs))
+        for o in ("new", "old")
+    ]
     for name, flair, order in rng.sample(choices, len(choices)):
-        found = sorted_posts(world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'")
+        found = sorted_posts(
+            world, name, order, f"removed = 0 AND pinned = 0 AND flair = '{flair}'"
+        )
         if len(found) > 1 and found[0]["written"] != found[1]["written"] and not found[0]["locked"]:
             p, age = found[0], {"new": "newest", "old": "oldest"}[order]
-            steps = [*in_community(name, flair, LABELS[order]), click(p["title"]), click("Lock", "button"), stop()]
+            steps = [
+                *in_community(name, flair, LABELS[order]),
+                click(p["title"]),
+                click("Lock", "button"),
+                stop(),
+            ]
             check = becomes("forum", f"SELECT locked FROM posts WHERE id = {p['id']}", 1)
             yield Made({"community": name, "age": age, "flair": flair}, check, steps)

@@ -13,4 +13,8 @@ FOLDER = Path(__file__).parent
 @cache
 def load() -> list[dict[str, Any]]:
     """Returns the tasks of the files, in the order of the sites."""
-    return [task for name in ORIGINS for task in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))]
+    return [
+        task
+        for name in ORIGINS
+        for task in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    ]

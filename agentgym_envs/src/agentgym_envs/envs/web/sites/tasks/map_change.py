@@ -35,23 +35,45 @@ def _save_note(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + NEW):
         kept, note = (
             rng.choice(("Want to go", "Favorites", "Avoid")),
-            rng.choice(("Ask for the corner table", "Closed on holidays", "Bring cash", "Meet Jonas here")),
+            rng.choice(
+                ("Ask for the corner table", "Closed on holidays", "Bring cash", "Meet Jonas here")
+            ),
         )
-        steps = [*open_place(p), choose("List", kept), fill("Note", note), click("Save place", "button"), stop()]
-        yield Made({"place": p["name"], "list": kept, "note": note}, becomes("map", saved(p), f"{kept}|{note}"), steps)
+        steps = [
+            *open_place(p),
+            choose("List", kept),
+            fill("Note", note),
+            click("Save place", "button"),
+            stop(),
+        ]
+        yield Made(
+            {"place": p["name"], "list": kept, "note": note},
+            becomes("map", saved(p), f"{kept}|{note}"),
+            steps,
+        )
 
 
 @template("map", "change", "Save both the {first} and the {second} to my list “Favorites”.")
 def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
     places = world.mixed(rng, "map", PLACES + NEW)
     for a, b in zip(places[::2], places[1::2], strict=False):
-        steps = [s for p in (a, b) for s in (*open_place(p), choose("List", "Favorites"), click("Save place", "button"))]
+        steps = [
+            s
+            for p in (a, b)
+            for s in (*open_place(p), choose("List", "Favorites"), click("Save place", "button"))
+        ]
         yield Made(
-            {"first": a["name"], "second": b["name"]}, becomes("map", saved(a, b), "Favorites|\nFavorites|"), [*steps, stop()]
+            {"first": a["name"], "second": b["name"]},
+            becomes("map", saved(a, b), "Favorites|\nFavorites|"),
+            [*steps, stop()],
         )
 
 
-@template("map", "change", "Save the {category} that is nearest to the {place}, as the crow flies, to my list “Want to go”.")
+@template(
+    "map",
+    "change",
+    "Save the {category} that is nearest to the {place}, as the crow flies, to my list “Want to go”.",
+)
 def _save_near(world: World, rng: random.Random) -> Iterator[Made]:
     for p, category, found in closest(world, rng):
         other = found[0][1]
@@ -63,15 +85,28 @@ def _save_near(world: World, rng: random.Random) -> Iterator[Made]:
                 click("Save place", "button"),
                 stop(),
             ]
-            yield Made({"place": p["name"], "category": category}, becomes("map", saved(other), "Want to go|"), steps)
+            yield Made(
+                {"place": p["name"], "category": category},
+                becomes("map", saved(other), "Want to go|"),
+                steps,
+            )
 
 
 @template("map", "change", "Save the best rated {category} of {town} to my list “Favorites”.")
 def _save_best(world: World, rng: random.Random) -> Iterator[Made]:
     for town, category, best, steps in best_rated(world, rng):
         if not world.rows("map", "SELECT 1 FROM saved WHERE place_id = ?", best["id"]):
-            more = [click(best["name"]), choose("List", "Favorites"), click("Save place", "button"), stop()]
-            yield Made({"town": town, "category": category}, becomes("map", saved(best), "Favorites|"), [*steps, *more])
+            more = [
+                click(best["name"]),
+                choose("List", "Favorites"),
+                click("Save place", "button"),
+                stop(),
+            ]
+            yield Made(
+                {"town": town, "category": category},
+                becomes("map", saved(best), "Favorites|"),
+                [*steps, *more],
+            )
 
 
 each(
@@ -90,7 +125,11 @@ def _no_place(world: World, rng: random.Random) -> Iterator[Made]:
     towns = [t["name"] for t in world.rows("map", "SELECT * FROM towns")]
     while True:
         name = f"{rng.choice(towns)} {rng.choice(('Ice Rink', 'Observatory', 'Opera House', 'Airport', 'Aquarium'))}"
-        yield Made({"place": name}, answer.nothing("There is no such place on the map."), [search(name), stop("N/A")])
+        yield Made(
+            {"place": name},
+            answer.nothing("There is no such place on the map."),
+            [search(name), stop("N/A")],
+        )
 
 
 @template(
@@ -106,7 +145,11 @@ def _office(world: World, rng: random.Random) -> Iterator[Made]:
             click("Open issue", "button"), stop(),
         ]  # fmt: skip
         sql = "SELECT p.name || '|' || body FROM issues JOIN projects p ON p.id = project_id WHERE title = 'New office'"
-        yield Made({"place": p["name"], "project": project}, becomes("code", sql, f"{project}|{p['address']}"), steps)
+        yield Made(
+            {"place": p["name"], "project": project},
+            becomes("code", sql, f"{project}|{p['address']}"),
+            steps,
+        )
 
 
 @template(
@@ -115,7 +158,11 @@ def _office(world: World, rng: random.Random) -> Iterator[Made]:
     "Change the telephone number of the shop's customer {customer} to that of the {place}, in the shop's admin.",
 )
 def _reach(world: World, rng: random.Random) -> Iterator[Made]:
-    for p, c in zip(world.mixed(rng, "map", PLACES + "1"), world.mixed(rng, "shop", "SELECT * FROM customers"), strict=False):
+    for p, c in zip(
+        world.mixed(rng, "map", PLACES + "1"),
+        world.mixed(rng, "shop", "SELECT * FROM customers"),
+        strict=False,
+    ):
         steps = [
             *open_place(p), goto(ORIGINS["admin"]), search(c["name"]), click(c["name"]), fill("Telephone", p["phone"]), click("Save", "button"), stop(),
         ]  # fmt: skip

@@ -10,7 +10,14 @@ from agentgym_envs.envs.web.sites.site import day
 from agentgym_envs.envs.web.sites.tasks import answer
 from agentgym_envs.envs.web.sites.tasks.map import MAP, PLACES
 from agentgym_envs.envs.web.sites.tasks.map_change import NEW, saved
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, ends_at, template, visits
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    becomes,
+    ends_at,
+    template,
+    visits,
+)
 from agentgym_envs.envs.web.steps import Step, choose, click, stop
 
 PAGE = 15  # places of a list's page
@@ -26,28 +33,59 @@ def place_groups(world: World, rng: random.Random) -> Iterator[list[Any]]:
     """Yields a town's places of a category, where they can be compared, in the order of the list."""
     sql = "SELECT town_id, category FROM places GROUP BY 1, 2 HAVING count(*) BETWEEN 2 AND ?"
     for town, category in world.mixed(rng, "map", sql, MOST):
-        yield world.rows("map", PLACES + "town_id = ? AND category = ? ORDER BY p.name", town, category)
+        yield world.rows(
+            "map", PLACES + "town_id = ? AND category = ? ORDER BY p.name", town, category
+        )
 
 
 def _details(world: World, found: Sequence[Any]) -> list[dict[str, str]]:
     """Lists a town's places of a category."""
-    return [{r["label"]: r["value"] for r in world.rows("map", "SELECT * FROM details WHERE place_id = ?", p["id"])} for p in found]
+    return [
+        {
+            r["label"]: r["value"]
+            for r in world.rows("map", "SELECT * FROM details WHERE place_id = ?", p["id"])
+        }
+        for p in found
+    ]
 
 
-def with_detail(world: World, rng: random.Random, there: bool) -> Iterator[tuple[dict[str, str], list[Any], Any]]:
+def with_detail(
+    world: World, rng: random.Random, there: bool
+) -> Iterator[tuple[dict[str, str], list[Any], Any]]:
     """Yields a property with the places of a group and the only one that has it, or none if it is to be missing."""
     for found in place_groups(world, rng):
         details = _details(world, found)
-        labels = sorted({label for d in details for label in d if not all(d.get(label, "").isdigit() for d in details)})
+        labels = sorted(
+            {
+                label
+                for d in details
+                for label in d
+                if not all(d.get(label, "").isdigit() for d in details)
+            }
+        )
         if not labels:
             continue
         label = rng.choice(labels)
         values = [d.get(label, "") for d in details]
-        known = [r[0] for r in world.rows("map", "SELECT DISTINCT value FROM details WHERE label = ? ORDER BY value", label)]
-        fitting = sorted({v for v in values if v and values.count(v) == 1}) if there else [v for v in known if v not in values]
+        known = [
+            r[0]
+            for r in world.rows(
+                "map", "SELECT DISTINCT value FROM details WHERE label = ? ORDER BY value", label
+            )
+        ]
+        fitting = (
+            sorted({v for v in values if v and values.count(v) == 1})
+            if there
+            else [v for v in known if v not in values]
+        )
         if fitting:
             value = rng.choice(fitting)
-            text = {"category": found[0]["category"], "town": found[0]["town"], "label": label, "value": value}
+            text = {
+                "category": found[0]["category"],
+                "town": found[0]["town"],
+                "label": label,
+                "value": value,
+            }
             yield text, found, found[values.index(value)] if there else None
 
 
@@ -55,20 +93,34 @@ def with_detail(world: World, rng: random.Random, there: bool) -> Iterator[tuple
 def _which(world: World, rng: random.Random) -> Iterator[Made]:
     for values, found, p in with_detail(world, rng, there=True):
         names = [o["name"] for o in found]
-        steps = [*listed_places(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), stop(p["name"])]
+        steps = [
+            *listed_places(p["town"], p["category"]),
+            *visits(names[: names.index(p["name"]) + 1]),
+            stop(p["name"]),
+        ]
         yield Made(values, answer.name(p["name"], answer.PLACES), steps)
 
 
 @template(
-    "map", "unachievable", "What is the telephone number of the {category} in {town} for which the map says “{label}: {value}”?"
+    "map",
+    "unachievable",
+    "What is the telephone number of the {category} in {town} for which the map says “{label}: {value}”?",
 )
 def _no_such(world: World, rng: random.Random) -> Iterator[Made]:
     for values, found, _ in with_detail(world, rng, there=False):
-        steps = [*listed_places(found[0]["town"], found[0]["category"]), *visits([p["name"] for p in found]), stop("N/A")]
+        steps = [
+            *listed_places(found[0]["town"], found[0]["category"]),
+            *visits([p["name"] for p in found]),
+            stop("N/A"),
+        ]
         yield Made(values, answer.nothing("The town has no such place."), steps)
 
 
-@template("map", "change", "Save the {category} in {town} for which the map says “{label}: {value}” to my list “Want to go”.")
+@template(
+    "map",
+    "change",
+    "Save the {category} in {town} for which the map says “{label}: {value}” to my list “Want to go”.",
+)
 def _save_which(world: World, rng: random.Random) -> Iterator[Made]:
     kept = {r[0] for r in world.rows("map", f"SELECT place_id FROM saved WHERE person_id = {ME}")}
     for values, found, p in with_detail(world, rng, there=True):
@@ -81,23 +133,37 @@ def _save_which(world: World, rng: random.Random) -> Iterator[Made]:
             yield Made(values, becomes("map", saved(p), "Want to go|"), steps)
 
 
-COUNTED = {"hotel": ("Number of rooms", "rooms"), "school": ("Pupils", "pupils"), "fuel": ("Charging points", "charging points")}
+COUNTED = {
+    "hotel": ("Number of rooms", "rooms"),
+    "school": ("Pupils", "pupils"),
+    "fuel": ("Charging points", "charging points"),
+}
 
 
-def _extreme(world: World, rng: random.Random, kind: str = "") -> Iterator[tuple[dict[str, str], list[Any], Any]]:
+def _extreme(
+    world: World, rng: random.Random, kind: str = ""
+) -> Iterator[tuple[dict[str, str], list[Any], Any]]:
     for found in place_groups(world, rng):
         label, noun = COUNTED.get(found[0]["category"], ("", ""))
         numbers = [int(d[label]) for d in _details(world, found) if d.get(label, "").isdigit()]
         what, best = rng.choice((("most", max), ("fewest", min)))
         if len(numbers) == len(found) and numbers.count(best(numbers)) == 1:
-            values = {"category": found[0]["category"], "town": found[0]["town"], "what": f"{what} {noun}"}
+            values = {
+                "category": found[0]["category"],
+                "town": found[0]["town"],
+                "what": f"{what} {noun}",
+            }
             yield values, found, found[numbers.index(best(numbers))]
 
 
 @template("map", "find", "Which {category} in {town} has the {what}?")
 def _most(world: World, rng: random.Random) -> Iterator[Made]:
     for values, found, p in _extreme(world, rng):
-        steps = [*listed_places(p["town"], p["category"]), *visits([o["name"] for o in found]), stop(p["name"])]
+        steps = [
+            *listed_places(p["town"], p["category"]),
+            *visits([o["name"] for o in found]),
+            stop(p["name"]),
+        ]
         yield Made(values, answer.name(p["name"], answer.PLACES), steps)
 
 
@@ -112,7 +178,11 @@ def _home(world: World, rng: random.Random) -> Iterator[Made]:
                 click("Make this my starting point", "button"),
                 stop(),
             ]
-            yield Made(values, becomes("map", f"SELECT home_id FROM people WHERE id = {ME}", p["id"]), steps)
+            yield Made(
+                values,
+                becomes("map", f"SELECT home_id FROM people WHERE id = {ME}", p["id"]),
+                steps,
+            )
 
 
 @template("map", "find", "Which {category} in {town} does {author} recommend for this: “{tip}”?")
@@ -120,12 +190,25 @@ def _recommended(world: World, rng: random.Random) -> Iterator[Made]:
     for found in place_groups(world, rng):
         sql = f"SELECT * FROM reviews WHERE tip <> '' AND place_id IN ({','.join(str(p['id']) for p in found)}) ORDER BY id"
         tips = world.rows("map", sql)
-        unique = [r for r in tips if sum((o["author"], o["tip"]) == (r["author"], r["tip"]) for o in tips) == 1]
+        unique = [
+            r
+            for r in tips
+            if sum((o["author"], o["tip"]) == (r["author"], r["tip"]) for o in tips) == 1
+        ]
         if len(found) > 1 and unique:
             r, names = rng.choice(unique), [p["name"] for p in found]
             p = next(p for p in found if p["id"] == r["place_id"])
-            steps = [*listed_places(p["town"], p["category"]), *visits(names[: names.index(p["name"]) + 1]), stop(p["name"])]
-            values = {"category": p["category"], "town": p["town"], "author": r["author"], "tip": r["tip"]}
+            steps = [
+                *listed_places(p["town"], p["category"]),
+                *visits(names[: names.index(p["name"]) + 1]),
+                stop(p["name"]),
+            ]
+            values = {
+                "category": p["category"],
+                "town": p["town"],
+                "author": r["author"],
+                "tip": r["tip"],
+            }
             yield Made(values, answer.name(p["name"], answer.PLACES), steps)
 
 
@@ -145,16 +228,21 @@ def _on_street(world: World, rng: random.Random) -> Iterator[Made]:
 def _note(world: World, rng: random.Random) -> Iterator[Made]:
     sql = "SELECT n.*, t.name AS town FROM notes n JOIN towns t ON t.id = n.town_id GROUP BY town_id, written HAVING count(*) = 1"
     for n in world.mixed(rng, "map", sql):
-        steps = [click("Notes"), choose("Town", n["town"]), click("Show", "button"), stop(n["author"])]
-        check = answer.name(n["author"], "map:SELECT author FROM notes UNION SELECT author FROM remarks")
+        steps = [
+            click("Notes"),
+            choose("Town", n["town"]),
+            click("Show", "button"),
+            stop(n["author"]),
+        ]
+        check = answer.name(
+            n["author"], "map:SELECT author FROM notes UNION SELECT author FROM remarks"
+        )
         yield Made({"day": day(n["written"]), "town": n["town"]}, check, steps)
 
 
 def _lines(world: World, rng: random.Random) -> Iterator[tuple[str, list[Any]]]:
     for t in world.mixed(rng, "map", "SELECT * FROM towns"):
-        sql = (
-            "SELECT l.*, (SELECT count(*) FROM stops WHERE line_id = l.id) AS stops FROM lines l WHERE town_id = ? ORDER BY number"
-        )
+        sql = "SELECT l.*, (SELECT count(*) FROM stops WHERE line_id = l.id) AS stops FROM lines l WHERE town_id = ? ORDER BY number"
         found = world.rows("map", sql, t["id"])
         if len(found) > 1:
             yield t["name"], found
@@ -162,13 +250,22 @@ def _lines(world: World, rng: random.Random) -> Iterator[tuple[str, list[Any]]]:
 
 @template("map", "find", "Which bus line of {town} {what}? Answer with its number.")
 def _line(world: World, rng: random.Random) -> Iterator[Made]:
-    choices = (("runs most often", "every", min), ("has the most stops", "stops", max), ("has the highest fare", "fare", max))
+    choices = (
+        ("runs most often", "every", min),
+        ("has the most stops", "stops", max),
+        ("has the highest fare", "fare", max),
+    )
     for town, found in (*_lines(world, rng), *_lines(world, rng)):
         what, key, best = rng.choice(choices)
         values = [line[key] for line in found]
         if values.count(best(values)) == 1:
             number = found[values.index(best(values))]["number"]
-            steps = [click("Towns"), click(town), *visits(f"Line {line['number']}" for line in found), stop(number)]
+            steps = [
+                click("Towns"),
+                click(town),
+                *visits(f"Line {line['number']}" for line in found),
+                stop(number),
+            ]
             yield Made({"town": town, "what": what}, answer.number(number), steps)
 
 
@@ -180,7 +277,11 @@ def _town(world: World, rng: random.Random) -> Iterator[Made]:
         if below["population"] < limit < above["population"]:
             what, more, t = rng.choice((("smallest", "more", above), ("largest", "fewer", below)))
             values = {"what": what, "more": more, "limit": f"{limit:,}"}
-            yield Made(values, answer.name(t["name"], "map:SELECT name FROM towns"), [click("Towns"), stop(t["name"])])
+            yield Made(
+                values,
+                answer.name(t["name"], "map:SELECT name FROM towns"),
+                [click("Towns"), stop(t["name"])],
+            )
 
 
 @template("map", "navigate", "Open the page of the {category} in {town} that has the best rating.")
@@ -199,23 +300,45 @@ def _open_best(world: World, rng: random.Random) -> Iterator[Made]:
 @template("map", "change", "Resolve the oldest open note on the map of {town}.")
 def _resolve(world: World, rng: random.Random) -> Iterator[Made]:
     for t in world.mixed(rng, "map", "SELECT * FROM towns"):
-        found = world.rows("map", "SELECT * FROM notes WHERE town_id = ? AND state = 'open' ORDER BY written", t["id"])
+        found = world.rows(
+            "map",
+            "SELECT * FROM notes WHERE town_id = ? AND state = 'open' ORDER BY written",
+            t["id"],
+        )
         total = world.value("map", "SELECT count(*) FROM notes WHERE town_id = ?", t["id"])
-        if total <= PAGE and len(found) > 0 and (len(found) == 1 or found[0]["written"] != found[1]["written"]):
+        if (
+            total <= PAGE
+            and len(found) > 0
+            and (len(found) == 1 or found[0]["written"] != found[1]["written"])
+        ):
             steps = [
                 click("Notes"), choose("Town", t["name"]), click("Show", "button"), click(found[0]["body"]), click("Resolve", "button"), stop(),
             ]  # fmt: skip
-            check = becomes("map", f"SELECT state FROM notes WHERE id = {found[0]['id']}", "resolved")
+            check = becomes(
+                "map", f"SELECT state FROM notes WHERE id = {found[0]['id']}", "resolved"
+            )
             yield Made({"town": t["name"]}, check, steps)
 
 
-@template("map", "change", "Save the two places of the category {category} in {town} with the best ratings to my list “Favorites”.")
+@template(
+    "map",
+    "change",
+    "Save the two places of the category {category} in {town} with the best ratings to my list “Favorites”.",
+)
 def _save_two(world: World, rng: random.Random) -> Iterator[Made]:
     for found in place_groups(world, rng):
         best = sorted(found, key=lambda p: -float(p["rating"]))
         fresh = world.rows("map", PLACES + NEW + f" AND p.id IN ({best[0]['id']}, {best[1]['id']})")
         if len(best) > 2 and best[1]["rating"] > best[2]["rating"] and len(fresh) == 2:
-            saves = [s for p in best[:2] for s in (click(p["name"]), choose("List", "Favorites"), click("Save place", "button"))]
+            saves = [
+                s
+                for p in best[:2]
+                for s in (
+                    click(p["name"]),
+                    choose("List", "Favorites"),
+                    click("Save place", "button"),
+                )
+            ]
             steps = [
                 *listed_places(found[0]["town"], found[0]["category"]),
                 *saves[:3],

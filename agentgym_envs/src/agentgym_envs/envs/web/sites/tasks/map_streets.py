@@ -21,7 +21,14 @@ from agentgym_envs.envs.web.sites.tasks.map import (
     route_between,
 )
 from agentgym_envs.envs.web.sites.tasks.map_change import NEW, saved
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, each, ends_at, template
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    becomes,
+    each,
+    ends_at,
+    template,
+)
 from agentgym_envs.envs.web.steps import choose, click, fill, search, stop
 
 # What the drawn map, its streets, buses, reviews and notes are for.
@@ -70,7 +77,11 @@ def _turn(world: World, rng: random.Random) -> Iterator[Made]:
             told = [what for what, _ in instructions(world.database("map"), route)][2]
             values = {"from_": a["name"], "to": b["name"], "street": route.legs[1].road}
             if told.startswith("Turn"):
-                yield Made(values, answer.name(told, TURNS, *_wordings(told)), [*directions(a, b, "foot"), stop(told)])
+                yield Made(
+                    values,
+                    answer.name(told, TURNS, *_wordings(told)),
+                    [*directions(a, b, "foot"), stop(told)],
+                )
 
 
 @template(
@@ -97,14 +108,23 @@ def _between(world: World, rng: random.Random) -> Iterator[Made]:
 )
 def _within(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
-        category, km = rng.choice([c for c in sorted(KINDS) if c != p["category"]]), rng.choice((2, 5, 20))
+        category, km = (
+            rng.choice([c for c in sorted(KINDS) if c != p["category"]]),
+            rng.choice((2, 5, 20)),
+        )
         count = sum(away <= km for away, _ in nearest(world, p, category))
         if count > 2:
             steps = [*nearby(p, category), click(f"{km} km"), stop(count)]
-            yield Made({"category": category, "km": km, "place": p["name"]}, answer.number(count), steps)
+            yield Made(
+                {"category": category, "km": km, "place": p["name"]}, answer.number(count), steps
+            )
 
 
-@template("map", "navigate", "Show the map alone with the {place} in its middle, at zoom {zoom} and with the layer {layer}.")
+@template(
+    "map",
+    "navigate",
+    "Show the map alone with the {place} in its middle, at zoom {zoom} and with the layer {layer}.",
+)
 def _view(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         nearer, layer = rng.choice((-2, -1, 1, 2)), rng.choice(("transport", "cycle"))
@@ -118,7 +138,11 @@ def _view(world: World, rng: random.Random) -> Iterator[Made]:
             click(LAYERS[layer], "button"),
             stop(),
         ]
-        yield Made({"place": p["name"], "zoom": view.zoom, "layer": LAYERS[layer]}, ends_at(MAP + view.address), steps)
+        yield Made(
+            {"place": p["name"], "zoom": view.zoom, "layer": LAYERS[layer]},
+            ends_at(MAP + view.address),
+            steps,
+        )
 
 
 each(
@@ -130,7 +154,13 @@ each(
     " (SELECT number FROM lines l JOIN stops ON line_id = l.id WHERE node_id = h.id ORDER BY number) AS number"
     " FROM halts h JOIN towns t ON t.id = in_town",
     check=lambda h: ends_at(f"{MAP}/stop/{h['id']}"),
-    steps=lambda h: [click("Towns"), click(h["town"]), click(f"Line {h['number']}"), click(h["name"]), stop()],
+    steps=lambda h: [
+        click("Towns"),
+        click(h["town"]),
+        click(f"Line {h['number']}"),
+        click(h["name"]),
+        stop(),
+    ],
 )
 
 
@@ -138,20 +168,44 @@ each(
 def _add_note(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         text = rng.choice(
-            ("The entrance is round the corner", "There are steps here", "The house number is wrong", "This has a new owner")
+            (
+                "The entrance is round the corner",
+                "There are steps here",
+                "The house number is wrong",
+                "This has a new owner",
+            )
         )
         there = f"abs(x - {p['spot_x']}) < 0.02 AND abs(y - {p['spot_y']}) < 0.02"
-        steps = [*open_place(p), click("Add a note here"), fill("Note text", text), click("Publish note", "button"), stop()]
+        steps = [
+            *open_place(p),
+            click("Add a note here"),
+            fill("Note text", text),
+            click("Publish note", "button"),
+            stop(),
+        ]
         yield Made(
-            {"place": p["name"], "text": text}, becomes("map", f"SELECT body FROM notes WHERE {MINE} AND {there}", text), steps
+            {"place": p["name"], "text": text},
+            becomes("map", f"SELECT body FROM notes WHERE {MINE} AND {there}", text),
+            steps,
         )
 
 
-@template("map", "change", "Resolve the note about the {subject} on {street} in {town}, with the comment “{text}”.")
+@template(
+    "map",
+    "change",
+    "Resolve the note about the {subject} on {street} in {town}, with the comment “{text}”.",
+)
 def _resolve(world: World, rng: random.Random) -> Iterator[Made]:
     sql = "SELECT o.*, s.name AS street, t.name AS town FROM notes o JOIN streets s ON s.id = street_id JOIN towns t ON t.id = o.town_id WHERE state = 'open'"
     for n in world.mixed(rng, "map", sql):
-        text = rng.choice(("Mended on the map", "I have looked: it is done", "The town has seen to it", "Surveyed today"))
+        text = rng.choice(
+            (
+                "Mended on the map",
+                "I have looked: it is done",
+                "The town has seen to it",
+                "Surveyed today",
+            )
+        )
         found = f"SELECT state || '|' || (SELECT group_concat(body, '|') FROM remarks WHERE note_id = o.id AND {MINE}) FROM notes o WHERE id = {n['id']}"
         steps = [
             click("Notes"), choose("Town", n["town"]), click("Show", "button"), click(n["body"]), fill("Comment", text), click("Resolve", "button"), stop(),
@@ -164,14 +218,31 @@ def _resolve(world: World, rng: random.Random) -> Iterator[Made]:
 def _review(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "map", PLACES + "1"):
         stars, text = rng.choice(
-            ((5, "Worth every minute"), (4, "Good, but hard to find"), (3, "Neither good nor bad"), (2, "Too loud for me"))
+            (
+                (5, "Worth every minute"),
+                (4, "Good, but hard to find"),
+                (3, "Neither good nor bad"),
+                (2, "Too loud for me"),
+            )
         )
         sql = f"SELECT stars || '|' || body FROM reviews WHERE {MINE} AND place_id = {p['id']}"
-        steps = [*open_place(p), choose("Stars", str(stars)), fill("Review", text), click("Publish review", "button"), stop()]
-        yield Made({"place": p["name"], "stars": stars, "text": text}, becomes("map", sql, f"{stars}|{text}"), steps)
+        steps = [
+            *open_place(p),
+            choose("Stars", str(stars)),
+            fill("Review", text),
+            click("Publish review", "button"),
+            stop(),
+        ]
+        yield Made(
+            {"place": p["name"], "stars": stars, "text": text},
+            becomes("map", sql, f"{stars}|{text}"),
+            steps,
+        )
 
 
-@template("map", "change", "Save the restaurant of {town} with {cuisine} cuisine to my list “Favorites”.")
+@template(
+    "map", "change", "Save the restaurant of {town} with {cuisine} cuisine to my list “Favorites”."
+)
 def _cuisine(world: World, rng: random.Random) -> Iterator[Made]:
     sql = f"""SELECT * FROM (SELECT p.*, t.name AS town, value AS cuisine, count(*) OVER (PARTITION BY town_id, value) AS alike FROM places p
       JOIN towns t ON t.id = town_id JOIN details ON place_id = p.id AND label = 'Cuisine') p WHERE alike = 1 AND {NEW} ORDER BY id"""
@@ -180,7 +251,11 @@ def _cuisine(world: World, rng: random.Random) -> Iterator[Made]:
             click("Towns"), click(p["town"]), choose("Category", "restaurant"), click("Apply", "button"), click(p["name"]),
             choose("List", "Favorites"), click("Save place", "button"), stop(),
         ]  # fmt: skip
-        yield Made({"town": p["town"], "cuisine": p["cuisine"]}, becomes("map", saved(p), "Favorites|"), steps)
+        yield Made(
+            {"town": p["town"], "cuisine": p["cuisine"]},
+            becomes("map", saved(p), "Favorites|"),
+            steps,
+        )
 
 
 @template("map", "unachievable", "What is the surface of {street} in {town}?")

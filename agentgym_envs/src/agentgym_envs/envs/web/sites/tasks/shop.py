@@ -13,7 +13,20 @@ from agentgym_envs.envs.web.steps import Step, choose, click, fill, search, stop
 
 SHOP = ORIGINS["shop"]
 PRODUCTS = "SELECT p.*, p.name AS product, c.name AS category FROM products p JOIN categories c ON c.id = category_id WHERE "
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def open_product(product: Any) -> list[Step]:
@@ -23,13 +36,21 @@ def open_product(product: Any) -> list[Step]:
 
 def my_orders(world: World, extra: str = "") -> list[Any]:
     """Returns my orders as their list shows them."""
-    return world.rows("shop", f"SELECT * FROM orders WHERE customer_id = {ME} {extra} ORDER BY placed DESC, id DESC")
+    return world.rows(
+        "shop",
+        f"SELECT * FROM orders WHERE customer_id = {ME} {extra} ORDER BY placed DESC, id DESC",
+    )
 
 
 def open_my_order(world: World, order: Any) -> list[Step]:
     """Opens one of my orders from their list."""
     place = [o["id"] for o in my_orders(world)].index(order["id"]) // 10
-    return [click("My account"), click("My orders"), *[click("Next page")] * place, click(f"Order #{order['id']}")]
+    return [
+        click("My account"),
+        click("My orders"),
+        *[click("Next page")] * place,
+        click(f"Order #{order['id']}"),
+    ]
 
 
 def last_order() -> str:
@@ -40,45 +61,84 @@ def last_order() -> str:
 asks(
     "shop",
     "shop",
-    ("How much does the {product} cost?", PRODUCTS + "1", lambda p: money(p["price"]), answer.amount, open_product),
+    (
+        "How much does the {product} cost?",
+        PRODUCTS + "1",
+        lambda p: money(p["price"]),
+        answer.amount,
+        open_product,
+    ),
     ("What is the SKU of the {product}?", PRODUCTS + "1", "sku", answer.codes, open_product),
-    ("How many pieces of the {product} are in stock?", PRODUCTS + "stock > 20", "stock", answer.number, open_product),
+    (
+        "How many pieces of the {product} are in stock?",
+        PRODUCTS + "stock > 20",
+        "stock",
+        answer.number,
+        open_product,
+    ),
 )
 
 
 @template("shop", "find", "What did I pay in all for my order #{order}?")
 def _paid(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(my_orders(world), 11):
-        yield Made({"order": o["id"]}, answer.amount(money(o["total"])), [*open_my_order(world, o), stop(money(o["total"]))])
+        yield Made(
+            {"order": o["id"]},
+            answer.amount(money(o["total"])),
+            [*open_my_order(world, o), stop(money(o["total"]))],
+        )
 
 
 @template("shop", "find", "What is the tracking number of my order #{order}?")
 def _tracking(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(my_orders(world, "AND tracking <> ''"), 11):
-        yield Made({"order": o["id"]}, answer.codes(o["tracking"]), [*open_my_order(world, o), stop(o["tracking"])])
+        yield Made(
+            {"order": o["id"]},
+            answer.codes(o["tracking"]),
+            [*open_my_order(world, o), stop(o["tracking"])],
+        )
 
 
-@template("shop", "find", "How much money did I spend on orders that I placed in {month}, cancelled and returned ones left out?")
+@template(
+    "shop",
+    "find",
+    "How much money did I spend on orders that I placed in {month}, cancelled and returned ones left out?",
+)
 def _spent(world: World, rng: random.Random) -> Iterator[Made]:
     orders = my_orders(world)
     months = sorted({o["placed"][:7] for o in orders})
     for month in rng.sample(months, len(months)):
         there = [n for n, o in enumerate(orders) if o["placed"].startswith(month)]
-        total = money(sum(orders[n]["total"] for n in there if orders[n]["status"] not in ("Cancelled", "Returned")))
+        total = money(
+            sum(
+                orders[n]["total"]
+                for n in there
+                if orders[n]["status"] not in ("Cancelled", "Returned")
+            )
+        )
         if total != money(0):
             name = f"{MONTHS[int(month[5:]) - 1]} {month[:4]}"
             pages = there[-1] // 10
             yield Made(
                 {"month": name},
                 answer.amount(total),
-                [click("My account"), click("My orders"), *[click("Next page")] * pages, stop(total)],
+                [
+                    click("My account"),
+                    click("My orders"),
+                    *[click("Next page")] * pages,
+                    stop(total),
+                ],
             )
 
 
 def _extreme(world: World, rng: random.Random, order: str, label: str) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
-        for (brand,) in world.mixed(rng, "shop", "SELECT DISTINCT brand FROM products WHERE category_id = ?", c["id"])[:2]:
-            found = world.rows("shop", PRODUCTS + f"category_id = ? AND brand = ? ORDER BY {order}", c["id"], brand)
+        for (brand,) in world.mixed(
+            rng, "shop", "SELECT DISTINCT brand FROM products WHERE category_id = ?", c["id"]
+        )[:2]:
+            found = world.rows(
+                "shop", PRODUCTS + f"category_id = ? AND brand = ? ORDER BY {order}", c["id"], brand
+            )
             if len(found) > 1 and found[0]["price"] != found[1]["price"]:
                 steps = [
                     click("Departments"),
@@ -99,7 +159,9 @@ def _cheapest(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _extreme(world, rng, "price", "Price, lowest first")
 
 
-@template("shop", "find", "Which product by {brand} in the category {category} is the most expensive?")
+@template(
+    "shop", "find", "Which product by {brand} in the category {category} is the most expensive?"
+)
 def _dearest(world: World, rng: random.Random) -> Iterator[Made]:
     yield from _extreme(world, rng, "price DESC", "Price, highest first")
 
@@ -120,7 +182,12 @@ asks(
         "SELECT c.name AS category, brand, count(*) AS n FROM products JOIN categories c ON c.id = category_id GROUP BY c.id, brand",
         "n",
         answer.number,
-        lambda r: [click("Departments"), click(r["category"]), choose("Brand", r["brand"]), click("Apply", "button")],
+        lambda r: [
+            click("Departments"),
+            click(r["category"]),
+            choose("Brand", r["brand"]),
+            click("Apply", "button"),
+        ],
     ),
 )
 
@@ -137,11 +204,17 @@ def _heavier(world: World, rng: random.Random) -> Iterator[Made]:
             )
 
 
-@template("shop", "find", "How many pieces did I buy in all with my order #{order}? Answer with the number.")
+@template(
+    "shop",
+    "find",
+    "How many pieces did I buy in all with my order #{order}? Answer with the number.",
+)
 def _pieces(world: World, rng: random.Random) -> Iterator[Made]:
     sql = "SELECT o.*, sum(quantity) AS n FROM orders o JOIN order_items ON order_id = o.id WHERE customer_id = ? GROUP BY o.id HAVING n > 2"
     for o in world.mixed(rng, "shop", sql, ME):
-        yield Made({"order": o["id"]}, answer.number(o["n"]), [*open_my_order(world, o), stop(o["n"])])
+        yield Made(
+            {"order": o["id"]}, answer.number(o["n"]), [*open_my_order(world, o), stop(o["n"])]
+        )
 
 
 @template("shop", "find", "Which of the products in my order #{order} cost the most per piece?")
@@ -171,7 +244,11 @@ each(
 )
 
 
-@template("shop", "navigate", "Show the products of the category {category} that cost from ${low} to ${high}, the cheapest first.")
+@template(
+    "shop",
+    "navigate",
+    "Show the products of the category {category} that cost from ${low} to ${high}, the cheapest first.",
+)
 def _range(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
         low = rng.randint(2, 8) * 5
@@ -184,7 +261,11 @@ def _range(world: World, rng: random.Random) -> Iterator[Made]:
         yield Made({"category": c["name"], "low": low, "high": high}, ends_at(url), steps)
 
 
-@template("shop", "navigate", "Show those products of the category {category} that are in stock and have {stars} stars or more.")
+@template(
+    "shop",
+    "navigate",
+    "Show those products of the category {category} that are in stock and have {stars} stars or more.",
+)
 def _stars(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM categories"):
         stars = rng.choice((3, 4))
@@ -203,4 +284,8 @@ def _order_page(world: World, rng: random.Random) -> Iterator[Made]:
         " GROUP BY p.id HAVING count(*) = 1"
     )
     for r in world.mixed(rng, "shop", sql):
-        yield Made({"product": r["name"]}, ends_at(f"{SHOP}/orders/{r['id']}"), [*open_my_order(world, r), stop()])
+        yield Made(
+            {"product": r["name"]},
+            ends_at(f"{SHOP}/orders/{r['id']}"),
+            [*open_my_order(world, r), stop()],
+        )

@@ -10,16 +10,34 @@ from agentgym_envs.envs.web.sites.shop.catalogue import COLOURS
 from agentgym_envs.envs.web.sites.shop.data import ME
 from agentgym_envs.envs.web.sites.site import ORIGINS, money
 from agentgym_envs.envs.web.sites.tasks import answer
-from agentgym_envs.envs.web.sites.tasks.shop import PRODUCTS, SHOP, last_order, my_orders, open_my_order, open_product
-from agentgym_envs.envs.web.sites.tasks.template import Made, World, asks, becomes, each, ends_at, template
+from agentgym_envs.envs.web.sites.tasks.shop import (
+    PRODUCTS,
+    SHOP,
+    last_order,
+    my_orders,
+    open_my_order,
+    open_product,
+)
+from agentgym_envs.envs.web.sites.tasks.template import (
+    Made,
+    World,
+    asks,
+    becomes,
+    each,
+    ends_at,
+    template,
+)
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
 READY = (
-    PRODUCTS + "p.id NOT IN (SELECT product_id FROM options GROUP BY product_id, name HAVING max(chosen) = 0) AND "
+    PRODUCTS
+    + "p.id NOT IN (SELECT product_id FROM options GROUP BY product_id, name HAVING max(chosen) = 0) AND "
 )  # no option to choose
 
 
-CART = f"SELECT product_id || ' x ' || quantity FROM cart WHERE customer_id = {ME} ORDER BY product_id"
+CART = (
+    f"SELECT product_id || ' x ' || quantity FROM cart WHERE customer_id = {ME} ORDER BY product_id"
+)
 
 
 @template("shop", "change", "Put {count} pieces of the {product} into my cart.")
@@ -27,30 +45,55 @@ def _add(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", READY + "stock > 10"):
         count = rng.randint(2, 6)
         steps = [*open_product(p), fill("Quantity", count), click("Add to cart", "button"), stop()]
-        yield Made({"product": p["name"], "count": count}, becomes("shop", CART, f"{p['id']} x {count}"), steps)
+        yield Made(
+            {"product": p["name"], "count": count},
+            becomes("shop", CART, f"{p['id']} x {count}"),
+            steps,
+        )
 
 
 @template("shop", "change", "Put the {first} and the {second} into my cart, one of each.")
 def _add_two(world: World, rng: random.Random) -> Iterator[Made]:
     for a, b in pairwise(world.mixed(rng, "shop", READY + "stock > 0")):
         wanted = "\n".join(f"{n} x 1" for n in sorted((a["id"], b["id"])))
-        steps = [*open_product(a), click("Add to cart", "button"), *open_product(b), click("Add to cart", "button"), stop()]
+        steps = [
+            *open_product(a),
+            click("Add to cart", "button"),
+            *open_product(b),
+            click("Add to cart", "button"),
+            stop(),
+        ]
         yield Made({"first": a["name"], "second": b["name"]}, becomes("shop", CART, wanted), steps)
 
 
-@template("shop", "change", "Put the cheapest product by {brand} of the category {category} that is in stock into my cart.")
+@template(
+    "shop",
+    "change",
+    "Put the cheapest product by {brand} of the category {category} that is in stock into my cart.",
+)
 def _add_cheapest(world: World, rng: random.Random) -> Iterator[Made]:
     ready = {p["id"] for p in world.rows("shop", READY + "1")}
     for c in world.mixed(
-        rng, "shop", "SELECT c.*, brand FROM categories c JOIN products p ON p.category_id = c.id GROUP BY c.id, brand"
+        rng,
+        "shop",
+        "SELECT c.*, brand FROM categories c JOIN products p ON p.category_id = c.id GROUP BY c.id, brand",
     ):
-        found = world.rows("shop", PRODUCTS + "category_id = ? AND brand = ? AND stock > 0 ORDER BY price", c["id"], c["brand"])
+        found = world.rows(
+            "shop",
+            PRODUCTS + "category_id = ? AND brand = ? AND stock > 0 ORDER BY price",
+            c["id"],
+            c["brand"],
+        )
         if found[0]["id"] in ready and (len(found) == 1 or found[0]["price"] < found[1]["price"]):
             steps = [
                 click("Departments"), click(c["name"]), choose("Sort by", "Price, lowest first"), choose("Brand", c["brand"]),
                 click("In stock only", "checkbox"), click("Apply", "button"), click(found[0]["name"]), click("Add to cart", "button"), stop(),
             ]  # fmt: skip
-            yield Made({"category": c["name"], "brand": c["brand"]}, becomes("shop", CART, f"{found[0]['id']} x 1"), steps)
+            yield Made(
+                {"category": c["name"], "brand": c["brand"]},
+                becomes("shop", CART, f"{found[0]['id']} x 1"),
+                steps,
+            )
 
 
 each(
@@ -59,15 +102,27 @@ each(
     "Put the {product} on my wish list.",
     "shop",
     PRODUCTS + f"p.id NOT IN (SELECT product_id FROM wishlist WHERE customer_id = {ME})",
-    check=lambda p: becomes("shop", f"SELECT count(*) FROM wishlist WHERE customer_id = {ME} AND product_id = {p['id']}", 1),
+    check=lambda p: becomes(
+        "shop",
+        f"SELECT count(*) FROM wishlist WHERE customer_id = {ME} AND product_id = {p['id']}",
+        1,
+    ),
     steps=lambda p: [*open_product(p), click("Add to wish list", "button"), stop()],
 )
 
 
-SHIPPING = {"standard": "Standard, 5–7 days ($4.95)", "express": "Express, 2 days ($12.95)", "pickup": "Store pickup ($0.00)"}
+SHIPPING = {
+    "standard": "Standard, 5–7 days ($4.95)",
+    "express": "Express, 2 days ($12.95)",
+    "pickup": "Store pickup ($0.00)",
+}
 
 
-DELIVERY = {"standard": "standard shipping", "express": "express shipping", "pickup": "store pickup"}
+DELIVERY = {
+    "standard": "standard shipping",
+    "express": "express shipping",
+    "pickup": "store pickup",
+}
 
 
 BOUGHT = (
@@ -77,25 +132,50 @@ BOUGHT = (
 
 
 def _check_out(shipping: str, payment: str) -> list[Step]:
-    return [click("Go to checkout"), click(SHIPPING[shipping], "radio"), choose("Payment", payment), click("Place order", "button")]
+    return [
+        click("Go to checkout"),
+        click(SHIPPING[shipping], "radio"),
+        choose("Payment", payment),
+        click("Place order", "button"),
+    ]
 
 
 @template("shop", "change", "Buy the {product}: {shipping}, payment by {payment}.")
 def _buy(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", READY + "stock > 0"):
-        shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
-        steps = [*open_product(p), click("Add to cart", "button"), *_check_out(shipping, payment), stop()]
+        shipping, payment = (
+            rng.choice(sorted(SHIPPING)),
+            rng.choice(("Card", "Invoice", "Gift card")),
+        )
+        steps = [
+            *open_product(p),
+            click("Add to cart", "button"),
+            *_check_out(shipping, payment),
+            stop(),
+        ]
         values = {"product": p["name"], "shipping": DELIVERY[shipping], "payment": payment.lower()}
         yield Made(values, becomes("shop", BOUGHT, f"{shipping} {payment} {p['id']} x 1"), steps)
 
 
-@template("shop", "change", "Order everything from my order #{order} once more, with {shipping} and payment by {payment}.")
+@template(
+    "shop",
+    "change",
+    "Order everything from my order #{order} once more, with {shipping} and payment by {payment}.",
+)
 def _again(world: World, rng: random.Random) -> Iterator[Made]:
     for o in rng.sample(my_orders(world), 26):
-        shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
+        shipping, payment = (
+            rng.choice(sorted(SHIPPING)),
+            rng.choice(("Card", "Invoice", "Gift card")),
+        )
         sql = "SELECT group_concat(id || ' x ' || quantity) FROM (SELECT p.id, quantity FROM order_items JOIN products p ON p.id = product_id WHERE order_id = ? ORDER BY p.name)"
         items = world.value("shop", sql, o["id"])
-        steps = [*open_my_order(world, o), click("Order again", "button"), *_check_out(shipping, payment), stop()]
+        steps = [
+            *open_my_order(world, o),
+            click("Order again", "button"),
+            *_check_out(shipping, payment),
+            stop(),
+        ]
         values = {"order": o["id"], "shipping": DELIVERY[shipping], "payment": payment.lower()}
         yield Made(values, becomes("shop", BOUGHT, f"{shipping} {payment} {items}"), steps)
 
@@ -105,10 +185,18 @@ def _phone(world: World, rng: random.Random) -> Iterator[Made]:
     while True:
         phone = f"555-{rng.randint(1000, 9999)}"
         steps = [click("My account"), fill("Telephone", phone), click("Save", "button"), stop()]
-        yield Made({"phone": phone}, becomes("shop", f"SELECT phone FROM customers WHERE id = {ME}", phone), steps)
+        yield Made(
+            {"phone": phone},
+            becomes("shop", f"SELECT phone FROM customers WHERE id = {ME}", phone),
+            steps,
+        )
 
 
-@template("shop", "change", "I have moved to {street} in {city}, {state} {zip}. Change the address of my account.")
+@template(
+    "shop",
+    "change",
+    "I have moved to {street} in {city}, {state} {zip}. Change the address of my account.",
+)
 def _moved(world: World, rng: random.Random) -> Iterator[Made]:
     for c in world.mixed(rng, "shop", "SELECT * FROM customers WHERE id <> 1"):
         parts = {k: c[k] for k in ("street", "city", "state", "zip")}
@@ -127,7 +215,11 @@ WORDS = (
 )  # fmt: skip
 
 
-@template("shop", "change", "Write a review of the {product} with {stars} stars, the title “{title}” and the text “{body}”")
+@template(
+    "shop",
+    "change",
+    "Write a review of the {product} with {stars} stars, the title “{title}” and the text “{body}”",
+)
 def _review(world: World, rng: random.Random) -> Iterator[Made]:
     for p in world.mixed(rng, "shop", PRODUCTS + "1"):
         stars, (title, body) = rng.randint(2, 5), rng.choice(WORDS)
@@ -149,7 +241,9 @@ each(
     "shop",
     "SELECT 'Question about ' || sku AS subject, 'When will the ' || name || ' be in stock again?' AS body FROM products WHERE stock = 0",
     check=lambda m: becomes(
-        "shop", f"SELECT subject || '|' || body FROM messages WHERE customer_id = {ME}", f"{m['subject']}|{m['body']}"
+        "shop",
+        f"SELECT subject || '|' || body FROM messages WHERE customer_id = {ME}",
+        f"{m['subject']}|{m['body']}",
     ),
     steps=lambda m: [
         click("Contact"),
@@ -171,7 +265,11 @@ def _no_price(world: World, rng: random.Random) -> Iterator[Made]:
         other = rng.choice([c for c in sorted(KINDS) if KINDS[c][0] != kinds])
         name = f"{rng.choice(brands)} {rng.choice([v for v in KINDS[other][1] if v not in variants])} {rng.choice(kinds)}"
         if not world.rows("shop", "SELECT 1 FROM products WHERE name = ?", name):
-            yield Made({"product": name}, answer.nothing("The shop has no such product."), [search(name), stop("N/A")])
+            yield Made(
+                {"product": name},
+                answer.nothing("The shop has no such product."),
+                [search(name), stop("N/A")],
+            )
 
 
 @template(
@@ -191,9 +289,20 @@ def _ship(world: World, rng: random.Random) -> Iterator[Made]:
             *open_product(p), click("Add to cart", "button"), *_check_out(shipping, payment), goto(ORIGINS["admin"]), click(f"Order #{last}"),
             choose("Status", "Shipped"), fill("Tracking number", number), click("Save", "button"), stop(),
         ]  # fmt: skip
-        sql = BOUGHT.replace("SELECT shipping", "SELECT status || ' ' || tracking || ' ' || shipping")
-        values = {"product": p["name"], "shipping": DELIVERY[shipping], "payment": payment.lower(), "number": number}
-        yield Made(values, becomes("shop", sql, f"Shipped {number} {shipping} {payment} {p['id']} x 1"), steps)
+        sql = BOUGHT.replace(
+            "SELECT shipping", "SELECT status || ' ' || tracking || ' ' || shipping"
+        )
+        values = {
+            "product": p["name"],
+            "shipping": DELIVERY[shipping],
+            "payment": payment.lower(),
+            "number": number,
+        }
+        yield Made(
+            values,
+            becomes("shop", sql, f"Shipped {number} {shipping} {payment} {p['id']} x 1"),
+            steps,
+        )
 
 
 @template(
@@ -202,14 +311,20 @@ def _ship(world: World, rng: random.Random) -> Iterator[Made]:
     "Change the street and the city of my account to those of the {place}: the street as the map writes it, the city is its town.",
 )
 def _place_address(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "map", "SELECT p.*, t.name AS town FROM places p JOIN towns t ON t.id = town_id"):
+    for p in world.mixed(
+        rng, "map", "SELECT p.*, t.name AS town FROM places p JOIN towns t ON t.id = town_id"
+    ):
         steps = [
             goto(ORIGINS["map"]), search(p["name"]), click(p["name"]), goto(f"{SHOP}/account"), fill("Street", p["address"]),
             fill("City", p["town"]), click("Save", "button"), stop(),
         ]  # fmt: skip
         yield Made(
             {"place": p["name"]},
-            becomes("shop", f"SELECT street || '|' || city FROM customers WHERE id = {ME}", f"{p['address']}|{p['town']}"),
+            becomes(
+                "shop",
+                f"SELECT street || '|' || city FROM customers WHERE id = {ME}",
+                f"{p['address']}|{p['town']}",
+            ),
             steps,
         )
 
@@ -226,7 +341,11 @@ asks(
     "shop",
     (
         "Who bought the {product} as a present for {friend}, according to the reviews?",
-        REVIEWS.replace("SELECT", "SELECT replace(replace(whom, 'my ', 'their '), 'our ', 'their ') AS friend,", 1)
+        REVIEWS.replace(
+            "SELECT",
+            "SELECT replace(replace(whom, 'my ', 'their '), 'our ', 'their ') AS friend,",
+            1,
+        )
         + "whom <> '' AND 1 = (SELECT count(*) FROM reviews o WHERE o.product_id = p.id AND o.whom = r.whom)",
         "author",
         answer.customer,
@@ -274,7 +393,9 @@ each(
     "Show the products of the type {kind} in the category {category} that are in stock, the best rated first.",
     "shop",
     "SELECT kind, c.name AS category, department, c.id FROM products JOIN categories c ON c.id = category_id GROUP BY kind",
-    check=lambda r: ends_at(f"{SHOP}/category/{r['id']}?kind={quote_plus(r['kind'])}&sort=rating&available=1"),
+    check=lambda r: ends_at(
+        f"{SHOP}/category/{r['id']}?kind={quote_plus(r['kind'])}&sort=rating&available=1"
+    ),
     steps=lambda r: [
         click(r["department"], "button"),
         click(r["kind"]),
@@ -293,33 +414,71 @@ each(
     "shop",
     OPTIONS + "stock > 2 AND options = 1 AND chosen = 0 AND o.name <> 'Color'",
     check=lambda o: becomes(
-        "shop", CART.replace("quantity", "quantity || ' ' || options"), f"{o['product_id']} x 3 {o['option']}: {o['value']}"
+        "shop",
+        CART.replace("quantity", "quantity || ' ' || options"),
+        f"{o['product_id']} x 3 {o['option']}: {o['value']}",
     ),
-    steps=lambda o: [*open_product(o), _choose(o), fill("Quantity", 3), click("Add to cart", "button"), stop()],
+    steps=lambda o: [
+        *open_product(o),
+        _choose(o),
+        fill("Quantity", 3),
+        click("Add to cart", "button"),
+        stop(),
+    ],
 )
 
 
-@template("shop", "change", "Buy the {product} in {colour}, with the {option} “{value}”: {shipping}, payment by {payment}.")
+@template(
+    "shop",
+    "change",
+    "Buy the {product} in {colour}, with the {option} “{value}”: {shipping}, payment by {payment}.",
+)
 def _buy_options(world: World, rng: random.Random) -> Iterator[Made]:
-    sql = OPTIONS.replace("SELECT", "SELECT c.value AS colour, c.chosen AS own, c.id < o.id AS first,", 1).replace(
-        " WHERE", " JOIN options c ON c.product_id = p.id AND c.name = 'Color' AND o.name <> 'Color' WHERE"
+    sql = OPTIONS.replace(
+        "SELECT", "SELECT c.value AS colour, c.chosen AS own, c.id < o.id AS first,", 1
+    ).replace(
+        " WHERE",
+        " JOIN options c ON c.product_id = p.id AND c.name = 'Color' AND o.name <> 'Color' WHERE",
     )
-    for o in world.mixed(rng, "shop", sql + "stock > 0 AND options = 2 AND own = 0 AND o.chosen = 0"):
-        shipping, payment = rng.choice(sorted(SHIPPING)), rng.choice(("Card", "Invoice", "Gift card"))
+    for o in world.mixed(
+        rng, "shop", sql + "stock > 0 AND options = 2 AND own = 0 AND o.chosen = 0"
+    ):
+        shipping, payment = (
+            rng.choice(sorted(SHIPPING)),
+            rng.choice(("Card", "Invoice", "Gift card")),
+        )
         steps = [
             *open_product(o), click(o["colour"], "radio"), _choose(o), click("Add to cart", "button"), *_check_out(shipping, payment), stop(),
         ]  # fmt: skip
-        texts = [f"Color: {o['colour']}", f"{o['option']}: {o['value']}"][:: 1 if o["first"] else -1]
-        values = {"product": o["product"], "colour": o["colour"].lower(), "option": o["option"], "value": o["value"]}
+        texts = [f"Color: {o['colour']}", f"{o['option']}: {o['value']}"][
+            :: 1 if o["first"] else -1
+        ]
+        values = {
+            "product": o["product"],
+            "colour": o["colour"].lower(),
+            "option": o["option"],
+            "value": o["value"],
+        }
         wanted = f"{shipping} {payment} {o['product_id']} x 1 {', '.join(texts)}"
         sql = BOUGHT.replace("' x ' || quantity", "' x ' || quantity || ' ' || options")
-        yield Made({**values, "shipping": DELIVERY[shipping], "payment": payment.lower()}, becomes("shop", sql, wanted), steps)
+        yield Made(
+            {**values, "shipping": DELIVERY[shipping], "payment": payment.lower()},
+            becomes("shop", sql, wanted),
+            steps,
+        )
 
 
 @template("shop", "unachievable", "Put the {product} in {colour} into my cart.")
 def _no_colour(world: World, rng: random.Random) -> Iterator[Made]:
-    for p in world.mixed(rng, "shop", PRODUCTS + "p.id IN (SELECT product_id FROM options WHERE name = 'Color')"):
-        offered = [r[0] for r in world.rows("shop", "SELECT value FROM options WHERE name = 'Color' AND product_id = ?", p["id"])]
+    for p in world.mixed(
+        rng, "shop", PRODUCTS + "p.id IN (SELECT product_id FROM options WHERE name = 'Color')"
+    ):
+        offered = [
+            r[0]
+            for r in world.rows(
+                "shop", "SELECT value FROM options WHERE name = 'Color' AND product_id = ?", p["id"]
+            )
+        ]
         colour = rng.choice([c for c in COLOURS if c not in offered]).lower()
         yield Made(
             {"product": p["name"], "colour": colour},

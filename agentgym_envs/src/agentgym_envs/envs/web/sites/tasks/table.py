@@ -26,7 +26,10 @@ def rows(tasks: Sequence[Task]) -> dict[str, Callable[[Task], bool]]:
     return {
         "all": lambda t: True,
         **{kind: lambda t, kind=kind: t["kind"] == kind for kind in KINDS},  # type: ignore[misc]
-        **{f"{low}–{high} steps": lambda t, a=low, b=high: a <= t["steps"] <= b for low, high in bands},  # type: ignore[misc]
+        **{
+            f"{low}–{high} steps": lambda t, a=low, b=high: a <= t["steps"] <= b
+            for low, high in bands
+        },  # type: ignore[misc]
         "begins with a search for words of its text": searches,
         "begins otherwise": lambda t: not searches(t),
         "needs two sites": lambda t: len(t["sites"]) > 1,
@@ -35,11 +38,16 @@ def rows(tasks: Sequence[Task]) -> dict[str, Callable[[Task], bool]]:
 
 def table(tasks: Sequence[Task]) -> str:
     """Returns the table: templates and tasks, by the site where a task begins."""
-    lines = [f"| templates / tasks | all | {' | '.join(ORIGINS)} |", "|---" * (len(ORIGINS) + 2) + "|"]
+    lines = [
+        f"| templates / tasks | all | {' | '.join(ORIGINS)} |",
+        "|---" * (len(ORIGINS) + 2) + "|",
+    ]
     for name, fits in rows(tasks).items():
         found = [t for t in tasks if fits(t)]
         sites = [found, *([t for t in found if t["sites"][0] == site] for site in ORIGINS)]
-        cells = [f"{len({t['intent_template_id'] for t in some})} / {len(some):,}" for some in sites]
+        cells = [
+            f"{len({t['intent_template_id'] for t in some})} / {len(some):,}" for some in sites
+        ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

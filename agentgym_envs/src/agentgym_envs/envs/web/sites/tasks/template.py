@@ -130,7 +130,9 @@ def each_of(sites: str, kind: str, tables: str, *rows: tuple[str, str, Check, Pl
         each(sites, kind, intent, tables, sql, check, steps)
 
 
-def asks(sites: str, tables: str, *rows: tuple[str, str, str | Callable[[Any], Any], Check, Plan]) -> None:
+def asks(
+    sites: str, tables: str, *rows: tuple[str, str, str | Callable[[Any], Any], Check, Plan]
+) -> None:
     """Adds templates that ask for something: a text, a query, the answer, its evaluators and a plan that ends where it is shown.
 
     The answer is a column's name or a function of the row.
@@ -138,7 +140,9 @@ def asks(sites: str, tables: str, *rows: tuple[str, str, str | Callable[[Any], A
     for intent, sql, fact, check, steps in rows:
         told = itemgetter(fact) if isinstance(fact, str) else fact
 
-        def checked(row: Any, told: Callable[[Any], Any] = told, check: Check = check) -> dict[str, Any]:
+        def checked(
+            row: Any, told: Callable[[Any], Any] = told, check: Check = check
+        ) -> dict[str, Any]:
             return check(told(row))
 
         def planned(row: Any, told: Callable[[Any], Any] = told, steps: Plan = steps) -> list[Step]:
@@ -149,7 +153,13 @@ def asks(sites: str, tables: str, *rows: tuple[str, str, str | Callable[[Any], A
 
 def evaluation(kinds: list[str], **more: Any) -> dict[str, Any]:
     """Returns the evaluators of a task in WebArena's form."""
-    return {"eval_types": kinds, "reference_answers": None, "reference_url": "", "program_html": [], **more}
+    return {
+        "eval_types": kinds,
+        "reference_answers": None,
+        "reference_url": "",
+        "program_html": [],
+        **more,
+    }
 
 
 def ends_at(url: str) -> dict[str, Any]:
@@ -159,5 +169,9 @@ def ends_at(url: str) -> dict[str, Any]:
 
 def becomes(tables: str, sql: str, wanted: Any) -> dict[str, Any]:
     """A database must answer a query with this text: columns parted by " | ", rows by line breaks."""
-    target = {"url": "last", "locator": f"sql:{tables}:{sql}", "required_contents": {"exact_match": str(wanted)}}
+    target = {
+        "url": "last",
+        "locator": f"sql:{tables}:{sql}",
+        "required_contents": {"exact_match": str(wanted)},
+    }
     return evaluation(["program_html"], program_html=[target])
