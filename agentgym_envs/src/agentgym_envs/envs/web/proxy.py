@@ -19,6 +19,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 CHUNK = 2**16
+READS = 3  # of the table of connections, which can miss a row while other connections end
+UNKNOWN_USER = -1
 LONGEST = 2000  # characters of an address that are compared
 SERVICE_WORKER = "service-worker"  # the header with which a browser asks for the script of one
 # some browsers ask for it once, whatever a page holds: a refusal of it is not counted
@@ -166,14 +168,34 @@ class Proxy:
         self._server.server_close()
 
 
-def owner(port: int) -> int | None:
-    """Returns the user of the process that holds a local TCP port of loopback; None where the system does not say."""
+def owner(port: int, server_port: int) -> int | None:
+    """Returns the user of the process that holds a connection to a server on loopback.
+
+    Args:
+        port: the client's TCP port.
+        server_port: the server's TCP port, on which it listens.
+
+    Returns:
+        The user's number. ``UNKNOWN_USER`` if the connection is not in the system's table. None if
+        the system has no such table.
+    """
+    client, server = f"0100007F:{port:04X}", f"0100007F:{server_port:04X}"
+    listed = False
+    for _ in range(READS):
+        rows = _connections()
+        listed = listed or any(row[1] == server for row in rows)
+        for row in rows:
+            if (row[1], row[2]) == (client, server):
+                return int(row[7])
+    return UNKNOWN_USER if listed else None
+
+
+def _connections() -> list[list[str]]:
+    """Returns the rows of the system's table of TCP connections; empty if there is no table."""
     table = Path("/proc/net/tcp")
     if not table.exists():
-        return None
-    wanted = f"0100007F:{port:04X}"
-    rows = (line.split() for line in table.read_text(encoding="ascii").splitlines()[1:])
-    return next((int(row[7]) for row in rows if row[1] == wanted), None)
+        return []
+    return [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
 
 
 class _Server(ThreadingHTTPServer):
@@ -185,8 +207,9 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def verify_request(self, request: object, client_address: tuple[str, int]) -> bool:  # type: ignore[override]
-        """Refuses the connections of other users: an episode's pages and servers are not theirs, and they would be counted."""
-        return owner(client_address[1]) in (None, os.getuid(), self.proxy.browser_user)
+        """Refuses the connections of other users, which would see the pages and be counted."""
+        user = owner(client_address[1], self.server_port)
+        return user in (None, os.getuid(), self.proxy.browser_user)
 
     def process_request(self, request: socket.socket, client_address: tuple[str, int]) -> None:  # type: ignore[override]
         self._open.add(request)

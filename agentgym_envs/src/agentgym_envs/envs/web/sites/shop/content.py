@@ -100,6 +100,13 @@ def add_manager(app: Flask) -> None:
         slug = field("slug", 60)
         if wrong := _problem(slug, key):
             return back(wrong, "edit_page", key=key)
-        sql = "UPDATE pages SET slug = ?, title = ?, body = ?, status = ?, author_id = ?, edited = ? WHERE id = ?"
-        run(sql, slug, field("title", 100), field("body"), field("status"), user(), str(TODAY), key)
+        written = {
+            "slug": slug,
+            "title": field("title", 100),
+            "body": field("body"),
+            "status": field("status"),
+        }
+        if any(found[name] != text for name, text in written.items()):
+            sql = "UPDATE pages SET slug = ?, title = ?, body = ?, status = ?, author_id = ?, edited = ? WHERE id = ?"
+            run(sql, *written.values(), user(), str(TODAY), key)
         return back("The page has been saved.", "edit_page", key=key)
