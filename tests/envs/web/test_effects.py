@@ -1,6 +1,7 @@
 """Effects that no page shows: the next observation says them."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ def notes(text):
     return [
         line
         for line in text.splitlines()
-        if line.startswith(("BLOCKED", "DOWNLOAD", "DIALOG", "ERROR"))
+        if line.startswith(("BLOCKED", "DOWNLOAD", "DIALOG", "ERROR", "FAILED"))
     ]
 
 
@@ -195,3 +196,24 @@ def test_a_link_that_the_browser_refuses_has_a_line(make, url):
     text, *_, info = click(env, "go")
     assert notes(text) == [f"BLOCKED: {url} cannot be opened by a page"]
     assert (info["blocked"], env.session.tab.title) == ({url.partition(":")[0] + ":": 1}, "home")
+
+
+def test_a_document_that_does_not_open_has_a_line(make):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dead = f"http://127.0.0.1:{server.getsockname()[1]}"
+    unsafe = f"{ORIGIN}:6000/x"
+    links = {"unsafe": unsafe, "dead": f"{dead}/y", "empty": "/empty"}
+    pages = {"/": "".join(f"<a href={url}>{name}</a> " for name, url in links.items())}
+    env = make({**pages, "/empty": Reply(204, {}, b"")}, outside=[dead])
+    reasons = {
+        unsafe: "net::ERR_UNSAFE_PORT",
+        f"{dead}/y": f"the server at {dead[7:]} does not answer (Connection refused)",
+    }
+    for name in ("unsafe", "dead"):
+        env.reset(seed=1)
+        url = links[name]
+        assert notes(click(env, name)[0]) == [f"FAILED: {url} did not open: {reasons[url]}"]
+        expected = f"ERROR: {url} cannot be opened: {reasons[url]}"
+        assert notes(env.step(f"goto [{url}]")[0]) == [expected]
+    env.reset(seed=1)
+    assert notes(click(env, "empty")[0]) == []

@@ -70,7 +70,9 @@ class Effects:
         self.notes: list[Note] = []
         self.dialogs = self._begun = 0
         self._loading: dict[str, str] = {}  # names of downloads by the browser's numbers
-        self._documents: list[str] = []  # addresses that the last action asked for
+        # Documents that the last action asked for: addresses by the browser's numbers.
+        self._documents: dict[str, str] = {}
+        self._errors: dict[str, str] = {}  # of those documents, by address
         for file in self.folder.iterdir():
             file.unlink()
 
@@ -83,11 +85,19 @@ class Effects:
         """Counts an attempt that has no address."""
         self.refused.add((kind, str(len(self.refused))))
 
-    def asked(self, url: str) -> bool:
-        """Notes a document that a page asks for; says whether the browser handles its scheme itself."""
+    def asked(self, number: str, url: str) -> bool:
+        """Notes a document that a page asks for.
+
+        Args:
+            number: the browser's number of the request.
+            url: the document's address.
+
+        Returns:
+            Whether the browser handles the scheme itself.
+        """
         scheme = url.partition(":")[0].lower()
         if scheme in INSIDE:
-            self._documents.append(url)
+            self._documents[number] = url
             return True
         if (f"{scheme}:", url) not in self.refused:
             self.refused.add((f"{scheme}:", url))
@@ -95,6 +105,15 @@ class Effects:
                 Note("BLOCKED", f"{url[:200]} would start a program outside of the browser")
             )
         return False
+
+    def failed(self, number: str, error: str) -> None:
+        """Notes that a document did not load, with the browser's name of the error."""
+        if number in self._documents and error != "net::ERR_ABORTED":
+            self._errors[self._documents[number]] = error
+
+    def reported(self, url: str) -> None:
+        """Notes that another line already says why an address did not open."""
+        self._documents = {n: asked for n, asked in self._documents.items() if asked != url}
 
     def logged(self, text: str) -> None:
         """Notes a link that the browser itself refuses to open for a page; its log is the only sign."""
@@ -161,19 +180,31 @@ class Effects:
         """Returns why an address that was just asked for does not open, or "" if nothing is known."""
         return next((note.text for note in reversed(self.notes) if note.kind == "BLOCKED"), "")
 
-    def take_notes(self, refused: Callable[[str], bool]) -> list[Note]:
+    def take_notes(
+        self, refused: Callable[[str], bool], reason: Callable[[str], str]
+    ) -> list[Note]:
         """Returns the notes since the last observation.
 
         Args:
             refused: says whether the proxy refused an address.
+            reason: says why the proxy could not open an address; "" if it could.
         """
-        blocked = dict.fromkeys(url for url in self._documents if refused(url))
+        documents = dict.fromkeys(self._documents.values())
+        blocked = [url for url in documents if refused(url)]
+        failed = {
+            url: why
+            for url in documents
+            if url not in blocked and (why := reason(url) or self._errors.get(url))
+        }
         dialogs = [note for note in self.notes if note.kind == "DIALOG"]
         others = [note for note in self.notes if note.kind != "DIALOG"]
         notes = (
             dialogs[:DIALOGS]
             + [Note("BLOCKED", f"{url[:200]} is not part of this task") for url in blocked]
+            + [Note("FAILED", f"{url[:200]} did not open: {why}") for url, why in failed.items()]
             + others
         )
-        self.notes, self._documents = [], []
+        self.notes = []
+        self._documents.clear()
+        self._errors.clear()
         return notes

@@ -123,7 +123,7 @@ class Session:
 
     def take_notes(self) -> list[Note]:
         """Returns what the next observation says of the effects that no page shows."""
-        return self.effects.take_notes(self.proxy.refused)
+        return self.effects.take_notes(self.proxy.refused, self.proxy.reason)
 
     def expects_tab(self) -> bool:
         """Says whether a tab is about to open."""
@@ -213,10 +213,12 @@ class Session:
                     promptText=params.get("defaultPrompt", ""),
                 )
         elif event == "Page.windowOpen":
-            if self.effects.asked(params["url"] or "about:blank"):
+            if self.effects.asked("", params["url"] or "about:blank"):
                 self._announced.append((time.monotonic() + RUMOUR, params["url"]))
         elif event == "Network.requestWillBeSent" and params.get("type") == "Document":
-            self.effects.asked(params["request"]["url"])
+            self.effects.asked(params["requestId"], params["request"]["url"])
+        elif event == "Network.loadingFailed" and params["type"] == "Document":
+            self.effects.failed(params["requestId"], params["errorText"])
         elif event == "Log.entryAdded":
             self.effects.logged(params["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and params["type"] == "warning":
@@ -389,6 +391,7 @@ class Session:
         if not trouble or answer.get("isDownload"):
             return
         reason = self.proxy.reason(url) or self.effects.reason() or trouble
+        self.effects.reported(url)
         raise Refused(f"{url[:200]} cannot be opened: {reason}")
 
     def screenshot(self) -> bytes:
