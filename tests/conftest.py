@@ -1,9 +1,10 @@
 import os
 import signal
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import pytest
 from hypothesis import settings
+from once import filled_once
 from warm import Warm
 
 from agentgym_envs.errors import MissingBrowser
@@ -27,6 +28,12 @@ def cache(tmp_path_factory):
             os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")),
         )
         yield
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """Returns a function that fills a folder once for all test processes."""
+    return partial(filled_once, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

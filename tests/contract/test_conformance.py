@@ -156,7 +156,7 @@ def test_games_conform(env_id):
     assert held(env_id, tasks=chosen, **FAMILIES[env_id]) == PROPERTIES
 
 
-@pytest.mark.usefixtures("length")
+@pytest.mark.full
 def test_compiled_games_conform():
     """One for each split."""
     paths = build(

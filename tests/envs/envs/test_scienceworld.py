@@ -42,9 +42,8 @@ GOLD = ("find-plant-0", "use-thermometer-0", "power-component-1", "power-compone
 WALK = ["open door to kitchen", "go to kitchen", "pick up thermometer"]
 
 
-@pytest.fixture(scope="module")
-def upstream():
-    """Episodes of the upstream package, played in one separate process."""
+def play_upstream(home):
+    """Plays episodes of the upstream package in one separate process."""
     script = Path(__file__).parents[2] / "support" / "upstream_scienceworld.py"
     played = [
         {"task": task, "variation": int(n)}
@@ -59,7 +58,14 @@ def upstream():
         check=True,
         timeout=280,
     )
-    return dict(zip(("table", *GOLD, "walk"), json.loads(done.stdout), strict=True))
+    (home / "episodes.json").write_text(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def upstream(once):
+    """Returns the upstream package's table and episodes."""
+    played = once("scienceworld", play_upstream) / "episodes.json"
+    return dict(zip(("table", *GOLD, "walk"), json.loads(played.read_text()), strict=True))
 
 
 @pytest.fixture

@@ -58,7 +58,13 @@ def commands(monkeypatch):
     return sent
 
 
-@pytest.mark.parametrize(("env_id", "kwargs"), FAMILIES.items())
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        pytest.param(*pair, marks=[pytest.mark.full] * (number > 0))
+        for number, pair in enumerate(FAMILIES.items())
+    ],
+)
 def test_the_rewards_of_a_solved_game_add_up(env_id, kwargs):
     env = gymnasium.make(env_id, split="dev", **kwargs)
     env.reset(options={"task_id": env.unwrapped.task_ids[0]})

@@ -159,12 +159,13 @@ def wanted(task):
     return spec["kind"], str(spec.get("among")), spec["value"]
 
 
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.full)])
 def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_next_to_nothing(
-    snapshots,
+    snapshots, every
 ):
     """The most frequent answers of all kinds, joined as long as there is room."""
-    asked = [t for t in TASKS if t["eval"]["reference_answers"]]
-    assert len(asked) > 900
+    asked = [t for t in TASKS if t["eval"]["reference_answers"]][::every]
+    assert len(asked) * every > 900
     everything = ", ".join(sorted({wanted(t)[2] for t in asked}))
     assert not any(
         evaluate(t, everything, Scene(StartPage(""), nullcontext)).success
@@ -179,7 +180,9 @@ def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_n
     for part in frequent:
         said = f"{said}, {part}".lstrip(", ") if len(said) + len(part) + 2 <= LONGEST else said
     for answer in (said, f"N/A. {said}", *frequent[:6], "N/A"):
-        assert sum(passed(t, answer, snapshots) for t in possible) < 0.015 * len(TASKS), answer
+        assert sum(passed(t, answer, snapshots) for t in possible) < 0.015 * len(TASKS) / every, (
+            answer
+        )
 
 
 def test_every_answer_has_room_and_the_limit_is_told(snapshots):

@@ -1,5 +1,6 @@
 """Episodes from files and from the policy's own successes."""
 
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -34,10 +35,8 @@ from agentgym_train.testing import check_source
 MAZE = "agentgym/Maze-v1"
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """Results of the oracle, and of an agent that stands still, on the same six tasks."""
-    home = tmp_path_factory.mktemp("results")
+def evaluate(home):
+    """Writes results of the oracle and of an agent that stands still, on the same six tasks."""
     (home / "still.py").write_text("def stand(observation, info):\n    return 'look'\n")
     for name, agent in (("oracle", "oracle"), ("still", "still:stand")):
         command = [
@@ -62,7 +61,13 @@ def folders(tmp_path_factory):
             str(home / name),
         ]
         subprocess.run(command, check=True, cwd=home, capture_output=True)
-    return home
+
+
+@pytest.fixture(scope="module")
+def folders(once, tmp_path_factory):
+    """A copy of the results."""
+    home = tmp_path_factory.mktemp("results")
+    return shutil.copytree(once("results", evaluate), home, dirs_exist_ok=True)
 
 
 def context(home, context=2048, rank=0, size=1, **env):
