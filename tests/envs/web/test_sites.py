@@ -19,6 +19,7 @@ from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.env import LONGEST, WebSitesEnv, solved
+from agentgym_envs.envs.web.sites.fill import FILL
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
 from agentgym_envs.envs.web.sites.tasks.__main__ import write
@@ -124,7 +125,7 @@ class StartPage:
 
 @pytest.fixture(scope="module")
 def snapshots():
-    return {tables: open_database(hosts.snapshot(tables)) for tables in hosts.FILL}
+    return {tables: open_database(hosts.snapshot(tables)) for tables in FILL}
 
 
 def passed(task, answer, snapshots):

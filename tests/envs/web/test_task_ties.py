@@ -6,6 +6,7 @@ import pytest
 
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.answers import accepts
+from agentgym_envs.envs.web.sites.fill import FILL
 from agentgym_envs.envs.web.sites.site import open_database
 from agentgym_envs.envs.web.sites.tasks.load import load
 
@@ -95,7 +96,7 @@ LESS = ("lightest", "fewest", "fewest pieces, but at least one,", "longest", "ol
 
 @pytest.fixture(scope="module")
 def databases():
-    return {tables: open_database(hosts.snapshot(tables)) for tables in hosts.FILL}
+    return {tables: open_database(hosts.snapshot(tables)) for tables in FILL}
 
 
 def test_every_superlative_is_a_template():

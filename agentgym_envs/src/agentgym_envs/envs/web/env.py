@@ -22,6 +22,7 @@ from agentgym_envs.envs.web.hands import perform
 from agentgym_envs.envs.web.picture import draw, pixels
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import VIEWPORT, Tab
 from agentgym_envs.envs.web.tree import cut
 from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
@@ -157,7 +158,7 @@ class WebEnv(TextEnv):
     def pass_time(self, session: Session) -> None:
         """Lets the page have the time that an action takes, and waits for what it then asks for."""
         if self.tick:
-            session.settle(looks=1, passing=self.tick)
+            settle(session, looks=1, passing=self.tick)
 
     def shown_url(self, url: str) -> str:
         """Returns an address as the agent sees it."""
@@ -178,7 +179,7 @@ class WebEnv(TextEnv):
             with session.deadline(self.timeout):
                 session.begin()
                 goal = self.open(task, rng, session)
-                session.settle()
+                settle(session)
                 self.pass_time(session)
                 session.tab.forget()
                 return self._observation(goal, ""), goal

@@ -7,6 +7,7 @@ from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.connection import Refused
 from agentgym_envs.envs.web.keys import ENTER, strokes
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import VIEWPORT, Tab, script
 
 MOMENT = 20  # milliseconds between two looks at it
@@ -23,7 +24,7 @@ def perform(session: Session, action: Action) -> None:
     """
     session.start()
     DO[action.name](session, action)
-    session.settle()
+    settle(session)
 
 
 def _node(tab: Tab, action: Action) -> int:
@@ -88,9 +89,9 @@ def _click(session: Session, action: Action, across: float = 0.5) -> None:
     point, before, element = _point(session, action, across)
     tab, end = session.tab, time.monotonic() + STEADY
     move(tab, point)
-    session.settle(looks=1)
+    settle(session, looks=1)
     while _meets(tab, element, [point])[0] not in (before, "gone") and time.monotonic() < end:
-        session.settle(looks=1, passing=MOMENT)
+        settle(session, looks=1, passing=MOMENT)
     _press_button(tab, point)
 
 
@@ -112,7 +113,7 @@ def _click_at(session: Session, action: Action) -> None:
             f" {height - 1}"
         )
     move(session.tab, (x, y))
-    session.settle(looks=1)
+    settle(session, looks=1)
     _press_button(session.tab, (x, y))
 
 

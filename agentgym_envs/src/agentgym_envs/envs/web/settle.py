@@ -1,40 +1,39 @@
-"""How long the agent waits after an action: until the page that it will see is quiet."""
+"""The wait after an action: until the page that the agent will see is quiet."""
 
 import time
-from typing import TYPE_CHECKING
 
-from agentgym_envs.envs.web.tab import LOAD, Tab
+from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.tab import LOAD, POLL, Tab
 from agentgym_envs.errors import EnvRaised, EnvTimeout
 
-if TYPE_CHECKING:
-    from agentgym_envs.envs.web.session import Session
-
-# seconds after which a document that asks for nothing is taken as it is, although it was left open
+# Seconds without a request after which a document counts as loaded, although it is still open.
 REST = 0.5
-POLL = 50  # milliseconds between two looks at a page that loads
-RESTED = 10  # looks in that time: a busy machine may be slow with a document that goes on loading
+RESTED = 10  # looks in that time: a busy machine can be slow with a document that goes on loading
 
 
 class Wait:
     """One wait.
 
     Args:
-        session: whose current tab is waited for.
-        passing: milliseconds of the page's own clock that pass once the page is quiet.
+        session: its current tab is waited for.
+        passing: milliseconds of the page's clock that pass once the page is quiet.
     """
 
-    def __init__(self, session: "Session", passing: int):
+    def __init__(self, session: Session, passing: int):
         self._session, self._passing = session, passing
-        self._still = (
-            None if session.tab.busy(session.since) else session.tab
-        )  # the tab that was quiet at the last look
+        # The tab that was quiet at the last look.
+        self._still = None if session.tab.busy(session.since) else session.tab
         self._passed: Tab | None = None  # the tab whose time has passed
         self._quieted, self._idle = time.monotonic(), 0
         self.seen = False
-        """Whether the text of a page has come."""
+        """Whether the text of a page has arrived."""
 
     def look(self) -> bool:
-        """Looks at the current tab once, and lets its time pass if that is due; says whether the tab is quiet."""
+        """Looks at the current tab once, and lets its time pass if that is due.
+
+        Returns:
+            Whether the tab is quiet.
+        """
         session, tab = self._session, self._session.tab
         due = self._passing if tab is self._still and tab is not self._passed else 0
         state = tab.look(due)
@@ -58,20 +57,20 @@ class Wait:
 
     @property
     def loading(self) -> bool:
-        """Whether the last look found a page that loads."""
+        """Whether the last look found a page that is loading."""
         return self._still is None
 
 
-def settle(session: "Session", looks: int = 2, *, passing: int = 0) -> None:
+def settle(session: Session, looks: int = 2, *, passing: int = 0) -> None:
     """Waits until everything that the last action began has loaded.
 
     Args:
-        session: whose current tab is waited for.
-        looks: in a row that must find the page quiet.
-        passing: milliseconds of the current page's time that pass before.
+        session: its current tab is waited for.
+        looks: number of consecutive looks that must find the page quiet.
+        passing: milliseconds of the page's clock that pass before the wait ends.
 
     Raises:
-        EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
+        EnvTimeout: the page's text has not arrived after ``LOAD`` seconds.
         EnvRaised: the server of the pages has failed.
     """
     if session.clock is None:

@@ -18,6 +18,7 @@ from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS, Page
 from agentgym_envs.envs.web.miniwob.tasks import miniwob_tasks
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import Tab
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
@@ -120,7 +121,7 @@ class MiniWoBEnv(WebEnv):
         known = session.keep("" if name in LEFTOVERS else name)
         if not known or name in LEFTOVERS or session.tab.url != url:
             session.open(url)
-            session.settle(looks=1)
+            settle(session, looks=1)
             session.tab.evaluate(QUIET)
         limit = "core.EPISODE_MAX_TIME" if self._reward == "decayed" else "2 ** 31 - 1"
         begun = session.tab.asked(f"({START})({json.dumps(str(task.data['seed']))}, {limit})")

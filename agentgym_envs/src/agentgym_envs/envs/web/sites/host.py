@@ -3,7 +3,7 @@
 import io
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,14 +16,11 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.sites.changes import Changes, differences
 from agentgym_envs.envs.web.sites.code import code
-from agentgym_envs.envs.web.sites.code.data import fill as fill_code
+from agentgym_envs.envs.web.sites.fill import FILL, PACKED
 from agentgym_envs.envs.web.sites.forum import forum
-from agentgym_envs.envs.web.sites.forum.data import fill as fill_forum
 from agentgym_envs.envs.web.sites.map import map as map_site
-from agentgym_envs.envs.web.sites.map.data import fill as fill_map
 from agentgym_envs.envs.web.sites.packed import file_of, unpack
 from agentgym_envs.envs.web.sites.shop import admin, shop
-from agentgym_envs.envs.web.sites.shop.data import fill as fill_shop
 from agentgym_envs.envs.web.sites.site import (
     DATABASE,
     HOSTS,
@@ -37,17 +34,6 @@ SITES: Mapping[str, Site] = {m.SITE.name: m.SITE for m in (shop, admin, forum, c
 CREATE: Mapping[str, Callable[[], Flask]] = {
     m.SITE.name: m.create_app for m in (shop, admin, forum, code, map_site)
 }
-FILL: Mapping[str, Callable[[sqlite3.Connection], None]] = {
-    "shop": fill_shop,
-    "forum": fill_forum,
-    "code": fill_code,
-    "map": fill_map,
-}
-PACKED: Sequence[str] = (
-    "forum",
-    "code",
-    "map",
-)  # read from files; the shop's would be as large, and its data is filled faster
 
 
 @cache

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from pathlib import Path
 
+from agentgym_envs.envs.web.sites.fill import FILL, PACKED
 from agentgym_envs.envs.web.sites.site import add, open_database
 
 FOLDER = Path(__file__).parent / "packed"
@@ -58,6 +59,4 @@ def write(fill: Mapping[str, Callable[[sqlite3.Connection], None]]) -> None:
 
 
 if __name__ == "__main__":
-    from agentgym_envs.envs.web.sites.host import FILL, PACKED
-
     write({tables: FILL[tables] for tables in PACKED})

@@ -15,6 +15,7 @@ from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.webarena.config import filled, read_tasks, site_urls, task_set
 from agentgym_envs.envs.web.webarena.early_stop import Done, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
@@ -168,7 +169,7 @@ class WebArenaEnv(WebEnv):
             )
         try:
             session.open(url)
-            session.settle()
+            settle(session)
         except Refused as error:
             raise EnvRaised(f"the start page does not open: {error}") from error
 

@@ -7,7 +7,8 @@ from operator import itemgetter
 from string import Formatter
 from typing import Any, NamedTuple
 
-from agentgym_envs.envs.web.sites.host import FILL, snapshot
+from agentgym_envs.envs.web.sites.fill import FILL
+from agentgym_envs.envs.web.sites.host import snapshot
 from agentgym_envs.envs.web.sites.site import open_database
 from agentgym_envs.envs.web.steps import Step, back, click, stop
 
