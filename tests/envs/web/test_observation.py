@@ -174,11 +174,11 @@ def dates(make):
 @pytest.mark.parametrize(("kind", "value", "role", "parts"), DATES)
 def test_a_field_in_view_shows_its_value_and_its_parts(dates, kind, value, role, parts):
     field = find(dates._text, f"{kind} filled", role=role)
-    assert f" value: {value}" in field.told
+    assert f" value: {value}" in field.properties
     for part, held in parts.items():
         assert find(dates._text, f"{part} {part}", role="spinbutton", after=field.id).text == held
     empty = find(dates._text, f"{kind} empty", role=role)
-    assert (" value: " in empty.told) is (kind in ("range", "color"))
+    assert (" value: " in empty.properties) is (kind in ("range", "color"))
     for part in parts:
         assert set(
             find(dates._text, f"{part} {part}", role="spinbutton", after=empty.id).text
@@ -191,7 +191,7 @@ def test_a_date_is_typed_into_its_parts(make):
     env.reset(seed=1)
     env.step(f"type [{find(env._text, 'Month Month').id}] [12] [0]")
     env.step(f"type [{find(env._text, 'Year Year').id}] [2031] [0]")
-    assert " value: 2031-12-04" in find(env._text, "Day", role="Date").told
+    assert " value: 2031-12-04" in find(env._text, "Day", role="Date").properties
 
 
 def test_what_the_browser_itself_adds_to_an_element_is_in_view_with_it(make):

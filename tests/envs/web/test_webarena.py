@@ -475,7 +475,7 @@ def test_numbers_and_hosts_that_cannot_be_are_refused(make):
     with pytest.raises(ArgumentError, match="repeated_actions=0 ends every episode at once"):
         make(repeated_actions=0)
     with pytest.raises(
-        ArgumentError, match=r"hosts='http://tiles\.example' is no host: write it without http://"
+        ArgumentError, match=r"hosts='http://tiles\.example' is not a host: write it without http://"
     ):
         make(hosts=["http://tiles.example"])
 

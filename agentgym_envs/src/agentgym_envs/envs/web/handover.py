@@ -35,10 +35,10 @@ def main(place: str, executable: str, *arguments: str) -> None:
     with socket.socket(socket.AF_UNIX) as there:
         there.connect(place)
         socket.send_fds(there, [b"x"], [READ, WRITE])
-        _, given, _, _ = socket.recv_fds(there, 1, 2)
-    os.dup2(given[0], READ)
-    os.dup2(given[1], WRITE)
-    for descriptor in given:
+        _, descriptors, _, _ = socket.recv_fds(there, 1, 2)
+    os.dup2(descriptors[0], READ)
+    os.dup2(descriptors[1], WRITE)
+    for descriptor in descriptors:
         if descriptor not in (READ, WRITE):
             os.close(descriptor)
     profile = next(

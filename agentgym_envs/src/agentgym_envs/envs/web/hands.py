@@ -1,4 +1,4 @@
-"""How actions are carried out on a page."""
+"""Carries out actions on a page."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +10,8 @@ from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import VIEWPORT, Tab, script
 
-MOMENT = 20  # milliseconds between two looks at it
-STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
+MOMENT = 20  # milliseconds between two looks at the element
+STEADY = 1.0  # seconds that a click waits for an element that moves away from the pointer
 LEFT = {"button": "left", "clickCount": 1}
 Point = tuple[float, float]
 
@@ -20,7 +20,7 @@ def perform(session: Session, action: Action) -> None:
     """Carries out an action other than ``stop`` and waits until the page has settled.
 
     Raises:
-        BadAction: it cannot be done on this page; the page is as it was.
+        BadAction: this page does not allow the action; the page has not changed.
     """
     session.start()
     DO[action.name](session, action)
@@ -35,13 +35,18 @@ def _node(tab: Tab, action: Action) -> int:
 
 
 def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point, str, str]:
-    """Returns a point of the element, scrolled into view, what a click there would meet, and the element as an object of the page.
+    """Scrolls an element into view and chooses a point to click.
+
+    If another element covers the preferred point, a point near an edge is used.
 
     Args:
-        session: with the page.
-        action: with the element's id.
-        across: of its width, from the left; half of its height. Where something covers that, a
-            point near an edge may be free.
+        session: the session with the page.
+        action: contains the element's id.
+        across: preferred place within the element's width, from the left; at half of its height.
+
+    Returns:
+        The point, the kind of element that a click there would meet, and the element as an object
+        of the page.
     """
     tab = session.tab
     node = _node(tab, action)
@@ -67,7 +72,10 @@ def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point
 
 
 def _meets(tab: Tab, element: str, points: Sequence[Point]) -> list[str]:
-    """Returns what clicks at some points would meet: "gone" without the element, "unknown" if the page does not let us ask."""
+    """Returns the kinds of elements that clicks at some points would meet.
+
+    The kind is "gone" without the element, and "unknown" if the page does not allow the question.
+    """
     try:
         met = tab.applied(element, script("meets.js"), points)
     except Refused:
@@ -76,16 +84,15 @@ def _meets(tab: Tab, element: str, points: Sequence[Point]) -> list[str]:
 
 
 def move(tab: Tab, point: Point) -> None:
-    """Moves the pointer.
+    """Moves the pointer and waits until the page has received the event.
 
-    The page has heard of it afterwards: pointers and keys take another way to it than other
-    commands.
+    Pointer and key events take another way to the page than other commands.
     """
     tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=point[0], y=point[1])
 
 
 def _click(session: Session, action: Action, across: float = 0.5) -> None:
-    """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
+    """Clicks as a person does: moves the pointer, waits for the page, presses the button."""
     point, before, element = _point(session, action, across)
     tab, end = session.tab, time.monotonic() + STEADY
     move(tab, point)
@@ -122,7 +129,7 @@ def _hover(session: Session, action: Action) -> None:
 
 
 def _type(session: Session, action: Action) -> None:
-    _click(session, action, across=0.2)  # a field's right end may be a button
+    _click(session, action, across=0.2)  # the right end of a field can be a button
     _type_text(session, action)
 
 

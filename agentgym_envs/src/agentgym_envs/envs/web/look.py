@@ -15,7 +15,7 @@ class Element(NamedTuple):
         id: number for actions.
         role: role in the accessibility tree.
         name: the name without quotes and superfluous blanks.
-        told: the properties, as written in the line.
+        properties: as written in the line.
         depth: levels below the page.
         text: content of a field: the typed text.
     """
@@ -23,7 +23,7 @@ class Element(NamedTuple):
     id: int
     role: str
     name: str
-    told: str
+    properties: str
     depth: int
     text: str = ""
 
@@ -35,8 +35,8 @@ class NotShown(LookupError):
 def elements(text: str) -> list[Element]:
     """Returns the elements of an observation, in its order."""
     found = [
-        Element(int(number), role, _words(ast.literal_eval(name)), told, len(tabs))
-        for tabs, number, role, name, told in LINE.findall(text)
+        Element(int(number), role, _words(ast.literal_eval(name)), properties, len(tabs))
+        for tabs, number, role, name, properties in LINE.findall(text)
     ]
     for i, (above, below) in enumerate(pairwise(found)):
         if below.role == "StaticText" and below.depth == above.depth + 1:

@@ -90,8 +90,7 @@ class Session:
                 state=self._state,
             )
             self._pages = Pages(self.context)
-            # This is our first page: Playwright may have opened and closed pages to restore the
-            # storage.
+            # This is our first page: Playwright opens and closes pages to restore the storage.
             info = target_of(self.context, self.context.new_page())
             self._id = info["browserContextId"]
             self.opened(self._await_target(info["targetId"]))
@@ -207,8 +206,8 @@ class Session:
         elif event == "Log.entryAdded":
             self.effects.logged(params["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and params["type"] == "warning":
-            said = str(params["args"][0].get("value", "")) if params["args"] else ""
-            if said.startswith("Service Worker registration blocked"):
+            text = str(params["args"][0].get("value", "")) if params["args"] else ""
+            if text.startswith("Service Worker registration blocked"):
                 self.effects.refuse("service worker")
         else:
             self._heard_of_download(event, params)

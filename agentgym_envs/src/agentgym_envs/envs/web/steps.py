@@ -63,7 +63,7 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
     _, role, name, content, where = step
     element: Element = find(text(), name, role=role, **where)
     if verb == "click":
-        if not (role == "button" and "expanded: True" in element.told):
+        if not (role == "button" and "expanded: True" in element.properties):
             yield f"click [{element.id}]"
     elif verb == "select":
         yield f"select [{element.id}] [{content}]"

@@ -59,13 +59,13 @@ class Tab:
         """Sends a command and waits for its answer."""
         return self.connection.result(self.send(method, **params))
 
-    def asked(self, expression: str) -> int:
-        """Sends a JavaScript expression to the page; :meth:`told` returns its value."""
+    def send_expression(self, expression: str) -> int:
+        """Sends a JavaScript expression to the page; :meth:`value_of` returns its value."""
         return self.send(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
 
-    def told(self, number: int) -> Any:
+    def value_of(self, number: int) -> Any:
         """Returns the value of an expression that was sent.
 
         Raises:
@@ -78,8 +78,8 @@ class Tab:
         return answer["result"].get("value")
 
     def evaluate(self, expression: str) -> Any:
-        """Returns the value of a JavaScript expression or of its promise: see :meth:`told`."""
-        return self.told(self.asked(expression))
+        """Returns the value of a JavaScript expression or of its promise: see :meth:`value_of`."""
+        return self.value_of(self.send_expression(expression))
 
     def advance(self, milliseconds: int, then: str = "null") -> Any:
         """Lets the page's clock run; returns the value of a JavaScript expression afterwards."""

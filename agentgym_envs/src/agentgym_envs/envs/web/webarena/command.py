@@ -57,7 +57,7 @@ def login(
         if state in ready:
             try:
                 (file,) = write_logins(folder, [state], urls, accounts, browser)
-            except EnvFailure as error:  # the other sites are signed in at
+            except EnvFailure as error:  # go on with the other sites
                 failed.append(str(error))
                 typer.echo(f"{folder / state}: {error}")
                 continue
