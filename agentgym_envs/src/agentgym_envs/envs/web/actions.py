@@ -112,7 +112,7 @@ class Action(NamedTuple):
     Attributes:
         name: a key of ``TOOLS`` or ``TOOLS_BY_PLACE``.
         target: an element's id, or a tab's index.
-        text: what to type, choose, press, open or answer; the direction of a scroll; the two
+        text: the text, option, key, address or answer; the direction of a scroll; the two
             coordinates of a click.
         enter: press Enter after typing.
     """

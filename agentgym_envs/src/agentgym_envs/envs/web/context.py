@@ -77,7 +77,7 @@ class Pages:
         return page
 
     def _read(self) -> None:
-        """Lists the pages anew."""
+        """Updates the list of pages."""
         from playwright.sync_api import Error
 
         self._pages.clear()

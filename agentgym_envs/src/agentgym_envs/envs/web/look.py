@@ -66,7 +66,7 @@ def find(
         nth: index among the elements that fit, from 0.
 
     Raises:
-        NotShown: there is no such element.
+        NotShown: the observation has no such element.
     """
     shown = elements(text)
     if after is not None:

@@ -385,7 +385,7 @@ class Session:
         raise Refused(f"{url[:200]} cannot be opened: {reason}")
 
     def screenshot(self) -> bytes:
-        """Returns a PNG picture of what is in view."""
+        """Returns a PNG picture of the part in view."""
         return base64.b64decode(self.tab.call("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:

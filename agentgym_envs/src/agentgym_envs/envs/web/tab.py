@@ -155,7 +155,7 @@ class Tab:
             passing: milliseconds of the page's clock that pass before.
 
         Returns:
-            The ``readyState``, or "navigating" if there is no document at this moment.
+            The ``readyState``, or "navigating" without a document at this moment.
         """
         ready = script("ready.js")
         try:

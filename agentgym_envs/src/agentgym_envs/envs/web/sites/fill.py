@@ -1,4 +1,4 @@
-"""The functions that fill the sites' databases, and the databases that are packed into files."""
+"""The functions that fill the sites' databases, and the list of packed databases."""
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
