@@ -6,7 +6,7 @@ import subprocess
 import psutil
 import pytest
 
-# A server may close the connection before the request is written. The shell ignores SIGPIPE, so it
+# A server can close the connection before the request is written. The shell ignores SIGPIPE and
 # lives on.
 PROBE = (
     'trap "" PIPE; exec 3<>/dev/tcp/127.0.0.1/$0 && '

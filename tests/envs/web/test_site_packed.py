@@ -1,4 +1,4 @@
-"""The databases that the package ships as files: they hold what the sites' modules fill them with, always the same."""
+"""The databases in the package's files: they equal the data of the sites' modules."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ for name in fill.FILL:
 
 
 def contents(db):
-    """The schema and all rows, with the hidden key of tables that have one."""
+    """Returns the schema and all rows, with the hidden key of tables that have one."""
     schema = sorted(map(tuple, db.execute(SCHEMA)))
     found = {"": schema}
     for kind, name, sql in schema:
