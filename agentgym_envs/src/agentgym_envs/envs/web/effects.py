@@ -88,7 +88,7 @@ class Effects:
         """Counts an attempt that has no address."""
         self.refused.add((kind, str(len(self.refused))))
 
-    def asked(self, url: str) -> bool:
+    def document_requested(self, url: str) -> bool:
         """Notes a document that a page requests.
 
         Returns:

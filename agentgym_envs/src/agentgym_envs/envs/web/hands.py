@@ -10,8 +10,8 @@ from agentgym_envs.envs.web.session import Session
 from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import VIEWPORT, Tab, script
 
-MOMENT = 20  # milliseconds between two looks at the element
-STEADY = 1.0  # seconds that a click waits for an element that moves away from the pointer
+STEADY_LOOK = 20  # milliseconds between two looks at the element
+STEADY_WAIT = 1.0  # seconds that a click waits for an element that moves away from the pointer
 LEFT = {"button": "left", "clickCount": 1}
 Point = tuple[float, float]
 
@@ -77,7 +77,7 @@ def _meets(tab: Tab, element: str, points: Sequence[Point]) -> list[str]:
     The kind is "gone" without the element, and "unknown" if the page does not allow the question.
     """
     try:
-        met = tab.applied(element, script("meets.js"), points)
+        met = tab.call_on(element, script("meets.js"), points)
     except Refused:
         met = ["gone"] * len(points)
     return met if isinstance(met, list) and len(met) == len(points) else ["unknown"] * len(points)
@@ -94,11 +94,11 @@ def move(tab: Tab, point: Point) -> None:
 def _click(session: Session, action: Action, across: float = 0.5) -> None:
     """Clicks as a person does: moves the pointer, waits for the page, presses the button."""
     point, before, element = _point(session, action, across)
-    tab, end = session.tab, time.monotonic() + STEADY
+    tab, end = session.tab, time.monotonic() + STEADY_WAIT
     move(tab, point)
     settle(session, looks=1)
     while _meets(tab, element, [point])[0] not in (before, "gone") and time.monotonic() < end:
-        settle(session, looks=1, passing=MOMENT)
+        settle(session, looks=1, passing=STEADY_LOOK)
     _press_button(tab, point)
 
 
@@ -145,7 +145,7 @@ def _type_text(session: Session, action: Action) -> None:
 def _select(session: Session, action: Action) -> None:
     node = _node(session.tab, action)
     try:
-        trouble = session.tab.on(node, script("select.js"), action.text)
+        trouble = session.tab.call_on_node(node, script("select.js"), action.text)
     except Refused as error:
         raise BadAction(f"element [{action.target}] is not on the page any more") from error
     if trouble:

@@ -20,17 +20,17 @@ from agentgym_envs.envs.web.connection import Refused, Target
 from agentgym_envs.envs.web.context import Pages, new_context, target_of
 from agentgym_envs.envs.web.effects import Effects, Note
 from agentgym_envs.envs.web.proxy import Proxy, Serve, origin_of
-from agentgym_envs.envs.web.tab import RUMOUR, Tab
+from agentgym_envs.envs.web.tab import NAVIGATION_WAIT, Tab
 from agentgym_envs.errors import EnvFailure
 
 DIALOGS = 50  # dialogs that an action may open; a page that opens more is ended
 TABS = 20  # tabs that an episode may have open; more are closed
 # A window has appeared once it loads a document or its opener writes one.
-SHOWN = (
+WINDOW_EVENTS = (
     "Page.frameRequestedNavigation",
     "Page.documentOpened",
 )
-KEPT = 16  # pages that stay loaded for later episodes
+KEPT_TABS = 16  # pages that stay loaded for later episodes
 # Episodes between two garbage collections of a tab: a browser with free memory lets garbage grow.
 COLLECT = 32
 
@@ -187,7 +187,9 @@ class Session:
             None,
         )
         if tab is None:
-            if event in SHOWN and session in self.chromium.targets:  # above the limit of tabs
+            if (
+                event in WINDOW_EVENTS and session in self.chromium.targets
+            ):  # above the limit of tabs
                 self._close(self.chromium.targets[session])
             return
         if event == "Page.javascriptDialogOpening":
@@ -199,10 +201,10 @@ class Session:
                     promptText=params.get("defaultPrompt", ""),
                 )
         elif event == "Page.windowOpen":
-            if self.effects.asked(params["url"] or "about:blank"):
-                self._announced.append((time.monotonic() + RUMOUR, params["url"]))
+            if self.effects.document_requested(params["url"] or "about:blank"):
+                self._announced.append((time.monotonic() + NAVIGATION_WAIT, params["url"]))
         elif event == "Network.requestWillBeSent" and params.get("type") == "Document":
-            self.effects.asked(params["request"]["url"])
+            self.effects.document_requested(params["request"]["url"])
         elif event == "Log.entryAdded":
             self.effects.logged(params["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and params["type"] == "warning":
@@ -297,7 +299,7 @@ class Session:
         """Shows the tab that is kept under a key.
 
         Args:
-            key: name of the tab. At most ``KEPT`` are kept; the one not shown for longest is
+            key: name of the tab. At most ``KEPT_TABS`` are kept; the one not shown for longest is
                 closed.
 
         Returns:
@@ -312,7 +314,7 @@ class Session:
         self._kept.move_to_end(key)
         self.tab = self._kept[key]
         self.tabs = [self.tab]
-        if len(self._kept) > KEPT:
+        if len(self._kept) > KEPT_TABS:
             _, oldest = self._kept.popitem(last=False)
             self._close(oldest.target)
         return known

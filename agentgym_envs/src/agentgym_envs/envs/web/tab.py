@@ -14,9 +14,9 @@ VIEWPORT = {"width": 1280, "height": 720}  # as in WebArena
 STREAMS = frozenset(("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport"))
 LOAD = 10.0  # seconds that parts of a page can load before the agent sees the page unfinished
 # Seconds to wait for a request of a loaded page: WebArena waits as long after each action.
-PATIENCE = 2.0
+REQUEST_WAIT = 2.0
 POLL = 50  # milliseconds between two looks at a page that loads
-RUMOUR = 1.0  # seconds in which an announced navigation begins, or else never will
+NAVIGATION_WAIT = 1.0  # seconds in which an announced navigation begins, or else never will
 
 
 @cache
@@ -85,12 +85,12 @@ class Tab:
         """Lets the page's clock run; returns the value of a JavaScript expression afterwards."""
         return self.evaluate(f"({script('advance.js')})({milliseconds}).then(() => ({then}))")
 
-    def on(self, node: int, function: str, argument: Any) -> Any:
+    def call_on_node(self, node: int, function: str, argument: Any) -> Any:
         """Returns the result of a JavaScript function with a DOM node as its ``this``."""
         found = self.call("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
-        return self.applied(found, function, argument)
+        return self.call_on(found, function, argument)
 
-    def applied(self, object_id: str, function: str, argument: Any) -> Any:
+    def call_on(self, object_id: str, function: str, argument: Any) -> Any:
         """Returns the result of a JavaScript function with a page's object as its ``this``."""
         arguments = [{"value": argument}]
         answer = self.call(
@@ -119,7 +119,9 @@ class Tab:
             event == "Page.frameRequestedNavigation" and params["disposition"] == "currentTab"
         ):
             sure = event == "Page.frameStartedLoading" and params["frameId"] == self.target.id
-            self._leaving[params["frameId"]] = time.monotonic() + (LOAD if sure else RUMOUR)
+            self._leaving[params["frameId"]] = time.monotonic() + (
+                LOAD if sure else NAVIGATION_WAIT
+            )
         elif event in (
             "Page.frameStoppedLoading",
             "Page.frameDetached",
@@ -135,7 +137,7 @@ class Tab:
 
     def announce(self) -> None:
         """Expects, for a moment, that the page is about to show another document."""
-        self._leaving[self.target.id] = time.monotonic() + RUMOUR
+        self._leaving[self.target.id] = time.monotonic() + NAVIGATION_WAIT
 
     def busy(self, since: float) -> bool:
         """Returns whether the page is about to change or has requests that are worth a wait.
@@ -145,7 +147,7 @@ class Tab:
                 purpose.
         """
         now = time.monotonic()
-        asked = any(since <= began > now - PATIENCE for began in self._requests.values())
+        asked = any(since <= began > now - REQUEST_WAIT for began in self._requests.values())
         return asked or any(until > now for until in self._leaving.values())
 
     def look(self, passing: int = 0) -> str:
