@@ -187,9 +187,8 @@ class Session:
             None,
         )
         if tab is None:
-            if (
-                event in WINDOW_EVENTS and session in self.chromium.targets
-            ):  # above the limit of tabs
+            # The page is above the limit of tabs.
+            if event in WINDOW_EVENTS and session in self.chromium.targets:
                 self._close(self.chromium.targets[session])
             return
         if event == "Page.javascriptDialogOpening":
