@@ -22,7 +22,8 @@ from rich.progress import track
 from agentgym_envs import registry
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.sites.env import LONGEST, solved
-from agentgym_envs.envs.web.sites.host import FILL, snapshot
+from agentgym_envs.envs.web.sites.fill import FILL
+from agentgym_envs.envs.web.sites.host import snapshot
 from agentgym_envs.envs.web.sites.site import open_database
 from agentgym_envs.envs.web.sites.tasks.load import load
 from agentgym_envs.envs.web.sites.tasks.template import KINDS

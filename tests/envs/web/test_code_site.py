@@ -1,4 +1,4 @@
-"""The code host: texts that fit what they are about, versions of files, branches, merge requests, what its script does."""
+"""The code host: texts, versions of files, branches, merge requests, its script."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def db():
 
 
 class Visitor:
-    """Somebody who is signed in on a code host of their own."""
+    """A signed-in person on a separate code host."""
 
     def __init__(self):
         self.host = hosts.Host()
@@ -47,7 +47,7 @@ class Visitor:
         return reply.body.decode()
 
     def sends(self, path, /, **form):
-        """Returns what the page after the form says."""
+        """Returns the messages of the page after the form."""
         reply = self.asks("POST", path, form)
         assert reply.status == 302, path
         return self.sees(reply.headers["Location"])

@@ -1,4 +1,4 @@
-"""Effects that no page shows: the next observation says them."""
+"""Effects that no page shows: the next observation reports them."""
 
 import os
 import socket
@@ -41,7 +41,7 @@ EXTERNAL = {
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """A folder with programs of a desktop that write down how they were called."""
+    """A folder with programs of a desktop that log their calls."""
     folder = tmp_path_factory.mktemp("programs")
     for name in (
         "xdg-open",
@@ -107,7 +107,7 @@ def test_a_blocked_link_says_so(make, outside):
 
 
 def test_the_count_is_of_different_addresses(make, outside):
-    """A browser repeats and opens connections as it likes."""
+    """A browser repeats and opens connections at will."""
     ask = (
         f"for (let i = 0; i < 5; i++) {{ fetch('{outside}/one').catch(() => 0);"
         " fetch('https://safe.test/').catch(() => 0) }"

@@ -1,4 +1,4 @@
-"""Pages of the shop's content manager, columns of grids, wikis and pipelines: no browser is needed."""
+"""Content pages of the shop, columns of grids, wikis and pipelines: no browser is needed."""
 
 import re
 import urllib.parse
@@ -13,7 +13,7 @@ NASTY = "<img src=x onerror=alert(1)> **bold**"
 
 
 class Visitor:
-    """Somebody who is signed in at a site of a host."""
+    """A signed-in person at a site of a host."""
 
     def __init__(self, host, site):
         self.host, self.origin = host, ORIGINS[site]

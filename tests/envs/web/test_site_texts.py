@@ -1,4 +1,4 @@
-"""What people write on the sites: no two texts share a sentence, and few share a sequence of five words."""
+"""Texts of the sites: no two share a sentence, and few share a sequence of five words."""
 
 import collections
 import random
@@ -18,9 +18,8 @@ TEXTS = {
 WORD = re.compile(r"[^\W_]+(?:[.,'’:_-][^\W_]+)*")
 ENDS = re.compile(r"[.!?]+(?=\s|$|[”*)])|\n|\|")
 # Share of all pairs of texts that have a sequence of five words in common: 0.020, 0.005 and 0.020.
-# With a third of the data and
-# listed sentences it was 0.047, 0.015 and 0.033, and 34 to 42 % of the sentences of more than four
-# words came again.
+# With a third of the data and listed sentences it was 0.047, 0.015 and 0.033, and 34 to 42 % of the
+# sentences of more than four words occurred again.
 SHARED = {"shop": 0.025, "forum": 0.006, "code": 0.025}
 
 
@@ -35,7 +34,7 @@ def words(text):
 
 
 def test_no_two_texts_share_a_sentence(texts):
-    """A sentence of up to four words may come again: "Three stars.", "Any idea?"."""
+    """A sentence of up to four words can occur again: "Three stars.", "Any idea?"."""
     seen = collections.Counter(
         " ".join(found)
         for text in texts[1]

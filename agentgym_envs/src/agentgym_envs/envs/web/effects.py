@@ -1,4 +1,4 @@
-"""Effects of an episode beside its pages: dialogs, downloads, and requests that were stopped."""
+"""Effects of an episode beside its pages: dialogs, downloads, and stopped requests."""
 
 import os
 import re
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 DOWNLOADS = 20
-"""Downloads that an episode may begin."""
+"""Limit of downloads per episode."""
 DOWNLOAD_BYTES = 10_000_000
-"""Size of a download at most."""
+"""Limit of a download's size."""
 DIALOGS = 3
-"""Dialogs that an observation lists."""
+"""Limit of dialogs in one observation."""
 INSIDE = frozenset(
     (
         "http",
@@ -35,11 +35,16 @@ INSIDE = frozenset(
 FORBIDDEN = re.compile(
     r"Not allowed to (?:load local resource|navigate top frame to data URL): (\S+)"
 )
-"""Chromium's words for addresses that no page may open, such as those of files."""
+"""Chromium's message for addresses that no page can open, such as those of files."""
 
 
 class Note(NamedTuple):
-    """A line for the next observation: the kind in capitals, and a text in which addresses are the real ones."""
+    """A line of the next observation.
+
+    Attributes:
+        kind: in capitals.
+        text: with the real addresses, not the public names.
+    """
 
     kind: str
     text: str
@@ -49,13 +54,13 @@ class Effects:
     """Collects the effects of an episode.
 
     Args:
-        folder: for downloads; must exist.
+        folder: existing folder for downloads.
 
     Attributes:
         refused: stopped attempts as pairs: the kind or origin, and the address or number of the
             attempt.
         files: finished downloads, oldest first.
-        notes: for the next observation.
+        notes: lines for the next observation.
         dialogs: the number of dialogs during the current action.
     """
 
@@ -85,7 +90,7 @@ class Effects:
         """Counts an attempt that has no address."""
         self.refused.add((kind, str(len(self.refused))))
 
-    def asked(self, number: str, url: str) -> bool:
+    def document_requested(self, number: str, url: str) -> bool:
         """Notes a document that a page asks for.
 
         Args:
@@ -116,7 +121,7 @@ class Effects:
         self._documents = {n: asked for n, asked in self._documents.items() if asked != url}
 
     def logged(self, text: str) -> None:
-        """Notes a link that the browser itself refuses to open for a page; its log is the only sign."""
+        """Notes a link that the browser refused to open; its log is the only sign."""
         found = FORBIDDEN.match(text)
         if (
             found is not None
@@ -131,7 +136,7 @@ class Effects:
         self.notes.append(Note("DIALOG", f"{kind}: {' '.join(message.split())[:200]} (accepted)"))
 
     def begin_download(self, number: str, name: str) -> bool:
-        """Notes a download that begins; says whether it may go on."""
+        """Notes the start of a download; returns whether it can go on."""
         self._begun += 1
         if self._begun > DOWNLOADS:
             self.stop_download(number, name, f"an episode may download {DOWNLOADS} files")
@@ -140,13 +145,13 @@ class Effects:
         return True
 
     def stop_download(self, number: str, name: str, reason: str) -> None:
-        """Notes a download that does not go on."""
+        """Notes a download that was stopped."""
         self._loading.pop(number, None)
         self.refuse("download")
         self.notes.append(Note("DOWNLOAD", f"{name[:100]} was stopped: {reason}"))
 
     def downloaded(self, number: str, state: str, received: float) -> bool:
-        """Follows a download; says whether it may go on."""
+        """Follows a download; returns whether it can go on."""
         name = self._loading.get(number)
         if name is None:
             return True
@@ -161,7 +166,7 @@ class Effects:
         return True
 
     def _keep(self, file: Path, name: str) -> None:
-        """Gives a finished download its own name."""
+        """Renames a finished download to its file name."""
         bare = Path(name.replace("\\", "/")).name[:100].strip(". ") or "download"
         place, number = self.folder / bare, 1
         while place.exists():
@@ -173,11 +178,11 @@ class Effects:
 
     @property
     def downloading(self) -> bool:
-        """Whether a download has not ended."""
+        """Whether a download is still running."""
         return bool(self._loading)
 
     def reason(self) -> str:
-        """Returns why an address that was just asked for does not open, or "" if nothing is known."""
+        """Returns why the last requested address does not open, or "" if the reason is unknown."""
         return next((note.text for note in reversed(self.notes) if note.kind == "BLOCKED"), "")
 
     def take_notes(

@@ -1,8 +1,8 @@
-"""What a browser's pages may reach: a proxy on loopback, which every request of an episode has to pass, whoever makes it.
+"""A proxy on loopback that limits the network access of a browser's pages.
 
-A page asks for more than its own documents: redirects, workers, sockets, beacons, prefetches, rules
-for speculation. They all come through the context's proxy, which answers those that the task
-serves, passes on those that it allows, and refuses the rest.
+Every request of an episode passes the proxy. Apart from their documents, pages send requests by
+redirects, workers, sockets, beacons, prefetches and speculation rules. The proxy answers the
+requests that the task serves, passes on those that it allows, and refuses the rest.
 """
 
 import os
@@ -22,8 +22,8 @@ CHUNK = 2**16
 READS = 3  # of the table of connections, which can miss a row while other connections end
 UNKNOWN_USER = -1
 LONGEST = 2000  # characters of an address that are compared
-SERVICE_WORKER = "service-worker"  # the header with which a browser asks for the script of one
-# some browsers ask for it once, whatever a page holds: a refusal of it is not counted
+SERVICE_WORKER = "service-worker"  # header of a request for the script of a service worker
+# Some browsers request the icon once, whatever the page contains: its refusal is not counted.
 ICON = "/favicon.ico"
 HOP = frozenset(
     (
@@ -35,7 +35,7 @@ HOP = frozenset(
         "content-length",
     )
 )
-"""Headers that are between a browser and its proxy alone, or that the proxy writes itself."""
+"""Headers of the connection between a browser and its proxy, or that the proxy writes itself."""
 
 
 class Reply(NamedTuple):
@@ -56,9 +56,9 @@ class Request(NamedTuple):
 
 
 Serve = Callable[[Request], Reply | bool]
-"""Answers a request itself, or says whether it may leave the machine.
+"""Answers a request, or returns whether the request may leave the machine.
 
-A tunnel is a request CONNECT for ``//host:port``.
+A tunnel is a CONNECT request for ``//host:port``.
 """
 
 
@@ -68,7 +68,7 @@ def origin_of(url: str) -> str:
 
 
 def _bare(url: str) -> str:
-    """Returns an address as a request names it: without a fragment."""
+    """Returns an address in the form of requests: without a fragment."""
     bare = url.partition("#")[0]
     return (bare if urlsplit(bare).path else f"{bare}/")[:LONGEST]
 
@@ -80,18 +80,18 @@ def _tunnel(url: str) -> str:
 
 
 class Proxy:
-    """Listens on a free port.
+    """A proxy that listens on a free port.
 
     Args:
-        serve: decides about every request; it is called by one thread at a time.
+        serve: decides about every request; called by one thread at a time.
 
     Attributes:
-        address: for the browser's settings.
+        address: address for the browser's settings.
         reached: origins that were answered.
         passed: whether a request was passed on.
-        trouble: what ``serve`` raised, if it did.
+        trouble: the exception that ``serve`` raised; None without one.
         lock: held while ``serve`` is called.
-        browser_user: the user of the browser, whose connections are accepted beside those of this
+        browser_user: user id of the browser. Its connections are accepted, and those of this
             process's user.
     """
 
@@ -100,7 +100,7 @@ class Proxy:
         self.passed = False
         self.browser_user: int | None = None
         self._refused: set[str] = set()  # addresses
-        self._dead: dict[str, str] = {}  # servers that could not be reached, and why
+        self._dead: dict[str, str] = {}  # servers that could not be reached, and the reasons
         self.trouble: Exception | None = None
         self._serve, self.lock = serve, threading.Lock()
         self._server = _Server(self)
@@ -113,13 +113,13 @@ class Proxy:
     def blocked(self) -> Counter[str]:
         """Number of different addresses that were refused, by scheme, host and port.
 
-        A tunnel, which https and WebSockets need, has no scheme. The browser may repeat a request:
-        repetitions do not count.
+        The address of a tunnel, which https and WebSockets need, has no scheme. Repeated requests
+        do not count, because browsers repeat requests at will.
         """
         return Counter(origin_of(url).lstrip("/") for url in self._refused)
 
     def decide(self, request: Request) -> Reply | bool:
-        """Returns what becomes of a request, and counts it."""
+        """Returns the decision about a request, and counts it."""
         with self.lock:
             try:
                 answer = SERVICE_WORKER not in request.headers and self._serve(request)
@@ -133,7 +133,7 @@ class Proxy:
             return answer
 
     def refused(self, url: str) -> bool:
-        """Says whether a page's address was refused in this episode."""
+        """Returns whether a page's address was refused in this episode."""
         return bool({_bare(url), _tunnel(url)} & self._refused)
 
     def reason(self, url: str) -> str:
@@ -156,7 +156,7 @@ class Proxy:
         self._dead.pop(f"{host}:{port}", None)
 
     def forget(self) -> None:
-        """Begins to count anew."""
+        """Clears all counts."""
         self._refused.clear()
         self._dead.clear()
         self.reached.clear()
@@ -226,7 +226,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Says nothing: a browser drops connections as it likes."""
+        """Ignores errors: browsers close connections at any time."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -242,8 +242,7 @@ class _Handler(BaseHTTPRequestHandler):
         if answer is True:
             self._pass_on(headers, body)
             return
-        # A tab that was to go where it may not stays where it is: that is what a browser makes of
-        # "No Content".
+        # After "No Content" a tab stays on its page: a refused navigation has no effect.
         reply = answer or Reply(HTTPStatus.NO_CONTENT, {}, b"")
         self.send_response_only(reply.status)
         if not any(name.lower() == "cache-control" for name in reply.headers):

@@ -1,4 +1,4 @@
-"""How posts are put: for each kind of post its layouts, and the rules of their sentences."""
+"""The layouts of posts: the sections of each kind of post, and the rules of their sentences."""
 
 from agentgym_envs.envs.web.sites.grammar import Rules
 
@@ -138,4 +138,4 @@ POSTS = (
         "{kit}. {hello}. {do3}, {some} told me. {please}",
     ),
 )
-"""Layouts by the number of the title's kind."""
+"""Layouts of a post, by the number of its title's kind."""

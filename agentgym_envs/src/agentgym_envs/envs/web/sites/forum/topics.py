@@ -1,4 +1,4 @@
-"""What people of the forum write about: for each community its description, subjects, and how its titles go."""
+"""The forum's topics: each community's description, subjects and forms of titles."""
 
 COMMUNITIES = {
     "bread": ("Sourdough, rye, and everything that rises", ["sourdough starter", "rye loaf", "focaccia", "brioche", "ciabatta", "bagels", "pizza dough", "oven spring"]),
@@ -54,4 +54,4 @@ TITLES = (
     ("Weekend project: {x}", "Two days for {x}", "Saturday, Sunday, {x}"),
     ("Looking for advice on {x}", "Planning {x}: what would you do?", "Talk me through {x}"),
 )
-"""Of each kind of post: the forms of its title."""
+"""The forms of a title, by kind of post."""

@@ -1,4 +1,7 @@
-"""What the places have to offer, what people write about them, and what they find wrong in the streets. All written for this map."""
+"""The facts about places, people's texts about them, and reports of problems in the streets.
+
+All texts were written for this map.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,14 +10,15 @@ from agentgym_envs.envs.web.sites.grammar import Rules
 
 
 class Kind(NamedTuple):
-    """What a category of places has.
+    """The properties of a category of places.
 
     Attributes:
-        facts: what a page tells, and what it may be; a review may name each by the label's last word, in small letters.
-        tips: what somebody may recommend; each place has some.
-        recommends: how, with the blank ``tip``.
-        good: what those who like a place say about its facts.
-        bad: what those who do not say.
+        facts: labels and possible values of a page's facts; a review can name a fact by the label's
+            last word, in small letters.
+        tips: possible recommendations; each place has some.
+        recommends: forms of a recommendation, with the blank ``tip``.
+        good: good opinions about a place's facts.
+        bad: bad opinions.
     """
 
     facts: Mapping[str, Sequence[str]]
@@ -142,7 +146,7 @@ REVIEWS: Mapping[int, Sequence[str]] = {
         "{recommend}! {Good}. {again}.",
     ),
 }
-"""By stars."""
+"""Forms of a review, by stars."""
 COMMON: Rules = {
     "opening_bad": ("a disappointment", "not my {weekday}", "I had hoped for more", "once and not again", "sorry to say it", "below what {street} is used to"),
     "opening_good": ("a find", "the pride of {street}", "just right", "my favourite in {town}", "a good {weekday} begins here", "better every time"),
@@ -177,7 +181,7 @@ SAID = (
     "{weekday}, {weather}: the {subject} on {street} {state}.",
     "I pass {street} in {town} every {weekday}: the {subject} {state}.",
 )
-"""A note's text."""
+"""The text of a note."""
 REPLIES = (
     "I can go and look on {weekday}.",
     "Still so on {weekday}, I passed the {subject} on my way through {street}.",
@@ -186,7 +190,7 @@ REPLIES = (
     "Seen it too. I took a picture of the {subject} on a {weather} {weekday}.",
     "On my round of {town} I found the {subject} on {street} as you say.",
 )
-"""What others add to it."""
+"""Other people's replies to a note."""
 NOTE: Rules = {
     **{key: COMMON[key] for key in ("weekday", "weather")},
     "month": ("October", "November", "December", "January"),

@@ -1,4 +1,7 @@
-"""Rules of reviews and descriptions. Blanks are facts of the product and of the order (see ``texts.facts``) or rules of this file."""
+"""Rules of reviews and descriptions.
+
+Blanks are facts of the product and of the order (see ``texts.facts``) or rules of this file.
+"""
 
 from collections.abc import Mapping
 
@@ -113,7 +116,7 @@ BODIES: Rules = {
     ),
     "Would not recommend": ("{bought} {smell}", "{smell} {bought} {bad}", "{smell} {bad}"),
 }
-"""Of each theme: layouts of sentences. An ending that fits the rating may follow."""
+"""Layouts of sentences, by theme. An ending that fits the rating can follow."""
 EXTRAS: Mapping[str, str] = {
     "option": "{with_option}",
     "other": "{with_other}",
