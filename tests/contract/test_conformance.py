@@ -1,4 +1,4 @@
-"""Built-in environments pass the kit that plugin authors run, and the kit catches each kind of breach."""
+"""Built-in environments pass the kit, and the kit catches each kind of breach."""
 
 import random
 import unicodedata
@@ -75,7 +75,10 @@ def test_environments_without_a_simulator_conform(env_id):
 
 @pytest.fixture(params=["brief", pytest.param("whole", marks=pytest.mark.full)])
 def length(request, monkeypatch):
-    """Simulators take a hundred times as long as others: by default fewer hostile actions, shorter walks, one other process."""
+    """Simulators take a hundred times as long as other environments.
+
+    Their default check has fewer hostile actions, shorter walks and one other process.
+    """
     if request.param == "brief":
         letters = hostile.scripts()
         monkeypatch.setattr(hostile, "scripts", lambda: letters[::5])
@@ -114,7 +117,10 @@ def test_scienceworld_conforms():
     ],
 )
 def test_games_conform(env_id):
-    """On one task a split; the challenges share all but their generators, so that by default one is enough."""
+    """Checks one task per split.
+
+    The challenges differ only in their generators, so by default one is enough.
+    """
     tasks = made(env_id)
     chosen = [next(i for i in tasks if f"-{split}-" in i) for split in SPLITS]
     assert held(env_id, tasks=chosen, **FAMILIES[env_id]) == PROPERTIES

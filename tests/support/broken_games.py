@@ -184,7 +184,7 @@ class Worn(Nim):
 
 
 BREACHES = {
-    Named: r"\['Alice', 'Bob'\] are no names",
+    Named: r"\['Alice', 'Bob'\]: seats must have names",
     Twins: "a seat name is used twice",
     Swapping: "the seats were",
     HalfDone: "all seats must end together",

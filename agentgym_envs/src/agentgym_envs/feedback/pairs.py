@@ -1,6 +1,7 @@
 """The pairs of episodes to compare.
 
-With two runs, a pair has the same task and attempt. With one run, a pair has two attempts at a task.
+With two runs, a pair has the same task and attempt. With one run, a pair has two attempts at a
+task.
 """
 
 from collections.abc import Callable, Iterable, Sequence

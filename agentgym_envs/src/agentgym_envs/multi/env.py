@@ -79,7 +79,7 @@ class SeatsEnv(TextEnv):
         return self.match.see(self.seat), self.game.goal(self.seat)
 
     def act(self, action: str) -> Outcome:
-        """Applies the acting seat's action, then plays opponents until a seat of the caller acts."""
+        """Applies the acting seat's action and plays opponents until the caller's next turn."""
         invalid = dict.fromkeys(self.seats, False)
         if not self.match.over and self.match.say(
             self.seat, action

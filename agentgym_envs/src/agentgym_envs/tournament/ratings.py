@@ -1,7 +1,7 @@
 """Bradley-Terry ratings of players (Bradley and Terry, 1952), on the scale of Elo's ratings.
 
-Shapes: T tasks, R resamplings, P players. ``wins[..., i, j]`` are the wins of i against j; a draw is
-half a win for each.
+Shapes: T tasks, R resamplings, P players. ``wins[..., i, j]`` are the wins of i against j; a draw
+is half a win for each.
 """
 
 import math
