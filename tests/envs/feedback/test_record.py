@@ -122,7 +122,7 @@ def test_one_process_at_a_time(tmp_path):
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "open\n"
-        with pytest.raises(ArgumentError, match="another process has .* open"):
+        with pytest.raises(ArgumentError, match=r"another process has .* open"):
             Comparisons(tmp_path / "c.jsonl")
         other.kill()
         other.wait()

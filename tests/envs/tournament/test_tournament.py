@@ -285,7 +285,7 @@ def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
             "the seats of agentgym/Debate-v1 share one score",
         ),
         (("agentgym/TwentyQuestions-v1", "random", "oracle"), "share one score"),
-        ((NEGOTIATION, "random"), "among two players or more, each named once, not random"),
+        ((NEGOTIATION, "random"), "at least two players, each named once, not random"),
         ((NEGOTIATION, "random", "fair", "random"), "each named once, not random, fair, random"),
         ((NEGOTIATION, "random", "fare"), "unknown player 'fare'. Did you mean 'fair'?"),
         (("agentgym/Maze-v1", "random", "oracle"), "unknown game 'agentgym/Maze-v1'"),
