@@ -440,7 +440,7 @@ def test_a_folder_of_faults_alone_is_shown_with_the_commonest_errors():
         "neither markup nor an emoji"
     )
     folder("nothing")
-    refused("nothing holds no episode yet", "report", "nothing")
+    refused("nothing has no episodes yet", "report", "nothing")
 
 
 @pytest.mark.parametrize("name", ["run[bold]", "[red]", "x:boom:y"])

@@ -67,10 +67,9 @@ def results(rows: Sequence[Row]) -> Table:
     """Returns one line per family and per scenario, and their averages.
 
     With a single family there is one line per difficulty. A family with only faults has a line too.
-    in the terminal, ``scenario`` and ``family`` in the page. The page groups the lines of several
-    runs by kind, scenario and family (or
-    in the page. The page groups the lines of several runs by kind, scenario and family (or
-    ``group``).
+    ``kind`` is the kind of a line. ``name`` is its name in the terminal, ``scenario`` and
+    ``family`` in the page. The page groups the lines of several runs by kind, scenario and family
+    (or ``group``).
     """
     ordered = sorted([*episodes(rows), *(row for row in rows if row["row"] == "fault")], key=_place)
     families = {
