@@ -38,7 +38,7 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 def setup(app: Any) -> None:
-    """Makes the generated pages, and lets the links of the other pages lead to pages of the site."""
+    """Makes the generated pages, and points the links of other pages to pages of the site."""
     import generate
 
     def relink(_: Any, name: str, content: list[str]) -> None:

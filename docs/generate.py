@@ -59,7 +59,7 @@ def write(path: str, text: str) -> None:
 
 
 def own_environments() -> dict[str, list[str]]:
-    """Returns the ids of the package's environments by family, in the order of the families' names."""
+    """Returns the ids of the package's environments by family, sorted by family."""
     families: dict[str, list[str]] = {}
     for env_id, plugin in discover(ENVIRONMENTS).items():
         if found := re.match(r"agentgym_envs\.envs\.(\w+)", plugin.target):
@@ -178,7 +178,8 @@ def write_configuration() -> None:
 
 
 CONFIGURATION = """\
-A run is described by one TOML file. A table is a section and its keys are listed here. An unknown key is an error that
+A run is described by one TOML file. A table is a section and its keys are listed here. \
+An unknown key is an error that
 suggests the nearest one. `--set section.key=value` overrides a value of the file.
 `agentgym-train config show FILE` prints all values of a file with their defaults."""
 
@@ -189,7 +190,7 @@ def summary_of(kind: type) -> str:
 
 
 def option_table(kind: type) -> str:
-    """Returns a table of a dataclass's fields: key, type, default and the docstring under the field."""
+    """Returns a table of a dataclass's fields: key, type, default and docstring."""
     texts = field_texts(kind)
     rows = [
         f"| `{item.name}` | {type_of(item)} | {default_of(item)} | {texts.get(item.name, '')} |"

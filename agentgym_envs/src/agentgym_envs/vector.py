@@ -81,7 +81,9 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Starts all environments, or those of ``options["reset_mask"]`` (bool, shape ``(num_envs,)``).
+        """Starts all environments, or those of ``options["reset_mask"]``.
+
+        The mask is bool of shape ``(num_envs,)``.
 
         Args:
             seed: one number (environment ``i`` gets ``seed + i``) or a list with one per

@@ -42,7 +42,10 @@ class Summary:
     pass_at: Mapping[int, float]
     """Unbiased Pass@k by k, over the tasks with the most attempts."""
     any_score: float
-    """The paper's Pass@k: share of tasks with a score above 0, over the tasks with the most attempts."""
+    """The paper's Pass@k: share of tasks with a score above 0.
+
+    Only the tasks with the most attempts count.
+    """
     turns: float
     """Mean per episode."""
     invalid: float
@@ -114,7 +117,9 @@ def success_interval(means: Sequence[float], attempts: int) -> Interval:
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """Returns the chance that k of n attempts, drawn without replacement, hold one of the c successes (Chen et al., 2021).
+    """Returns the unbiased Pass@k (Chen et al., 2021).
+
+    This is the chance that k of n attempts, drawn without replacement, hold a success.
 
     Args:
         n: attempts.
@@ -181,7 +186,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """Returns the two-sided chance of a split at least as uneven if both sides were equally likely."""
+    """Returns the two-sided p-value of the sign test."""
     n, least = better + worse, min(better, worse)
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(least + 1)) / (1 << n))
 

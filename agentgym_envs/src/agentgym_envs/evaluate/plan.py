@@ -202,7 +202,10 @@ def _single(
 
 
 def _eval_env(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[EvalEnv, Listed]:
-    """Constructs an environment of a suite, which are our own and quick to construct; returns it and its tasks' difficulties."""
+    """Returns an environment of a suite, and its tasks with their difficulties.
+
+    Environments of suites are built in and quick to construct.
+    """
     inner: Any = registry.make(env_id, **kwargs).unwrapped
     inner.close()
     return EvalEnv(env_id, kwargs, inner.instructions, dict(inner.tools)), [
