@@ -366,7 +366,7 @@ def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names)
         (lambda w: w.update(nonsense=torch.zeros(1)), r"'nonsense' .* no such weight"),
         (
             lambda w: w.update({"model.norm.weight": torch.zeros(1)}),
-            r"\(1,\) does not fit the generator's model: \(32,\)",
+            r"\(1,\) does not fit the generator's model: its shape there is \(32,\)",
         ),
     ],
 )

@@ -146,7 +146,7 @@ def test_a_cache_that_ignores_windows_or_counts_padding_is_refused(kind, method)
 
 def test_weights_that_were_not_loaded_are_noticed(generator, model):
     other = tiny.model(seed=1)
-    with pytest.raises(ModelError, match="its weights"):
+    with pytest.raises(ModelError, match="weights, temperature or cache"):
         check(generator, other)
     fresh = HFGenerator(tiny.model(seed=2))
     fresh.load(other.named_parameters(), 1)
@@ -165,7 +165,7 @@ def test_dropout_in_the_training_forward_is_noticed():
     "fault", [AnswersForOneRow, AnswersForOneRowAgainAndAgain, SaysNothing, HasALogpTooMany]
 )
 def test_samples_that_break_the_protocol_are_refused(fault, generator, model):
-    with pytest.raises(ModelError, match="1 to 4 tokens and a log-probability each"):
+    with pytest.raises(ModelError, match="1 to 4 tokens and one log-probability per token"):
         check(fault(generator), model)
 
 
