@@ -22,7 +22,7 @@ from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
-from agentgym_train.rollout.collector import Collector, Start, _Episode, _Seat
+from agentgym_train.rollout.collector import Collector, Start, _AgentState, _Episode
 from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.prepare import check
 from agentgym_train.run.work import evaluate_checkpoint
@@ -75,11 +75,11 @@ def test_what_another_does_in_the_end_reaches_the_loser():
 def test_what_a_turn_has_earned_stays_when_others_go_on():
     """A reward and a misunderstanding are the latest turn's of their agent, whatever the steps of others bring after it."""
     turns = {agent: [Turn("", []), Turn("", [])] for agent in SEATS}
-    seats = {
-        agent: _Seat(n, Trajectory("t", 0, turns=turns[agent], agent=agent))
+    agents = {
+        agent: _AgentState(n, Trajectory("t", 0, turns=turns[agent], agent=agent))
         for n, agent in enumerate(SEATS)
     }
-    episode = _Episode(0, NINE, seats)
+    episode = _Episode(0, NINE, agents)
     collector = Collector(None, None, None, max_context=9, agents=SEATS)
     for rewards, invalids in (
         ((0.25, 0.0), (True, False)),
@@ -98,7 +98,7 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
         [(0.0, False), (0.75, True)],
         [(0.0, False), (0.5, True)],
     ]
-    assert [(seat.trajectory.score, seat.trajectory.success) for seat in seats.values()] == [
+    assert [(state.trajectory.score, state.trajectory.success) for state in agents.values()] == [
         (0.75, False),
         (0.5, True),
     ]
@@ -314,7 +314,7 @@ def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
 def test_a_frozen_model_that_is_none_is_refused_before_any_work(tmp_path):
     with pytest.raises(
         ModelError,
-        match=r"source\.frozen\.player_1='runs/not-there/model' is no model that can be loaded",
+        match=r"source\.frozen\.player_1='runs/not-there/model' is not a model that can be loaded",
     ):
         check(
             config(
