@@ -229,7 +229,7 @@ def test_shares_are_those_of_the_weights_to_less_than_one_group(weights, count):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": [1.0]}, r"source.weights=\[1.0\]: there are 2 parts"),
+        ({"weights": [1.0]}, r"source.weights=\[1.0\]: 2 parts need 2 weights"),
         ({"weights": [1.0, 0.01]}, r"divide env.groups=4 into \[4, 0\]: each part needs a group"),
         ({"weights": [1.0, 0.0]}, r"source.weights.1"),
         (
@@ -298,7 +298,7 @@ def test_two_agents_of_a_game_are_no_pair(seats, tmp_path):
 def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
     with pytest.raises(
         ConfigError,
-        match="several agents speak in each episode; this learns from what one of them did",
+        match="each episode has several agents; the source 'dataset' needs episodes of one agent",
     ):
         build(tmp_path, {"folders": [str(seats / "together")], "score": 0.0})
     mixed = build(
@@ -339,7 +339,7 @@ def test_actions_are_written_in_the_runs_format(folders, tmp_path):
             {"folders": ["still"], "score": 0.0},
             {"action_format": "function"},
             ConfigError,
-            "'look' is no response in",
+            "'look' is not a response in",
         ),
         (
             {"folders": ["oracle"]},
