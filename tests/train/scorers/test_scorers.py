@@ -172,7 +172,7 @@ def test_a_score_that_is_not_finite_stops_the_run_and_names_the_episode(tmp_path
     with torch.no_grad():
         scorer._model.score.weight.fill_(float("nan"))
     with pytest.raises(
-        TrainingError, match=r"scores the episode of task 'a', seed 1, with nan, which is no reward"
+        TrainingError, match=r"scores the episode of task 'a', seed 1, with nan, which is not finite"
     ):
         scorer.score(played())
 
@@ -215,7 +215,7 @@ def refusal(tmp_path, table):
         ("turn = 1.0", "configuration key 'scorer.name' must be one of"),
         (
             "name = 'reward_model'\npath = 'nowhere/at-all'",
-            "scorer.path='nowhere/at-all' is no model that can be loaded: ",
+            "scorer.path='nowhere/at-all' is not a model that can be loaded: ",
         ),
     ],
 )
@@ -236,7 +236,7 @@ def check(folder):
         (
             {"labels": 2},
             ModelError,
-            "no sequence classifier with one label: it is Qwen2ForSequenceClassification, 2 labels",
+            "sequence classifier with one label, but it is Qwen2ForSequenceClassification, 2 labels",
         ),
         ({"template": None}, TemplateError, "has no chat template"),
         ({"reach": 100}, ModelError, "reads 100 tokens, fewer than model.max_context=256"),
@@ -287,7 +287,7 @@ def test_a_policy_follows_a_learned_score_alone_only_where_it_is_held_or_said_to
         alone.check(config, context().training)
     else:
         with pytest.raises(
-            ConfigError, match=r"set algorithm\.kl_coef above 0, .* or to 0\.0 if it is to be free"
+            ConfigError, match=r"set algorithm\.kl_coef above 0 .* or to 0\.0 for no such limit"
         ):
             alone.check(config, context().training)
 
