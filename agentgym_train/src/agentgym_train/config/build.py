@@ -63,9 +63,8 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Nam
     _check_keys(cls, raw, section, named)
     _check_values(raw, section, named)
     try:
-        return pydantic.TypeAdapter(cls).validate_json(
-            json.dumps(raw), strict=True
-        )  # as JSON, since TOML has the same types: lists, but not tuples
+        # As JSON, which has the types of TOML: lists are accepted for tuples.
+        return pydantic.TypeAdapter(cls).validate_json(json.dumps(raw), strict=True)
     except pydantic.ValidationError as error:
         raise _refusal(error, section, named) from error
 
