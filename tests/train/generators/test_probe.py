@@ -39,7 +39,7 @@ def check(generator, model, dtype="float32"):
 
 
 class Wrapped:
-    """A generator that does what another does, but for one fault."""
+    """A generator that delegates to another one and adds one fault."""
 
     def __init__(self, inner):
         self.inner = inner
@@ -77,7 +77,7 @@ class KeepsTheHistoryAfterRestart(Wrapped):
 
 
 class ForgetsTheLastTokenOfATurn(Wrapped):
-    """What a cache does that never takes the last sampled token in."""
+    """A cache that never stores the last sampled token."""
 
     def submit(self, row, ids):
         self.now._history[row] = self.now._history[row][:-1]

@@ -1,4 +1,4 @@
-"""A run's folder: whose it is, what may change when it goes on, and files that cannot be read."""
+"""Run folders: ownership, changes that a resumed run allows, and unreadable files."""
 
 import os
 import re

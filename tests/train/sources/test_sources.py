@@ -1,4 +1,4 @@
-"""Episodes from files and from the policy's own successes."""
+"""Episodes from files and from the policy's successes."""
 
 import subprocess
 import sys
@@ -114,7 +114,7 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
 
 
 def dealt(units, groups, *, seed, steps, processes=1):
-    """Returns the numbers of the units in the order in which a dataset deals them."""
+    """Returns the numbers of the units in the order in which a dataset draws them."""
     config = SimpleNamespace(run=SimpleNamespace(seed=seed))
     made, numbers = (
         [[Trajectory(str(n), 0)] for n in range(units)],
@@ -274,7 +274,10 @@ def test_pairs_have_the_better_one_first(folders, tmp_path):
 
 @pytest.fixture(scope="module")
 def seats(folders):
-    """The oracle's and the still agent's episodes, as if two agents had played each task, in lines of their own and in one."""
+    """Episodes of the oracle and of the still agent, as if two agents had played each task.
+
+    The folder "apart" has one line per agent, "together" has one line for both.
+    """
     both = [record.episodes(record.read(folders / name)[0]) for name in ("oracle", "still")]
     apart = [
         row | {"family": f"{MAZE}/{name}"}

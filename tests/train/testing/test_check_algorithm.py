@@ -1,4 +1,4 @@
-"""The check for authors of algorithms: ours pass it, and it names every fault that is planted."""
+"""The check for authors of algorithms: ours pass it, and it names every planted fault."""
 
 from dataclasses import dataclass, replace
 
@@ -120,7 +120,7 @@ class Torn(DPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Careless(PPO):
-    """Values what the environment wrote."""
+    """Has a value loss on tokens of the environment."""
 
     def loss(self, forward, micro):
         loss, sums = super().loss(forward, micro)
@@ -129,7 +129,7 @@ class Careless(PPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Uncritical(PPO):
-    """Asks for values and does not learn them."""
+    """Requires values and does not learn them."""
 
     def loss(self, forward, micro):
         return super().loss(forward._replace(value_BT=torch.zeros_like(forward.logp_BT)), micro)
@@ -144,7 +144,7 @@ class Steep(PPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Surprised(PPO):
-    """Fails where values are filled in."""
+    """Fails if the stream of values is filled."""
 
     def compute_advantages(self, batch, groups, distributed):
         assert not batch.streams["value"].any()

@@ -1,4 +1,4 @@
-"""The check for authors of curricula: ours pass it, and it names every fault that is planted."""
+"""The check for authors of curricula: ours pass it, and it names every planted fault."""
 
 import math
 import random
@@ -106,7 +106,7 @@ class Lists(Sound):
 
 
 class NumberedKeys(Sound):
-    """JSON has no numbers for keys."""
+    """JSON keys cannot be numbers."""
 
     def state_dict(self):
         return {0: self.earned}
@@ -144,7 +144,7 @@ class Unrestorable(Sound):
 
 
 class Shared(Sound):
-    """All instances are one."""
+    """All instances share their state."""
 
     total = 0
 

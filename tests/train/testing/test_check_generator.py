@@ -1,4 +1,4 @@
-"""The check for authors of generators: ours passes it, and it names every fault that is planted."""
+"""The check for authors of generators: ours passes it, and it names every planted fault."""
 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -49,7 +49,7 @@ class Planted:
 
 
 def poll(change):
-    """Returns sessions of which each sample is changed."""
+    """Returns sessions that change each sample."""
 
     class Changed(HFSession):
         def poll(self):
@@ -59,7 +59,7 @@ def poll(change):
 
 
 def start(change):
-    """Returns sessions that are started in another way."""
+    """Returns sessions that start with other arguments."""
 
     class Changed(HFSession):
         def __init__(self, model, method, seeds, sampling, version=0):
@@ -124,7 +124,7 @@ class NoiseByRow(HFSession):
 
 
 class OneAtATime(HFSession):
-    """Forgets what was submitted while a row is sampled."""
+    """Loses rows that are submitted while a row is sampled."""
 
     def poll(self):
         first = dict(list(self._submitted.items())[:1])
@@ -209,7 +209,7 @@ class Alias(HFGenerator):
 
 
 def tolerant(change):
-    """Returns generators that see other weights than they are given."""
+    """Returns generators that load other weights than those passed in."""
 
     class Changed(HFGenerator):
         def load(self, weights, version):

@@ -1,4 +1,4 @@
-"""The check for authors of sources: ours pass it, and it names every fault that is planted."""
+"""The check for authors of sources: ours pass it, and it names every planted fault."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from agentgym_train.testing import check_source
 
 
 class Sound(Source):
-    """One episode a group, named by step and number. Correct until a subclass breaks it."""
+    """One episode per group, named by step and number. Correct until a subclass breaks it."""
 
     failures = ()
     made = itertools.count()
