@@ -180,9 +180,8 @@ def _require(cls: type, base: type, who: str) -> None:
         raise BrokenPlugin(
             f"{who}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}"
         )
-    if missing := [
-        name for kind in cls.__mro__ for name in vars(kind) if name in cls.__abstractmethods__
-    ]:  # type: ignore[attr-defined]
+    abstract = cls.__abstractmethods__  # type: ignore[attr-defined]
+    if missing := [name for kind in cls.__mro__ for name in vars(kind) if name in abstract]:
         raise BrokenPlugin(f"{who}: {cls.__name__} lacks {', '.join(dict.fromkeys(missing))}")
 
 
