@@ -77,17 +77,19 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
             f"configuration key '{kind.section}.name' must be one of {known}, not {name!r}"
         )
     cls = load(kind.group, name)
-    who = _title(discover(kind.group)[name])
+    label = _title(discover(kind.group)[name])
     if not (isinstance(cls, type) and is_dataclass(cls)):
-        raise BrokenPlugin(f"{who}: {cls!r} is not a dataclass, whose fields would be its options")
+        raise BrokenPlugin(
+            f"{label}: {cls!r} is not a dataclass, whose fields would be its options"
+        )
     base = getattr(protocols, kind.options)
-    _require(cls, base, who)
+    _require(cls, base, label)
     try:
         made: Any = build(cls, rest, section=kind.section)
     except AgentGymError:
         raise
     except Exception as error:
-        raise BrokenPlugin(f"{who} cannot be made: {error!r}") from error
+        raise BrokenPlugin(f"{label} cannot be made: {error!r}") from error
     checked: T = made
     return checked
 
@@ -161,7 +163,7 @@ def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
     return made
 
 
-def verify(made: object, base: type, who: str) -> None:
+def verify(made: object, base: type, label: str) -> None:
     """Rejects an object without the methods of a base class. The object need not inherit from it.
 
     Raises:
@@ -169,20 +171,20 @@ def verify(made: object, base: type, who: str) -> None:
     """
     if missing := [name for name, member in _members(base) if not _fits(made, name, member)]:
         raise BrokenPlugin(
-            f"{who}: {type(made).__name__} lacks {', '.join(missing)} of {base.__name__}: "
+            f"{label}: {type(made).__name__} lacks {', '.join(missing)} of {base.__name__}: "
             f"inherit from agentgym_train.{base.__name__}"
         )
 
 
-def _require(cls: type, base: type, who: str) -> None:
+def _require(cls: type, base: type, label: str) -> None:
     """Rejects a class of options without the base class of its kind, or with abstract methods."""
     if not issubclass(cls, base):
         raise BrokenPlugin(
-            f"{who}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}"
+            f"{label}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}"
         )
     abstract = cls.__abstractmethods__  # type: ignore[attr-defined]
     if missing := [name for kind in cls.__mro__ for name in vars(kind) if name in abstract]:
-        raise BrokenPlugin(f"{who}: {cls.__name__} lacks {', '.join(dict.fromkeys(missing))}")
+        raise BrokenPlugin(f"{label}: {cls.__name__} lacks {', '.join(dict.fromkeys(missing))}")
 
 
 def _members(base: type) -> list[tuple[str, Any]]:

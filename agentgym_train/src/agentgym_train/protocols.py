@@ -62,8 +62,7 @@ class Session(ABC):
 
     It keeps the state that makes continuing cheap, such as a key-value cache.
 
-    A submitted row is polled before any other call concerns it. A session may be dropped at any
-    time.
+    A submitted row is polled before any other call for it. A session can be dropped at any time.
     """
 
     @abstractmethod
@@ -221,11 +220,11 @@ class CurriculumPlugin(ABC):
 class Curriculum(CurriculumPlugin):
     """Sets the horizon of a step, and can choose its tasks.
 
-    The defaults fit a curriculum that depends on the step alone.
+    The defaults fit a curriculum that depends only on the step.
     """
 
     def build(self) -> "Curriculum":
-        """Returns itself: a curriculum of the step alone has no state."""
+        """Returns itself: a curriculum that depends only on the step has no state."""
         return self
 
     @abstractmethod

@@ -117,9 +117,9 @@ class Batch:
 
         A process with fewer micro-batches runs it, since all processes must run equally many.
         """
-        nothing = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
+        zeros = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
         return replace(
-            nothing, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1])
+            zeros, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1])
         )
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":

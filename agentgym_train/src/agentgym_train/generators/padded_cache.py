@@ -55,7 +55,7 @@ class PaddedCache:
             rows=[self._place[row] for row in new],
             ids=id_BL,
             mask=self._mask_BS,
-            # The running sum skips padding, so a token has the position that it has in a row alone.
+            # The running sum skips padding, so a token has the same position as without padding.
             # Padding before the first token would have position −1, which no embedding accepts.
             positions=(self._mask_BS.cumsum(1) - 1).clamp(min=0)[:, -width:],
             cache=self._cache,

@@ -44,7 +44,7 @@ class SelfPlay(SourcePlugin):
         if not training.several:
             raise ConfigError(
                 f"source 'self_play' needs an environment with several agents, and {config.env.id}"
-                f" asks for the actions of {' '.join(training.seats) or 'one'} alone: set"
+                f" asks only for the actions of {' '.join(training.seats) or 'one'}: set"
                 " env.kwargs.seats='all', or source.name=rollout"
             )
         if unknown := sorted(self.frozen.keys() - set(training.seats)):
@@ -72,7 +72,7 @@ class SelfPlay(SourcePlugin):
         return [agent for agent in training.seats if agent not in self.frozen]
 
     def group_sizes(self, config: Config) -> set[int]:
-        """Returns ``env.group_size`` alone."""
+        """Returns ``env.group_size`` only."""
         return {config.env.group_size}
 
     def build(self, context: RunContext) -> "SelfPlaySource":
