@@ -148,9 +148,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, envs=envs)
     model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
     curve: list[dict[str, Any]] = []
-    first = (
-        work / f"start-{name}-{seed}.json"
-    )  # all methods share the start: one evaluation is enough
+    # All methods share the start, so one evaluation is enough.
+    first = work / f"start-{name}-{seed}.json"
     last: list[Any] = []  # episodes of the latest evaluation
     rows: list[dict[str, Any]] = []  # metrics of the steps since the latest evaluation
     seen = [0]
@@ -164,9 +163,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
     def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
-        if (
-            groups and "value" not in trainer.algorithm.required_streams
-        ):  # else not a policy gradient alone
+        # With a critic, the gradient is not a policy gradient only.
+        if groups and "value" not in trainer.algorithm.required_streams:
             means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
         if curve or not first.exists():
@@ -224,9 +222,8 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
         max_tokens=limit,
     )
     batch = algorithm.compute_advantages(batch, groups, trainer.distributed)
-    model.load_state_dict(
-        dict(trainer.engine.weights()), strict=False
-    )  # the unembedding can be tied to the embedding
+    # Not strict, since the unembedding can be tied to the embedding.
+    model.load_state_dict(dict(trainer.engine.weights()), strict=False)
     learning = [p for p in model.parameters() if p.requires_grad]
     parts = []
     for number in batch.group_B.unique().tolist():

@@ -1,4 +1,4 @@
-"""Kill a run at any moment and start it again: it ends where an undisturbed run ends, with the same weights."""
+"""A run that is killed at any moment and resumed ends with the weights of an undisturbed run."""
 
 import json
 import os
@@ -111,7 +111,7 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
     kill_when(warm, path, lambda: (folder / ".init-draft").exists() or (folder / "init").exists())
     kill_when(warm, path, lambda: lines(folder) >= 3)
     with (folder / "metrics.jsonl").open("a") as file:
-        file.write('{"step": 99, "cut off')  # what a kill in the middle of a write leaves
+        file.write('{"step": 99, "cut off')  # as after a kill in the middle of a write
     warm.finish(path)
     assert rows(folder) == rows(undisturbed)
     assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
@@ -153,7 +153,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def interrupt(model, warm, tmp_path_factory):
-    """Plays cases, once, and returns their home."""
+    """Runs the cases once; returns their folder."""
 
     @cache
     def play(*cases):

@@ -1,9 +1,9 @@
-"""GRPO (Shao et al., 2024): the advantage of a trajectory is its return against its group's, on every action token.
+"""GRPO (Shao et al., 2024): the advantage is a trajectory's return relative to its group.
 
-Its relatives are options:
+All action tokens of a trajectory have the same advantage. Options give related algorithms:
 
 - Dr.GRPO (Liu et al., 2025): ``normalise = false`` and ``loss_reduction = "constant"``;
-- DAPO (Yu et al., 2025): ``clip_high = 0.28``, with the default loss_reduction;
+- DAPO (Yu et al., 2025): ``clip_high = 0.28``, with the default ``loss_reduction``;
 - GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``loss_reduction = "sequence"`` and narrow
   clips;
 - CISPO (MiniMax, 2025): ``surrogate = "cispo"``.
