@@ -24,8 +24,8 @@ from agentgym_train import config as configuration
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.rollout.collector import Collector
+from agentgym_train.rollout.descriptions import describe
 from agentgym_train.rollout.environments import make_training_envs
-from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
 
 KILLS = {

@@ -30,6 +30,7 @@ from agentgym_train.learning.update import NotFiniteError, update
 from agentgym_train.models.loading import load_model
 from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
+from agentgym_train.reporting.failures import FailureLog
 from agentgym_train.reporting.metrics import MetricsFile
 from agentgym_train.rollout.build import sampling
 from agentgym_train.rollout.environments import TrainingEnv
@@ -75,12 +76,9 @@ class Trainer:
         self.distributed = self.engine.distributed
         self.producers = self._producers(model_path)
         self.start = self._resume(newest) if newest else 0
-        owner = self.distributed.is_main
-        self.rows, self.failed = (
-            MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES
-        )
-        lost = (row["env"] for row in self.failed.kept if row["given_up"] and not row["evaluation"])
-        self.given_up = Counter(lost)
+        metrics_file, failures_file = (folder / name for name in metrics.FILES)
+        self.rows = MetricsFile(metrics_file, start=self.start, owner=self.distributed.is_main)
+        self.failures = FailureLog(failures_file, self.distributed, start=self.start)
         self.generator.load(self.engine.weights(), self.engine.steps)
         check_logps(
             self.generator,
@@ -90,6 +88,11 @@ class Trainer:
             length=probe_length(model.config),
             dtype=config.model.dtype,
         )
+
+    @property
+    def given_up(self) -> Counter[str]:
+        """Training episodes that were given up, per environment."""
+        return self.failures.given_up
 
     @property
     def required_streams(self) -> set[str]:
@@ -226,17 +229,8 @@ class Trainer:
     def note_failures(
         self, step: int, env: TrainingEnv, failures: Sequence[Failure], *, evaluation: bool = False
     ) -> list[Failure]:
-        """Writes down the failures of an environment in a step, or in the evaluation after it; returns those of all processes."""
-        everywhere = [f for part in self.distributed.gather(list(failures)) for f in part]
-        self.failed.write(
-            *(
-                {"step": step, "env": env.name, "evaluation": evaluation, **asdict(f)}
-                for f in everywhere
-            )
-        )
-        if not evaluation:
-            self.given_up[env.name] += sum(f.given_up for f in everywhere)
-        return everywhere
+        """Writes the failures of an environment; see :meth:`FailureLog.add`."""
+        return self.failures.add(step, env.name, failures, evaluation=evaluation)
 
     def check_failures(self, step: int) -> None:
         """Stops a run in which an environment fails too often, with what failed where.
@@ -251,18 +245,10 @@ class Trainer:
             self.save(step)
         self.distributed.barrier()
         name, budget = over[0].name, over[0].config.env.failure_budget
-        lost = (
-            r
-            for r in metrics.read(self.failed.path)
-            if r["given_up"] and not r["evaluation"] and r["env"] == name
-        )
-        often = Counter(
-            (row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost
-        ).most_common(3)
-        report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
         raise FaultBudgetError(
             f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than"
-            f" env.failure_budget={budget}. Most often: {report}. All are in {self.failed.path}."
+            f" env.failure_budget={budget}. Most often: {self.failures.most_frequent(name)}. All are in"
+            f" {self.failures.path}."
             " Fix the environment or raise the budget, then run again"
         )
 

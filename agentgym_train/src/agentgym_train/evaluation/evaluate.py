@@ -15,6 +15,7 @@ from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
+from agentgym_train.rollout.descriptions import held_out_keywords
 
 
 def horizon(config: Config) -> int:
@@ -73,7 +74,7 @@ def evaluate(
     if not mine:
         return Played([], [])
     chat = Chat(tokenizer, held_out.instructions)
-    with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
+    with make_pool(config, len(mine), held_out_keywords(config)) as pool:
         collector = make_collector(config, pool, generator, chat, agents=held_out.several)
         noise = f"evaluation {config.run.seed} {key}"
         groups = collector.collect(

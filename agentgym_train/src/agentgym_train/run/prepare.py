@@ -3,11 +3,10 @@
 import shutil
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from transformers.utils import logging as transformers_logging
 
-from agentgym_envs import pool, registry
+from agentgym_envs import registry
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
@@ -22,6 +21,7 @@ from agentgym_train.reporting import report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
+from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import rehearsal
 from agentgym_train.run.folder import check_progress, claim_folder, recognise
 
@@ -198,29 +198,6 @@ def check_keywords(config: Config) -> None:
                 f"configuration key '{section}.kwargs.{taken[0]}': the trainer sets it, not the"
                 " environment"
             )
-
-
-def describe(config: Config) -> tuple[Description, Description]:
-    """Constructs an environment, for training and as held out, in a worker, which checks its keywords; returns what they are.
-
-    Raises:
-        AgentGymError: a keyword that the environment does not take, no such environment, or one
-            that fails.
-    """
-    env, training, held_out = config.env, config.env.kwargs, held_out_keywords(config)
-    limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
-    first = pool.describe(env.id, **limits, **training)
-    if env.action_format != "plain" and not first.text_env:
-        raise ConfigError(
-            f"env.action_format={env.action_format!r} needs a TextEnv: for {env.id} use 'plain'"
-        )
-    same = held_out == training
-    return first, first if same else pool.describe(env.id, **limits, **held_out)
-
-
-def held_out_keywords(config: Config) -> dict[str, Any]:
-    """Returns the constructor keywords of evaluation."""
-    return config.env.kwargs | config.eval.kwargs
 
 
 def check_model(config: Settings) -> None:

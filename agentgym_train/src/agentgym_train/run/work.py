@@ -20,8 +20,8 @@ from agentgym_train.models.loading import device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
+from agentgym_train.rollout.descriptions import describe
 from agentgym_train.rollout.environments import make_training_envs
-from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
 
 SHOWN = 6  # trajectories in the readable file
@@ -52,7 +52,15 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     envs = make_training_envs(config, trainings, tokenizer)
     trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, envs=envs)
     first = trainer.distributed.is_main
-    tests = HeldOut(trainer, folder, held_out)
+    tests = HeldOut(
+        config,
+        folder,
+        tokenizer=tokenizer,
+        described=held_out,
+        generator=trainer.generator,
+        distributed=trainer.distributed,
+        failures=trainer.failures,
+    )
     tables = config.tracker if first else []
     trackers = [
         plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder)
