@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ Rules = Mapping[str, Sequence[str]]
 """Texts that may stand for a name. They may name others in braces and hold choices: ``<red|blue> {thing}``."""
 
 SHORT = 4  # words of a sentence that may come again
+ALIKE = 20  # sentences that may begin with the same words
 TRIES = 400  # of one sentence
 _TOKENS = re.compile(r"\{([^{}]+)\}|[<|>]|[^{<|>]+")
 _STARTS = re.compile(r"(^|[.!?]\s+|\n\n|> |\d\. \*\*)([a-z])")
@@ -132,18 +134,46 @@ def _drawn_from(text: str, rules: Rules, facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
+class Known:
+    """The sentences of a site's texts: none comes twice, and few begin alike.
+
+    Attributes:
+        sentences: all that are written.
+        openings: how many sentences begin with the same four words.
+    """
+
+    def __init__(self) -> None:
+        self.sentences: set[str] = set()
+        self.openings: Counter[str] = Counter()
+
+    def allows(self, found: Sequence[str]) -> bool:
+        """Says whether sentences are new and their openings are not worn out."""
+        return self.sentences.isdisjoint(found) and all(
+            self.openings[_opening(sentence)] < ALIKE for sentence in found
+        )
+
+    def add(self, found: Sequence[str]) -> None:
+        """Keeps sentences."""
+        self.sentences.update(found)
+        self.openings.update(map(_opening, found))
+
+
+def _opening(sentence: str) -> str:
+    return " ".join(sentence.split(" ", SHORT)[:SHORT])
+
+
 class Author:
     """Composes texts for a site and never writes a sentence twice.
 
     Args:
         rng: draws.
         rules: the texts that may stand for a blank.
-        said: sentences that are written; it grows.
+        known: the sentences of the site; it grows.
     """
 
-    def __init__(self, rng: random.Random, rules: Rules, said: set[str] | None = None):
+    def __init__(self, rng: random.Random, rules: Rules, known: Known | None = None):
         self.rng, self.rules = rng, rules
-        self.said: set[str] = set() if said is None else said
+        self.known = Known() if known is None else known
 
     def write(self, text: str, facts: Mapping[str, Any]) -> str:
         """Composes a text whose sentences are new; the texts of its rules are drawn one by one.
@@ -165,21 +195,17 @@ class Author:
                 layout = layout.replace(f"{{{name}}}", f"{{{_DRAWN}{n}}}", 1)
             made = _filled(self.rng, self.rules, layout, drawn)
             found = sentences(made) or [made.lower()]
-            if self.said.isdisjoint(found) and len(set(found)) == len(found):
-                self.said.update(found)
+            if self.known.allows(found) and len(set(found)) == len(found):
+                self.known.add(found)
                 return _begun(_GAPS.sub("", made).strip())
-        raise RuntimeError(
-            f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}"
-        )
+        raise RuntimeError(f"{text!r} needs more alternatives: the last one was {made!r}")
 
     def _new(self, text: str, facts: Mapping[str, Any], mine: set[str]) -> str:
         """Composes a part of a text; ``mine`` holds the sentences of the parts before it."""
         for _ in range(TRIES):
             made = _filled(self.rng, self.rules, text, facts)
             found = sentences(made)
-            if self.said.isdisjoint(found) and mine.isdisjoint(found):
+            if self.known.allows(found) and mine.isdisjoint(found):
                 mine.update(found)
                 return made
-        raise RuntimeError(
-            f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}"
-        )
+        raise RuntimeError(f"{text!r} needs more alternatives: the last one was {made!r}")

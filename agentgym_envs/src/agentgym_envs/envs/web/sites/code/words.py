@@ -17,7 +17,7 @@ from agentgym_envs.envs.web.sites.code.texts import (
     REPORTS,
     SYSTEMS,
 )
-from agentgym_envs.envs.web.sites.grammar import Author
+from agentgym_envs.envs.web.sites.grammar import Author, Known
 
 
 def label_of(title: str) -> str:
@@ -33,7 +33,7 @@ class Writer:
         name: of the project.
         versions: that have been released.
         modules: the project's, by their paths.
-        said: sentences that must not come again, of all projects; they grow.
+        known: the sentences about all projects; it grows.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class Writer:
         name: str,
         versions: Sequence[str],
         modules: Mapping[str, Module],
-        said: set[str],
+        known: Known,
     ):
         self.rng, self.name, self.versions, self.modules = rng, name, versions, modules
         self.issues, self.merges, self.talk = (
-            Author(rng, rules, said) for rules in (PLACES, MERGE, COMMENT)
+            Author(rng, rules, known) for rules in (PLACES, MERGE, COMMENT)
         )
 
     def facts(self, title: str, next_version: str) -> dict[str, Any]:
