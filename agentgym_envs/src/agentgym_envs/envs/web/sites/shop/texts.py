@@ -8,7 +8,7 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.grammar import Author, compose
 from agentgym_envs.envs.web.sites.shop.catalogue import BRANDS, COLOURS
-from agentgym_envs.envs.web.sites.shop.things import AT, ON, PLACES, PLURAL, THINGS
+from agentgym_envs.envs.web.sites.shop.things import AT, DURING, ON, PLACES, PLURAL, THINGS
 from agentgym_envs.envs.web.sites.shop.words import (
     BODIES,
     DESCRIPTIONS,
@@ -95,21 +95,36 @@ def about(product: sqlite3.Row, size: Mapping[int, tuple[str, str]]) -> dict[str
     kind, many = product["kind"], product["kind"] in PLURAL
     thing = kind.lower().replace("dutch", "Dutch").replace("french", "French")
     measure, length = size[product["id"]]
+    variant = product["name"].removeprefix(product["brand"]).removesuffix(kind).strip()
     brands = [b for b in BRANDS[product["department"]] if b != product["brand"]]
     return {
         "thing": thing, "a_thing": thing if many else _a(thing), **(MANY if many else SINGULAR), "many": many, "brand": product["brand"], "brands": brands,
-        "variant": product["name"].removeprefix(product["brand"]).removesuffix(kind).strip(), "colour": product["colour"].lower(),
+        "model": _model(variant, thing), "colour": product["colour"].lower(),
         "material": product["material"], "measure": measure.lower(), "size": length, "origin": product["origin"], "weight": f"{product['weight']:,} g",
     }  # fmt: skip
 
 
+def _preposition(place: str) -> str:
+    words = {"on": ON, "at": AT, "during": DURING}
+    return next((word for word, places in words.items() if place in places), "in")
+
+
+def _model(variant: str, thing: str) -> str:
+    """Names a product by its variant: an oak bookcase, a set of 4 mugs."""
+    if variant.startswith("Set of "):
+        return f"{variant.lower()} {thing}{'es' if thing.endswith('s') else 's'}"
+    return f"{variant} {thing}"
+
+
 def drawn(rng: random.Random, product: sqlite3.Row, known: Mapping[str, Any]) -> dict[str, Any]:
     """Returns facts of a product for one text, some of them drawn."""
-    parts, deeds = (rng.sample(texts, 2) for texts in THINGS[product["kind"]][:2])
+    parts, deeds = (
+        rng.sample(list(dict.fromkeys(texts)), 2) for texts in THINGS[product["kind"]][:2]
+    )
     brand2, place = rng.choice(known["brands"]), rng.choice(PLACES[product["category"]])
     return {
-        **known, "part": parts[0], "part2": parts[1], "part_a": _a(parts[0]), "deed": deeds[0], "deed2": deeds[1], "place": place,
-        "at_place": f"{'on' if place in ON else 'at' if place in AT else 'in'} {place}",
+        **known, "part": parts[0], "part2": parts[1], "deed": deeds[0], "deed2": deeds[1], "place": place,
+        "at_place": f"{_preposition(place)} {place}",
         "brand2": brand2, "a_brand2": brand2 if known["many"] else _a(brand2),
     }  # fmt: skip
 
@@ -133,7 +148,7 @@ def write_texts(db: sqlite3.Connection) -> None:
                 compose(
                     rng,
                     {},
-                    f"{{variant}} {{thing}} by {{brand}} in {{colour}}. {made} Two-year guarantee.",
+                    f"{{Model}} by {{brand}} in {{colour}}. {made} Two-year guarantee.",
                     known[key],
                 ),
                 key,
