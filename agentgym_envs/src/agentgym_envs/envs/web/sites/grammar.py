@@ -14,7 +14,7 @@ SHORT = 4  # words of a sentence that may come again
 ALIKE = 20  # sentences that may begin with the same words
 TRIES = 400  # of one sentence
 _TOKENS = re.compile(r"\{([^{}]+)\}|[<|>]|[^{<|>]+")
-_STARTS = re.compile(r"(^|[.!?]\s+|\n\n|> |\d\. \*\*)([a-z])")
+_STARTS = re.compile(r"((?m:^(?:- )?)|[.!?]\s+|> |\d\. \*\*)([a-z])")
 _GAPS = re.compile(r" +(?=[ ,.;:?!\n]|$)|(?<=\n) +|(?<=\n\n)\n+")
 _ENDS = re.compile(r"[.!?]+(?:\s|$|[”*)])|\n|\|")
 _DRAWN = "drawn "

@@ -17,6 +17,7 @@ from agentgym_envs.envs.web.sites.people import TOWNS
 from agentgym_envs.envs.web.sites.site import TODAY
 
 TOTAL = re.compile(r"\*\*All in all\*\* \| \*\*(\$\d+)|\*\*(\$\d+)\*\* all in all")
+ARTICLE = re.compile(r"^(?:an?|the) ")
 CALENDAR = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
@@ -85,7 +86,7 @@ def headline(text: str) -> str:
 def titles(community: str) -> dict[str, Topic]:
     """Returns the titles that posts of a community may have, with what each stands for."""
     return {
-        headline(form.format(x=x, X=headline(x))): Topic(community, x, kind)
+        headline(form.format(x=x, X=headline(x), bare=ARTICLE.sub("", x))): Topic(community, x, kind)
         for x in COMMUNITIES[community][1]
         for kind, forms in enumerate(TITLES)
         for form in forms
@@ -113,7 +114,7 @@ def facts_about(rng: random.Random, topic: Topic, month: int) -> dict[str, Any]:
     m, n = sorted(figures, reverse=subject.measure in FEWER)
     prices = [low + int(draw() * (high + 1 - low)) for _, low, high in gear]
     return {
-        "x": topic.subject, "community": topic.community, "doer": lore.doer, "shop": lore.shop, "town": towns[0][0], "town2": towns[1][0], "n": n, "m": m,
+        "x": topic.subject, "community": topic.community, "doer": lore.doer, "doers": f"{lore.doer}s", "shop": lore.shop, "town": towns[0][0], "town2": towns[1][0], "n": n, "m": m,
         "measure": subject.measure, "weeks": 2 + int(draw() * 15), "k": 3 + int(draw() * 27), "total": sum(prices), "total2": prices[0] + prices[1],
         "limit": 5 * (4 + int(draw() * 27)), "spot": spots[0], "spot2": spots[1], "mm": 10 + int(draw() * 25), "mm2": 35 + int(draw() * 25),
         "tip": tips[0], "tip1": tips[0], "tip2": tips[1], "tip3": tips[2], "trouble": troubles[0], "trouble1": troubles[0], "trouble2": troubles[1],
