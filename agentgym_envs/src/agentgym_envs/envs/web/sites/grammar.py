@@ -14,9 +14,10 @@ SHORT = 4  # words of a sentence that may come again
 ALIKE = 20  # sentences that may begin with the same words
 TRIES = 400  # of one sentence
 _TOKENS = re.compile(r"\{([^{}]+)\}|[<|>]|[^{<|>]+")
-_STARTS = re.compile(r"((?m:^(?:- )?)|[.!?]\s+|> |\d\. \*\*)([a-z])")
+_STARTS = re.compile(r"(^|[.!?]\s+|\n\n(?:- )?|\n- |> |\d\. \*\*)([a-z])")
 _GAPS = re.compile(r" +(?=[ ,.;:?!\n]|$)|(?<=\n) +|(?<=\n\n)\n+")
 _ENDS = re.compile(r"[.!?]+(?:\s|$|[”*)])|\n|\|")
+_AN = re.compile(r"(?i)(?!one\b|uni|use|eu)[aeiou]|hour|honest|8|1[18]\b")
 _DRAWN = "drawn "
 _MARKS = " \t*_>#-–“”„()[]~,`$.:;!?"
 
@@ -77,8 +78,13 @@ def _fill(
                 _fill(_parse(choices[int(draw() * len(choices))]), draw, rules, facts, inner)
                 text = "".join(inner)
             if part.article:
-                text = f"{'an' if text[0] in 'aeiouAEIO' else 'a'} {text}"
+                text = f"{article(text)} {text}"
             out.append(text[0].upper() + text[1:] if part.capital and text else text)
+
+
+def article(text: str) -> str:
+    """Returns the indefinite article of a text: an hour, a used pump, an 8 GB laptop."""
+    return "an" if _AN.match(text) else "a"
 
 
 def compose(
@@ -121,7 +127,7 @@ def _begun(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that have more than ``SHORT`` words, in a form that is compared."""
     return [
-        s for part in _ENDS.split(text) if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT
+        s for part in _ENDS.split(text.replace("*", "")) if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT
     ]
 
 

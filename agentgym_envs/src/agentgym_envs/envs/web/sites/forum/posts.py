@@ -26,19 +26,19 @@ RULES: Rules = {
     ),
     "puzzled": (
         "In {k} <guides|threads|books> I found <no help|no two that agree|nothing about {town}>.", "Nobody in {town} <could say|agrees on> why.", "The {shop} in {town} only <shrugged|wished me luck|sent me here>.",
-        "My {kin} <says|thinks> it is <normal|my {gear1}|the weather in {town}>.", "I searched here first, back to {month}<, and found {k} opinions|, without luck>.", "{Some} <laughed|sighed> when I <asked|mentioned the {gear1}>.",
-        "A {doer} from {town2} told me one thing, and {some} another.", "The manual of my {gear1} <says nothing|is in Danish|stops at page {k}>.", "In {town} {k} people gave me {k} answers.", "Since {month} I have asked everybody from {town} to {town2}.", "Either {some} is wrong, or I am.", "{Some} blames the {gear1}.", "If my {gear1} is to blame, I would like to know.", "For {weeks} weeks I have been guessing.",
+        "My {kin} <says|thinks> it is <normal|my {gear1}|the weather in {town}>.", "I searched here, back to {month}, and found {k} opinions.", "{Some} <laughed|sighed> when I <asked|mentioned the {gear1}>.",
+        "{A doer} from {town2} told me one thing, and {some} another.", "The manual of my {gear1} <says nothing|is in Danish|stops at page {k}>.", "In {town} {k} people gave me {k} answers.", "Since {month} I have asked everybody from {town} to {town2}.", "Either {some} is wrong, or I am.", "{Some} blames the {gear1}.", "If my {gear1} is to blame, I would like to know.", "For {weeks} weeks I have been guessing.",
     ),
     "please": (
         "What would you do?", "Where do I begin?", "Is that normal?", "What am I missing?", "Any idea?", "Which of these would {a doer} drop <first|before {soon}>?", "Would {some} and ${limit} be of any help?",
         "Would a <used|better|second> {gear1} <help|change that>?", "Who <in|near> {town} has <seen|solved> this?", "Does it take <you|{a doer}> {weeks} weeks, or {k}?", "Has anybody in {town} got past {n} {measure}?", "In your place, would you buy {a gear1}?", "Before I spend ${limit}: is there a better way?", "What does {a doer} from {town2} do then?", "By {soon}, can it be done?", "Should I listen to {some}?",
     ),
     "why": (
-        "In {month} it felt silly.", "This alone was half of it for my {kin}.", "{Some} had told me so.", "I resisted until {month}<| because of my {kin}|, like every {doer}>.", "It is cheap<, and it works|r than {a gear1}>.",
+        "In {month} it felt silly.", "This alone was half of it for my {kin}.", "{Some} had told me so.", "I resisted until {month}<| because of my {kin}|, like every {doer}>.", "It is cheap<, and it works| compared with {a gear1}>.",
         "Nobody in {town} believes it at first.", "After {k} days <I|my {kin}> noticed it.", "{Some} still <argues|disagrees>.", "With that I got from {m} to {n} {measure}.", "{town} laughed, and I did not.", "If you skip it, you lose {weeks} weeks.", "Before {soon} you will see why.", "{k} days are enough to see it.", "Why did nobody in {town} tell me?", "For ${p1} there was no better way.",
     ),
     "verdict": (
-        "yes, but slowly", "only for those who like the waiting", "more than {some} hoped", "not in the first {weeks} weeks", "yes, for any {doer} with patience", "yes, if ${p1} does not hurt", "no before {soon}, yes after it", "only in {town}",
+        "yes, but slowly", "only for those who like the waiting", "more than {a doer} hopes for", "not in the first {weeks} weeks", "yes, for any {doer} with patience", "yes, if ${p1} does not hurt", "no before {soon}, yes after it", "only in {town}",
         "yes, above all for {a doer} in {town}", "no, not at ${p1}",
     ),
     "woe": (
@@ -47,7 +47,7 @@ RULES: Rules = {
     ),
     "woe2": (
         "{trouble2}<|, says my {kin}|, and it is {month}|, even with {a gear1}>", "<on {day}s|at times|from {month} on|once in {k} days> {trouble2}", "<add to that|then there is this>: {trouble2}<|, {k} times by now>",
-        "besides, {trouble2}", "in {town} {trouble2}", "now and then {trouble2}, as with {some}",
+        "besides, {trouble2}", "in {town} {trouble2}", "once in a while {trouble2}, as with {some}",
     ),
     "do1": (
         "{Tip1}<| – {some} swears by it| (my {kin}'s rule)|, even in {month}|: {k} days are enough to see it|, says {some}>", "<In {month}|On {day}s|First|For {weeks} weeks|With or without {a gear1}>: {tip1}", "<My {kin} was right|Rule one in {town}|Heard in {town2}>: {tip1}",
@@ -80,13 +80,13 @@ POSTS = (
         "{woe}. {hello}.\n\n> {do3}.\n\n{why} {figure} {bye}",
     ),
     (  # Is it worth it?
-        "{hello}, and I still <cannot say|have doubts>.\n\n**For**\n\n- {Some} would say {verdict}.\n- {kit}.\n\n**Against**\n\n- {woe}.\n- {woe2}.\n\n{puzzled} {please}",
+        "{hello}, and I still <cannot say|have doubts>.\n\n**For**\n\n- {Some} would say: {verdict}.\n- {kit}.\n\n**Against**\n\n- {woe}.\n- {woe2}.\n\n{puzzled} {please}",
         "In {town} they say: {verdict}? {puzzled}\n\n| | |\n|---|---|\n| Spent so far | ${p1} |\n| Weeks | {weeks} |\n| Best count | {n} |\n\n{woe}. {please}",
         "{hello}. {kit}. The verdict of {month}: {verdict}. Yours? {woe2}. {please}",
     ),
     (  # Beginner question
         "{hello}, so <please be patient|bear with me|I hope for help>. {Some} says:\n\n> {do1}.\n\nI did, and {woe2}. {figure} {please}",
-        "New here<, from {town}|, and to {x}|, sent by {some}>. {puzzled}\n\n- {kit}.\n- {tally}.\n- {woe2}.\n\n{do2}. {Some} says so, a book from {month} says *never*<|, and {town2} says nothing|; {k} people agree>. {please}",
+        "New here, <from {town}|sent by {some}>, with {x} on my mind. {puzzled}\n\n- {kit}.\n- {tally}.\n- {woe2}.\n\n{do2}. {Some} says so, a book from {month} says *never*<|, and {town2} says nothing|; {k} people agree>. {please}",
         "{kit}. {hello}. Question one of {k}: {woe2}. {puzzled} {please}",
     ),
     (  # Show and tell
@@ -106,7 +106,7 @@ POSTS = (
     ),
     (  # Looking back
         "- **2023** – {woe}. {kit}.\n- **2024** – {town2}. {do1}.\n- **2025** – {tally}.\n\n{do2}. {bye}",
-        "{hello}; before that I made {k} mistakes.\n\n### Learned\n\n1. {do3}. {why}\n2. {do1}.\n\n### Unlearned\n\n- that {a gear1} for ${p1} helps <in {month}|anybody in {town}|against {some}>\n\n{figure} {bye}",
+        "{hello}; before that I made {k} mistakes.\n\n### Learned\n\n1. {do3}. {why}\n2. {do1}.\n\n### Unlearned\n\n- that {a gear1} for ${p1} helps <in {month}|anybody in {town}|against {some}>.\n\n{figure} {bye}",
         "{figure} {do1}. {why} {do2}. {bye}",
     ),
     (  # Budget
@@ -121,13 +121,13 @@ POSTS = (
     ),
     (  # Guide
         "## You need\n\n- {gear1}, ${p1}\n- {gear2}, ${p2}\n- {weeks} weeks\n\n## Steps\n\n1. {do1}.\n2. {do2}.\n3. {do3}.\n\n{figure} <More|The rest|Everything else> <about {x} |>is in [our wiki](/c/{community}/wiki/questions)<, since {month}| in {k} lines|, kept by {some}|>. {bye}",
-        "{hello}, so here is <what|all that> I tell <everybody|newcomers|every {doer}> in {town}.\n\n### First week\n\n{do1}. {why}\n\n### From then on\n\n{do3}. {figure} If {trouble1}, read [the questions](/c/{community}/wiki/questions). {bye}",
+        "{hello}, so here is <what|all that> I tell <everybody|newcomers|every {doer}> in {town}.\n\n### First week\n\n{do1}. {why}\n\n### From then on\n\n{do3}. {figure} If {trouble1}<, as in {month}|, as with {some}|, as here on {day}s>, read [the questions](/c/{community}/wiki/questions). {bye}",
         "{do1}. {why} {do2}. {do3}. {kit}. {figure} {bye}",
     ),
     (  # Before and after
         "| | Before | After |\n|---|---|---|\n| Count | {m} | {n} |\n| Spent | $0 | ${p1} |\n\n{hello}. Before: {woe2}. After: quiet. {do1}. {bye}",
         "**Before** ({month}): {woe2}.\n\n**After** ({weeks} weeks later): <nothing of the kind|none of that|peace|{tally}><| in {town}| with {x}|, touch wood>.\n\n| Count | |\n|---|---|\n| Before | {m} |\n| After | {n} |\n\n{kit}. {why} {bye}",
-        "{woe}: that was {month}. {figure} {do2}. {bye}",
+        "{woe}. That was {month}. {figure} {do2}. {bye}",
     ),
     (  # What nobody says
         "1. {do2}. {why}\n2. {kit}.\n3. {woe}.\n\nIt took me {weeks} weeks in {town} to <find out|learn that|see it>. The [wiki](/c/{community}/wiki/start) <told {some}|has it> in {k} words<|, if you look>. {bye}",

@@ -10,12 +10,12 @@ RULES: Rules = {
         "{weeks} weeks taught me this", "In {town} we do it like this", "Before {soon}", "If you ask {some}", "On {day}s", "With or without {a gear}", "Learned in {town}",
     ),
     "advise": (
-        "{lead}: {tip}.", "{lead}: **{tip}**.", "{Tip}<, {op}|, even on {day}s|; {some} taught me that|; that is all>.", "**{Tip}**<, {op}|, and do it before {soon}|, above all in {month}>.",
-        "{op}, {tip}<| before {soon}|, says {some}>.", "If I had known it in {month}: {tip}.", "Do as we do in {town}: {tip}.", "When {trouble}, {some} always says: {tip}.", "Have you tried this, {op}: {tip}?",
+        "{lead}: {tip}.", "{lead}: **{tip}**.", "{Tip}<, {op}|, even on {day}s|; {some} taught me that|; that is all>.", "**{Tip}**<, {op}|, and do so by {soon}|, above all in {month}>.",
+        "{op}, {tip}<|, says {some}|, as in {town}>.", "If I had known it in {month}: {tip}.", "Do as we do in {town}: {tip}.", "When {trouble}, {some} always says: {tip}.", "Have you tried this, {op}: {tip}?",
     ),
     "proof": (
         "{n} {measure} <since {month}|in {town}>, and I am not even good at {x}.", "That took me {weeks} weeks to learn<| in {town}|, and {a gear}>.", "Ask any {doer} in {town}.", "With {x} it made <all the|a great> difference <in {month}|to {some}>.", "{A gear} cannot do that, <not even for ${price}|not in {month}>.",
-        "{Some} <swears by it|showed me how|does it too>.", "In {town} it is the first thing that a {doer} hears.", "After {weeks} weeks you <will|should> see it<| in {town}>.", "From {m} to {n} {measure}: that is what it did in {month}.", "By {soon} you will be at {n} {measure}, I bet.",
+        "{Some} <swears by it|showed me how|does it too>.", "In {town} it is the first thing that {a doer} hears.", "After {weeks} weeks you <will|should> see it<| in {town}>.", "From {m} to {n} {measure}: that is what it did in {month}.", "By {soon} you will be at {n} {measure}, I bet.",
         "Before that, {trouble}, and now it is over.", "Why? Because {some} got {n} {measure} that way.", "On {day}s I still check it<| with {a gear}>.", "Without it I would be at {m} {measure}, like my {kin}.", "",
     ),
     "reason": (
@@ -31,14 +31,14 @@ RULES: Rules = {
         "For {x} I would buy that {gear} today; which {shop}?",
     ),
     "count_of": (
-        "How many {measure} <are usual|are fair> <in {town}|by {soon}|, {op}>?", "How many {measure} would you count on<, {op}| in {month}|>?", "And in {measure}, {op}?", "What did {some} get, in {measure}?", "Is {m} normal, in {measure}<|, {op}>?", "{op}, how many {measure} was it at the start?", "By {soon}, how many {measure} can a {doer} hope for?", "In {town} nobody counts {measure}; do you<, {op}|>?",
+        "How many {measure} <are usual|are fair> <in {town}|by {soon}|, {op}>?", "How many {measure} would you count on<, {op}| in {month}|>?", "And in {measure}, {op}?", "What did {some} get, in {measure}?", "Is {m} normal, in {measure}<|, {op}>?", "{op}, how many {measure} was it at the start?", "By {soon}, how many {measure} can {a doer} hope for?", "In {town} nobody counts {measure}; do you<, {op}|>?",
         "With {a gear}, how many {measure} are possible?", "Was it {n} {measure} <from the start|before {month}>, too?",
     ),
     "mine": (
         "I am at {m}<, {op}| in {town}|, like {some}>.", "With me it is {m}.", "{m} is where I stand<, {op}| since {month}>.", "My {kin} <says|claims> {m}<| in {town}>.", "In {town} they count {m}<|, and {some} {n}>.", "Since {month} I have not got past {m}.", "{Some} thinks that {m} is fair.", "After {weeks} weeks I am at {m}.", "On a good {day} I count {m}.", "Without {a gear} it is {m} for me.", "{n} was my best so far, in {month}.",
     ),
     "lauds": (
-        "This is the best <post|thing> on {x} since {month}.", "Lovely, {op}<| – {x} in {month}|, even from {town}>.", "Saved for {soon}<|, {op}| and for my {kin}>.", "Now my {kin} wants to try {x}<| in {town}>, too.", "{op}, you make {x} look <easy|like a holiday>.", "{X} at its best<, {op}|, and I say that as a {doer}>!",
+        "This is the best <post|thing> on {x} since {month}.", "Lovely, {op}<| – {x} in {month}|, even from {town}>.", "Saved for {soon}<|, {op}| and for my {kin}>.", "Now my {kin} wants to try {x}<| in {town}>, too.", "{op}, you make {x} look <easy|like a holiday>.", "{X} at its best<, {op}|, and I say that as {a doer}>!",
         "My {kin} must read this<, {op}| before {soon}>.", "On {day} I read it twice<| and then bought {a gear}>.", "In {town} we would frame this<, {op}|>.", "{n} {measure}! Nobody in {town} <gets there|believes that>.", "If all posts on {x} were like this, {town} would be full of {doers}.", "Who taught you {x}, {op}?", "After {weeks} weeks of my own tries, this <is a gift|helps a lot>.",
     ),
     "aside": (
@@ -65,7 +65,7 @@ RULES: Rules = {
     ),
     "plan": (
         "On {day} I will <do|try> it<| in {town}|, with {a gear}>.", "I am off to the {shop}<| in {town}| for {a gear}>.", "Let us see where I am by {soon}.", "That is one {gear} less to buy<| in {month}>.", "My {kin} will hear of it<| on {day}>.", "{weeks} weeks too late for me, but still.", "Then {x} may stay <until {soon}|in {town}>.", "With {n} {measure} I would be happy.", "By {soon} I hope for {n} {measure}.",
-        "If {trouble} again, I will be back.", "In {town} that will be news.", "Before {day} I have to find {a gear}.", "",
+        "If {trouble} next {season}, I will be back.", "In {town} that will be news.", "Before {day} I have to find {a gear}.", "",
     ),
     "thank": (
         "Thank you, {name}<|, also from {town}>.", "{Name}, that helps <with {x}|more than {a gear}|my {kin}, too>.", "Good to know, {name}<|, before {soon}>.", "Noted, {name}, <next to the {gear}|for {soon}>!", "That is what I needed, {name}.", "You saved my {day}, {name}.", "Now I understand {x}, {name}.", "{Some} said the same, {name}<, and I did not listen|>.", "For that I owe you {a gear}, {name}.",

@@ -12,7 +12,7 @@ from agentgym_envs.envs.web.sites.forum.posts import POSTS
 from agentgym_envs.envs.web.sites.forum.posts import RULES as POST_RULES
 from agentgym_envs.envs.web.sites.forum.replies import COMMENTS, RULES
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES, TITLES
-from agentgym_envs.envs.web.sites.grammar import Author, compose
+from agentgym_envs.envs.web.sites.grammar import Author, article, compose
 from agentgym_envs.envs.web.sites.people import TOWNS
 from agentgym_envs.envs.web.sites.site import TODAY
 
@@ -212,7 +212,7 @@ def wiki_pages(rng: random.Random, community: str, about: str) -> list[tuple[str
             f"| {headline(name)} | ${rng.randint(low, high)} | {rng.randint(2, 15)} years |"
         )
     gear.append(
-        f"\nPrices are those of a {lore.shop} in {rng.choice(TOWNS)[0]}. *Buy used where you can.*"
+        f"\nPrices are those of {article(lore.shop)} {lore.shop} in {rng.choice(TOWNS)[0]}. *Buy used where you can.*"
     )
     questions = []
     for x, s in lore.subjects.items():

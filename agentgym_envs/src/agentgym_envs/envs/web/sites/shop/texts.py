@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from agentgym_envs.envs.web.sites.grammar import Author, compose
+from agentgym_envs.envs.web.sites.grammar import Author, article, compose
 from agentgym_envs.envs.web.sites.shop.catalogue import BRANDS, COLOURS
 from agentgym_envs.envs.web.sites.shop.things import AT, DURING, ON, PLACES, PLURAL, THINGS
 from agentgym_envs.envs.web.sites.shop.words import (
@@ -70,10 +70,6 @@ MANY = {
 }
 
 
-def _a(text: str) -> str:
-    return f"{'an' if text[0] in 'aeiouAEIO' else 'a'} {text}"
-
-
 def day(text: str) -> str:
     """Writes a day without its year: March 3."""
     found = date.fromisoformat(text)
@@ -98,7 +94,7 @@ def about(product: sqlite3.Row, size: Mapping[int, tuple[str, str]]) -> dict[str
     variant = product["name"].removeprefix(product["brand"]).removesuffix(kind).strip()
     brands = [b for b in BRANDS[product["department"]] if b != product["brand"]]
     return {
-        "thing": thing, "a_thing": thing if many else _a(thing), **(MANY if many else SINGULAR), "many": many, "brand": product["brand"], "brands": brands,
+        "thing": thing, "a_thing": thing if many else f"{article(thing)} {thing}", **(MANY if many else SINGULAR), "many": many, "brand": product["brand"], "brands": brands,
         "model": _model(variant, thing), "colour": product["colour"].lower(),
         "material": product["material"], "measure": measure.lower(), "size": length, "origin": product["origin"], "weight": f"{product['weight']:,} g",
     }  # fmt: skip
@@ -125,7 +121,7 @@ def drawn(rng: random.Random, product: sqlite3.Row, known: Mapping[str, Any]) ->
     return {
         **known, "part": parts[0], "part2": parts[1], "deed": deeds[0], "deed2": deeds[1], "place": place,
         "at_place": f"{_preposition(place)} {place}",
-        "brand2": brand2, "a_brand2": brand2 if known["many"] else _a(brand2),
+        "brand2": brand2, "a_brand2": brand2 if known["many"] else f"{article(brand2)} {brand2}",
     }  # fmt: skip
 
 

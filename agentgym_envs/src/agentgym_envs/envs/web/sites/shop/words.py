@@ -159,7 +159,7 @@ RULES: Rules = {
         "{price} <went to {brand} for|was what I paid for> {call}, for the sake of {use}.", "<My|Our> {order} here, {call}, <was for|went to> {home}.",
         "<Two|Three|Four> people in {city} share {call} for {use}.", "It <all began|started> with {deed}: {i} {got} {call} {since_when}.",
         "Since nobody in {city} <sold|had> {a_thing} in {colour}, {i} {got} {call} here.", "Who needs {a_thing}? <I do|We do>, for {use}, and so {i} {got} {call} {since_when}.",
-        "Before {month} {i} had <no|never owned a> good {thing} for {deed}; then came {call}.", "Once {deed} had <worn out|finished off> {this} old {thing} of ours, {call} came from {brand} {since_when}.",
+        "Before {month} {i} had no good {thing} for {deed}; then came {call}.", "Once {deed} had <worn out|finished off> {this} old {thing} of ours, {call} came to {city} {since_when}.",
         "In {city} {deed} is <a serious matter|half my week>, and {i} {got} {call} for it.", "{colour}, {size} in {measure}, {price}: on paper {call} <looked right|was what {i} wanted>.",
     ),
     "occasion": (
@@ -200,7 +200,7 @@ RULES: Rules = {
         "Not even {deed} <harmed|bothered> {them}, and the {part} <looks new|holds|stays put>.", "{brand} <has thought of|got right> <every detail|the small things>, above all the {part} <and the {part2}|of {material}>.",
         "{i} wanted something <simple|cheap> for {use} and <got|ended up with> {call}, <a keeper|which {is} anything but>.", "{use} with {call} <beats|is better than> <the café|the gym|anything> in {city}.",
         "At {size} in {measure} {i} <expected|feared> trouble {at_place}; <all fits|there was none>.", "Although {brand} was new to me, the {part} <won me over|settled the matter> by {weekday}.",
-        "Did {i} expect a {part} like that for {price}? Not in {city}.", "{material} from {origin} <is|turned out> more than {i} had hoped for at {price}.",
+        "Did {i} expect {a part} like that for {price}? Not in {city}.", "{material} from {origin} <is|turned out> more than {i} had hoped for at {price}.",
     ),
     "daily": (
         "Hardly <a day|a week> in {city} passes without {use}, and the {part} <holds|looks new|is fine>.", "{i} use {them} <each morning|every evening|twice a day> for {deed}; the {part} <still shines|never sticks|has not moved>.",
@@ -215,9 +215,9 @@ RULES: Rules = {
         "You <can pay|will pay> <twice as much|more> elsewhere for a worse {part}<| than that of {call}>.", "For {price} {i} <had expected|feared> a flimsy {part}, and <{material} it is|it is anything but>.",
         "{i} compared <six shops|prices in {city}|four brands>: none had {a_thing} of {material} for <less|{price} or less>.", "<Dearer|Other> brands would make {deed} no easier, and {price} <is fair|is what I could spend>.",
         "{price} for {weight} of {material}: {i} <call that|would say that is> <a bargain|fair|honest>.", "{it} cost less than <a meal|an evening out> in {city} and outlived many of them.",
-        "{brand} could ask for <more|twice as much>: {price} for such a {part} <is little|surprised me in {city}>.", "<Made in|From> {origin}, of {material}, for {price}: <who else offers that|no wonder {city} is buying>.",
+        "{brand} could ask for <more|twice as much>: {price} for such {a part} <is little|surprised me in {city}>.", "<Made in|From> {origin}, of {material}, for {price}: <who else offers that|no wonder {city} is buying>.",
         "Per {weekday} of {deed}, {price} <is|comes to> <pennies|next to nothing> <already|by now>.", "<My|The> {brand2} one cost more than {price}, and the {part} <was worse|lasted a summer|never fit>.",
-        "Given {size} in {measure} and a good {part}, {price} is <modest|fair|a bargain>.", "Where else does {price} buy {a_thing} of {material} <from {origin}|with such a {part}>?", "If {deed} is your thing, {price} for {call} <is well spent|will not hurt>.",
+        "Given {size} in {measure} and a good {part}, {price} is <modest|fair|a bargain>.", "Where else does {price} buy {a_thing} of {material} <from {origin}|with such {a part}>?", "If {deed} is your thing, {price} for {call} <is well spent|will not hurt>.",
         "In {city} {a_brand2} {thing} costs more than {price}<, without that {part}|>.",
     ),
     "finish": (
@@ -285,7 +285,7 @@ RULES: Rules = {
     ),
     "packed": (
         "{call} may be <good|fine> for {deed}; with that {part} {i} cannot <tell|say>.", "Please use more than <one layer of cardboard|paper> for {weight} of {material}.", "{brand} deserves a better <box|carton> than the one that reached {city}.",
-        "The {colour} hides it a little, but the {part} <is what I see|catches the light> {at_place}.", "{i} paid {price} for a new {thing}, not for a used one.", "For {deed} {it} will do, for a present <in|to> {city} hardly.",
+        "The {colour} hides it a little, but the {part} <is what I see|catches the light> {at_place}.", "{i} paid {price} for something new, not for something used.", "For {deed} {it} will do, for a present <in|to> {city} hardly.",
         "{days} on the road and no <label|sticker> to <protect|spare> the {part2}.", "{weight} of {material} <rolled|slid> around in there from {origin} to {city}.", "Who sends {material} to {city} in a box made for <books|shoes>?", "If the {part} had been wrapped, {price} would have been fair.",
     ),
     "odor": ("rubber", "fish", "burnt plastic", "paint", "old socks", "gasoline", "mothballs"),
@@ -301,16 +301,16 @@ RULES: Rules = {
         "A friend with {a_brand2} {thing} is jealous of the {part2}<, and of the {price}|>.", "Ready for {deed} <within minutes|at once> on {arrived}<, {part2} and all|>.", "Cleaning takes a moment after {deed}, even around the {part2}.",
         "The {material} from {origin} <ages well|feels right> <{at_place}|around the {part2}>.", "{size} in {measure} <is just right|fits> <for {deed}|for {place}>.",
         "{it} <came|arrived> <within|after> {days}, <well packed|in one piece>, all the way from {origin}.", "{f}the {part2} <feels solid|works well|sits firmly>.", "Even {deed2} is <no trouble|a pleasure> now<, thanks to the {part2}|>.", "While {deed} is the main thing, {deed2} works as well.",
-        "Whoever designed the {part2} has done some {deed} before.", "Need I say that {deed2} is <easier|more fun> with such a {part2}?", "Thanks to {weight} of {material}, nothing shakes when {deed}.",
+        "Whoever designed the {part2} has done some {deed} before.", "Need I say that {deed2} is <easier|more fun> with such {a part2}?", "Thanks to {weight} of {material}, nothing shakes when {deed}.",
     ),
     "bad": (
-        "The {part2} does not look <trustworthy|better> either <{at_place}|for {price}>.", "{i} wrote to the shop about the {part} on {wrote} and <wait|keep waiting> <for an answer|in {city}>.", "For {deed} I am back to <my old|a borrowed> {thing} <{at_place}|since {wrote}>.",
+        "The {part2} does not look <trustworthy|better> either <{at_place}|for {price}>.", "{i} wrote to the shop about the {part} on {wrote} and <wait|keep waiting> <for an answer|in {city}>.", "For {deed} I am back to <my|the> old {thing} <{at_place}|since {wrote}>.",
         "{brand} used to take more care with <the {part2}|{material}>.", "{weight} of disappointment, shipped <from {origin}|to {city}> for {price}.", "The two-year guarantee <had better|must> cover the {part2}.",
         "{i} would not even trust {call} with {deed2}.", "My neighbor in {city} <has|tells> the same story about {brand} and the {part2}.", "<Next time|Next month> {i} take {brand2} for {deed}<, {price} or not|>.", "{f}the {part2} is no better.", "On {wrote} the shop said sorry, and {deed} still has to wait.",
         "If {price} buys no more than this in {city}, {i} would rather pay {brand2}.", "Does {brand} ever try {deed} before the {part2} goes on sale?", "After {days} of waiting for it, {i} had hoped for a better {part2}.",
     ),
     "with_option": (
-        "{i} took {them} with “{option}”<, for {deed}|, which {place} needs|, and would again>.", "<The choice|My pick> was {option_name}: {option_value}<, good for {deed}|, because of {place}|, out of habit>.", "“{option_value}” is <the right|a sensible|the usual> {option_name} for {deed}<| in {city}|, {i} think>.",
+        "{i} took {them} with “{option}”<, for {deed}|, which {place} needs|, and would again>.", "<The choice|My pick> was {option_name}: {option_value}<, good for {deed}|, because of {place}|, out of habit>.", "“{option_value}” <suits|is right for|was made for> {deed}<| in {city}|, {i} think>.",
         "<For|Given> {place}, “{option_value}” <made sense to me|was the obvious choice>.", "{option_name}: {option_value}, <as {deed} demands|chosen in a hurry|after asking around in {city}>.",
         "With “{option_value}” as the {option_name}, {deed} <goes well|is no problem>.", "Of all that was offered as {option_name}, {i} took “{option_value}” <for {deed}|because of {place}>.",
     ),
@@ -345,14 +345,14 @@ RULES: Rules = {
 }  # fmt: skip
 DESCRIPTIONS: Rules = {
     "made": (
-        "Made of {material} for {use}<; the {part} is easy to clean|, with a {part} that lasts|>.",
+        "Made of {material} for {use}<; the {part} is easy to clean|, with {a part} that lasts|>.",
         "The {part} and the {part2} are <made|built> for {use}.",
         "<Good|Right> for {use} and for {place}.",
         "Designed around the {part} and <tested|tried> for {use}<| {at_place}>.",
         "{brand} <improved|refined> the {part} until {use} <was easy|became a joy>.",
-        "{size} in {measure}, {weight}, with a {part} <for {deed}|of {material}>.",
+        "{size} in {measure}, {weight}, with {a part} <for {deed}|of {material}>.",
         "Whether {deed} or {deed2}, the {part} of {material} <helps|is ready>.",
-        "From {origin}: {material}, {weight}, and a {part} that makes {deed} easy.",
+        "From {origin}: {material}, {weight}, and {a part} that makes {deed} easy.",
     ),
     "use": ("{deed}", "{deed2}", "{deed} and {deed2}"),
 }
