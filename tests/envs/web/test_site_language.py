@@ -1,4 +1,4 @@
-"""The language of what people write on the sites: no slips of a grammar, and few sentences that begin alike."""
+"""The language of the texts on the sites: no slips, and few sentences that begin alike."""
 
 import collections
 import re

@@ -1,4 +1,4 @@
-"""Texts that are composed rather than listed: each fits its subject, and no sentence of a site comes twice."""
+"""Composes texts from rules and facts; no sentence of a site comes twice."""
 
 import random
 import re
@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 Rules = Mapping[str, Sequence[str]]
-"""Texts that may stand for a name. They may name others in braces and hold choices: ``<red|blue> {thing}``."""
+"""Texts that may stand for a name. Names stand in braces, choices in ``<red|blue> {thing}``."""
 
 SHORT = 4  # words of a sentence that may come again
 ALIKE = 20  # sentences that may begin with the same words
@@ -125,9 +125,11 @@ def _begun(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Returns the sentences of a text that have more than ``SHORT`` words, in a form that is compared."""
+    """Returns the sentences with more than ``SHORT`` words, in small letters without marks."""
     return [
-        s for part in _ENDS.split(text.replace("*", "")) if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT
+        s
+        for part in _ENDS.split(text.replace("*", ""))
+        if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT
     ]
 
 

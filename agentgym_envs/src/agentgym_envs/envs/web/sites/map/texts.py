@@ -1,4 +1,4 @@
-"""What people have written on the map: facts about the places, reviews that fit them, notes about the streets."""
+"""Writes the facts and the reviews of places, and notes about streets."""
 
 import random
 import sqlite3
@@ -20,8 +20,10 @@ from agentgym_envs.envs.web.sites.site import TODAY, add
 
 SCHEMA = """
 CREATE TABLE details (place_id INT, label TEXT, value TEXT, PRIMARY KEY (place_id, label));
-CREATE TABLE reviews (id INTEGER PRIMARY KEY, place_id INT, author TEXT, stars INT, written TEXT, body TEXT, tip TEXT);
-CREATE TABLE notes (id INTEGER PRIMARY KEY, town_id INT, x REAL, y REAL, author TEXT, written TEXT, state TEXT, body TEXT, street_id INT, subject TEXT);
+CREATE TABLE reviews (id INTEGER PRIMARY KEY, place_id INT, author TEXT, stars INT, written TEXT,
+  body TEXT, tip TEXT);
+CREATE TABLE notes (id INTEGER PRIMARY KEY, town_id INT, x REAL, y REAL, author TEXT, written TEXT,
+  state TEXT, body TEXT, street_id INT, subject TEXT);
 CREATE TABLE remarks (id INTEGER PRIMARY KEY, note_id INT, author TEXT, written TEXT, body TEXT);
 CREATE INDEX reviews_of ON reviews (place_id);
 CREATE INDEX remarks_on ON remarks (note_id);
@@ -35,7 +37,10 @@ def fill_texts(db: sqlite3.Connection) -> None:
     db.executescript(SCHEMA)
     rng = random.Random("map texts")
     names = full_names(rng, WRITERS)
-    places = "SELECT p.*, t.name AS town, s.name AS street FROM places p JOIN towns t ON t.id = p.town_id JOIN streets s ON s.id = street_id"
+    places = (
+        "SELECT p.*, t.name AS town, s.name AS street FROM places p"
+        " JOIN towns t ON t.id = p.town_id JOIN streets s ON s.id = street_id"
+    )
     towns = [t["name"] for t in db.execute("SELECT name FROM towns ORDER BY id")]
     known = Known()
     for place in db.execute(places + " ORDER BY p.id").fetchall():
@@ -61,7 +66,7 @@ def _reviews(
     place: sqlite3.Row,
     details: dict[str, str],
 ) -> None:
-    """Two to four reviews, about as good as the place's rating, each by somebody else and each with a tip of its own."""
+    """Adds two to four reviews near the place's rating, each with its author and its tip."""
     kind, count = KINDS[place["category"]], rng.choice((2, 2, 3, 4))
     facts = {label.split()[-1].lower(): value for label, value in details.items()} | {
         "street": place["street"],

@@ -1,4 +1,4 @@
-"""Writes the texts of products and reviews: each from the product's attributes and from the order that brought it."""
+"""Writes the texts of products and reviews from the product's attributes and its order."""
 
 import random
 import sqlite3
@@ -30,22 +30,28 @@ TOLD: Mapping[str, tuple[str, ...]] = {
 }
 """Facts that every review of a theme tells; they are kept as columns."""
 PRODUCTS = (
-    "SELECT p.*, g.name AS category, department, m.value AS material, o.value AS origin FROM products p JOIN categories g ON g.id = category_id"
-    " JOIN attributes m ON m.product_id = p.id AND m.name = 'Material' JOIN attributes o ON o.product_id = p.id AND o.name = 'Made in' ORDER BY p.id"
+    "SELECT p.*, g.name AS category, department, m.value AS material, o.value AS origin"
+    " FROM products p JOIN categories g ON g.id = category_id"
+    " JOIN attributes m ON m.product_id = p.id AND m.name = 'Material'"
+    " JOIN attributes o ON o.product_id = p.id AND o.name = 'Made in' ORDER BY p.id"
 )
 REVIEWS = (
-    "SELECT r.id, r.rating, r.theme, r.product_id, r.written, c.city, c.joined, o.id AS ordered, o.placed, o.delivered, o.shipping, i.price, i.options,"
+    "SELECT r.id, r.rating, r.theme, r.product_id, r.written, c.city, c.joined,"
+    " o.id AS ordered, o.placed, o.delivered, o.shipping, i.price, i.options,"
     " (SELECT count(*) FROM orders e WHERE e.customer_id = r.customer_id AND e.id <= o.id) AS nth,"
-    " (SELECT min(p.name) FROM order_items a JOIN products p ON p.id = a.product_id WHERE a.order_id = o.id AND p.id <> r.product_id) AS companion"
+    " (SELECT min(p.name) FROM order_items a JOIN products p ON p.id = a.product_id"
+    " WHERE a.order_id = o.id AND p.id <> r.product_id) AS companion"
     " FROM reviews r JOIN customers c ON c.id = r.customer_id JOIN orders o ON o.id = r.order_id"
     " JOIN order_items i ON i.order_id = o.id AND i.product_id = r.product_id ORDER BY r.id"
 )
 NUMBERS = (
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
     "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
 ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
     "sixteenth", "seventeenth", "eighteenth", "nineteenth",
 )  # fmt: skip
 SINGULAR = {
@@ -94,9 +100,11 @@ def about(product: sqlite3.Row, size: Mapping[int, tuple[str, str]]) -> dict[str
     variant = product["name"].removeprefix(product["brand"]).removesuffix(kind).strip()
     brands = [b for b in BRANDS[product["department"]] if b != product["brand"]]
     return {
-        "thing": thing, "a_thing": thing if many else f"{article(thing)} {thing}", **(MANY if many else SINGULAR), "many": many, "brand": product["brand"], "brands": brands,
+        "thing": thing, "a_thing": thing if many else f"{article(thing)} {thing}",
+        **(MANY if many else SINGULAR), "many": many, "brand": product["brand"], "brands": brands,
         "model": _model(variant, thing), "colour": product["colour"].lower(),
-        "material": product["material"], "measure": measure.lower(), "size": length, "origin": product["origin"], "weight": f"{product['weight']:,} g",
+        "material": product["material"], "measure": measure.lower(), "size": length,
+        "origin": product["origin"], "weight": f"{product['weight']:,} g",
     }  # fmt: skip
 
 
@@ -119,7 +127,8 @@ def drawn(rng: random.Random, product: sqlite3.Row, known: Mapping[str, Any]) ->
     )
     brand2, place = rng.choice(known["brands"]), rng.choice(PLACES[product["category"]])
     return {
-        **known, "part": parts[0], "part2": parts[1], "deed": deeds[0], "deed2": deeds[1], "place": place,
+        **known, "part": parts[0], "part2": parts[1], "deed": deeds[0], "deed2": deeds[1],
+        "place": place,
         "at_place": f"{_preposition(place)} {place}",
         "brand2": brand2, "a_brand2": brand2 if known["many"] else f"{article(brand2)} {brand2}",
     }  # fmt: skip
@@ -155,7 +164,7 @@ def write_texts(db: sqlite3.Connection) -> None:
 
 
 def _ordered(rng: random.Random, review: sqlite3.Row) -> dict[str, Any]:
-    """Returns what a review may tell of the order: the chosen options, when it came, what came with it."""
+    """Returns facts of the order: the chosen options, the dates, what came with it."""
     placed, arrived, written = (
         date.fromisoformat(review[name]) for name in ("placed", "delivered", "written")
     )
@@ -166,17 +175,22 @@ def _ordered(rng: random.Random, review: sqlite3.Row) -> dict[str, Any]:
     name, value = next(iter(chosen.items()), ("", ""))
     waited = (arrived - placed).days
     return {
-        **({"colour": colour.lower()} if colour else {}), "option": f"{name}: {value}", "option_name": name.lower(), "option_value": value,
-        "other_product": review["companion"], "price": f"${review['price'] / 100:.2f}", "city": review["city"], "month": f"{placed:%B}", "date": day(review["placed"]),
-        "arrived": day(review["delivered"]), "wrote": day(review["written"]), "days": f"{waited} day{'' if waited == 1 else 's'}", "way": review["shipping"].capitalize(),
-        "owned": span((written - arrived).days), "nth": ORDINALS[review["nth"] - 1], "order": f"{ORDINALS[review['nth'] - 1]} order",
-        "nth_count": NUMBERS[review["nth"]], "joined": review["joined"][:4], "whom": rng.choice(FRIENDS), "n": NUMBERS[rng.randint(2, 9)],
+        **({"colour": colour.lower()} if colour else {}), "option": f"{name}: {value}",
+        "option_name": name.lower(), "option_value": value,
+        "other_product": review["companion"], "price": f"${review['price'] / 100:.2f}",
+        "city": review["city"], "month": f"{placed:%B}", "date": day(review["placed"]),
+        "arrived": day(review["delivered"]), "wrote": day(review["written"]),
+        "days": f"{waited} day{'' if waited == 1 else 's'}", "way": review["shipping"].capitalize(),
+        "owned": span((written - arrived).days), "nth": ORDINALS[review["nth"] - 1],
+        "order": f"{ORDINALS[review['nth'] - 1]} order",
+        "nth_count": NUMBERS[review["nth"]], "joined": review["joined"][:4],
+        "whom": rng.choice(FRIENDS), "n": NUMBERS[rng.randint(2, 9)],
         "odor": rng.choice(RULES["odor"]),
     }  # fmt: skip
 
 
 def _layout(rng: random.Random, review: sqlite3.Row) -> str:
-    """Returns the layout of a review: what its theme demands, what only its order allows, and how it ends."""
+    """Returns the layout of a review: its theme, what its order allows, an ending."""
     layout, allowed = rng.choice(BODIES[review["theme"]]), []
     if (
         review["options"].partition(": ")[0] not in ("", "Color")
@@ -199,7 +213,10 @@ def _write_reviews(
     known: Mapping[int, dict[str, Any]],
     rng: random.Random,
 ) -> None:
-    """Gives every review a title, a text and the facts in it; no product has a title twice, and no sentence is written twice."""
+    """Gives every review a title, a text and the facts in it.
+
+    No product has a title twice, and no sentence comes twice.
+    """
     writer, titles, made = Author(rng, RULES), set[tuple[int, str]](), list[tuple[Any, ...]]()
     for review in db.execute(REVIEWS).fetchall():
         theme, product = review["theme"], products[review["product_id"]]

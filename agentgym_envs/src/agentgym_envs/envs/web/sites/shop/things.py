@@ -166,7 +166,12 @@ AT = (
     "a slow weekend breakfast",
     "two jobs at one desk",
 )
-DURING = ("a week in the mountains", "three nights in the desert", "the festival season", "hot summers in the south")
+DURING = (
+    "a week in the mountains",
+    "three nights in the desert",
+    "the festival season",
+    "hot summers in the south",
+)
 """Places that are not after "in" but after these words."""
 VARIANTS: Mapping[str, str] = {
     "Cast Iron": "cast iron", "Copper": "copper", "Glass": "glass", "Steel": "stainless steel", "Stoneware": "stoneware", "Brass": "brass", "Linen": "linen",
