@@ -43,7 +43,7 @@ WORD = re.compile(r"[^\W_]+(?:[.,'’:_-][^\W_]+)*")
 ENDS = re.compile(r"[.!?]+(?=\s|$|[”*)])|\n|\|")
 SLIPS = {
     "doubled word": re.compile(rf"\b({LETTERS}+) \1\b", re.I),
-    "doubled mark": re.compile(r"[,;:.!?]\s*[,;.!?]|[,;]\s*:"),
+    "doubled mark": re.compile(r"[,;:.!?]\s*[,;.!?]|[,;]\s*:|: (?!\d)[^.!?“”]*: "),
     "space before a mark": re.compile(r"\s[,;:.!?](?:\s|$)"),
     "double space": re.compile(r"\S  +\S"),
     "blank": re.compile(r"[{}<]|(?<=\S)\||\bNone\b"),
@@ -81,6 +81,24 @@ def texts():
         kind: [row[0] for row in databases[kind[0]].execute(sql)]
         for kind, sql in (KINDS | DOCUMENTS).items()
     }
+
+
+@pytest.mark.parametrize(
+    ("slip", "text"),
+    [
+        ("doubled word", "We met on on Monday."),
+        ("doubled mark", "Well,, that is it."),
+        ("doubled mark", "My case: as before: it leaks."),
+        ("space before a mark", "That is it ."),
+        ("double space", "That is  it."),
+        ("blank", "Ask {name}."),
+        ("ordinal", "Every 3th file."),
+        ("small letter at the start", "Yes. that is it."),
+        ("small letter at the start", "- besides, it leaks."),
+    ],
+)
+def test_the_patterns_find_slips(slip, text):
+    assert [name for name, pattern in SLIPS.items() if pattern.search(text)] == [slip]
 
 
 @pytest.mark.parametrize("kind", KINDS | DOCUMENTS, ids=" ".join)

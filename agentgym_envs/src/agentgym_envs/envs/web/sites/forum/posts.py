@@ -46,8 +46,8 @@ RULES: Rules = {
         "{Some} calls it normal that {trouble1}", "No matter what I do, {trouble1}", "For {weeks} weeks it has been the same: {trouble1}", "Whenever my {kin} looks on, {trouble1}", "With or without {a gear1}, {trouble1}", "{k} times since {month} {trouble1}",
     ),
     "woe2": (
-        "{trouble2}<|, says my {kin}|, and it is {month}|, even with {a gear1}>", "<on {day}s|at times|from {month} on|once in {k} days> {trouble2}", "<add to that|then there is this>: {trouble2}<|, {k} times by now>",
-        "besides, {trouble2}", "in {town} {trouble2}", "once in a while {trouble2}, as with {some}",
+        "{trouble2}<|, says my {kin}|, and it is {month}|, even with {a gear1}>", "<on {day}s|at times|from {month} on|once in {k} days> {trouble2}", "on top of that {trouble2}<|, {k} times by now>",
+        "to make things worse, {trouble2}", "in {town} {trouble2}", "once in a while {trouble2}, as with {some}",
     ),
     "do1": (
         "{Tip1}<| – {some} swears by it| (my {kin}'s rule)|, even in {month}|: {k} days are enough to see it|, says {some}>", "<In {month}|On {day}s|First|For {weeks} weeks|With or without {a gear1}>: {tip1}", "<My {kin} was right|Rule one in {town}|Heard in {town2}>: {tip1}",
@@ -90,12 +90,12 @@ POSTS = (
         "{kit}. {hello}. Question one of {k}: {woe2}. {puzzled} {please}",
     ),
     (  # Show and tell
-        "{hello}. Here it is:\n\n| What | How much |\n|---|---|\n| Best count | {n} |\n| {Gear1} | ${p1} |\n| Time | {weeks} weeks |\n\n<Proudest moment|To copy|My favourite part> in {month}: {do3}. {bye}",
+        "{hello}. Here it is:\n\n| What | How much |\n|---|---|\n| Best count | {n} |\n| {Gear1} | ${p1} |\n| Time | {weeks} weeks |\n\n<Proudest moment|Most useful part|My favourite part> of {month}? {do3}. {bye}",
         "### From {town}\n\n{hello}. {kit}. {figure} In {month} not all was well – {woe2} – but my verdict is: {verdict}. {bye}",
         "{figure} {hello}. {kit}. {do2}. {bye}",
     ),
     (  # Opinion
-        "> “{do1}.”\n\n<Every|Any> {doer} in {town} repeats this<|, {some} included|, {month} or not| until {soon}|, says {some}>. For {weeks} weeks I did the opposite in {town2}: {n} {measure}, <as before|no worse>. What matters: **{do2}**. {bye}",
+        "> “{do1}.”\n\n<Every|Any> {doer} in {town} repeats this<|, {some} included|, {month} or not| until {soon}|, says {some}>. For {weeks} weeks I did the opposite in {town2}: {n} {measure}, <as before|no worse>. What matters? **{do2}**. {bye}",
         "For {x} you need less <gear|money> than {some} thinks. ~~{A gear1}~~ and ~~{a gear2}~~ stay at the {shop}, which <saves|saved me> ${total2}. {do3}. {puzzled} {bye}",
         "{hello}, and is it worth it? {verdict}. {do2}. {why} {bye}",
     ),
@@ -111,7 +111,7 @@ POSTS = (
     ),
     (  # Budget
         "My limit is **${limit}**, and {some} <has|offers>:\n\n| Option | Price | Remark |\n|---|---|---|\n| New {gear1} | ${p1} | the plain one |\n| Used {gear2} | ${p2} | my {kin}'s |\n| Both | ${total2} | over the limit? |\n\n{n} {measure} by {soon} is what I want. {please}",
-        "{hello}. I <can|will|may> spend **${limit}** <until {soon}|on {x}|at the {shop}|before {day}>. Candidates: {a gear1} (${p1}), {a gear2} (${p2}), or nothing at all and *{do1}*. {puzzled} {please}",
+        "{hello}. I <can|will|may> spend **${limit}** <until {soon}|on {x}|at the {shop}|before {day}>. Candidates: {a gear1} (${p1}), {a gear2} (${p2}). Or nothing at all? *{do1}*. {puzzled} {please}",
         "**${limit}** for {x}<|, until {soon}|, in {town}>: that is my plan. {hello}, and I want to spend it well. {woe2}. {puzzled} {please}",
     ),
     (  # Keeping it
@@ -126,13 +126,13 @@ POSTS = (
     ),
     (  # Before and after
         "| | Before | After |\n|---|---|---|\n| Count | {m} | {n} |\n| Spent | $0 | ${p1} |\n\n{hello}. Before: {woe2}. After: quiet. {do1}. {bye}",
-        "**Before** ({month}): {woe2}.\n\n**After** ({weeks} weeks later): <nothing of the kind|none of that|peace|{tally}><| in {town}| with {x}|, touch wood>.\n\n| Count | |\n|---|---|\n| Before | {m} |\n| After | {n} |\n\n{kit}. {why} {bye}",
+        "**Before** ({month}) – {woe2}.\n\n**After** ({weeks} weeks later): <nothing of the kind|none of that|peace|{tally}><| in {town}| with {x}|, touch wood>.\n\n| Count | |\n|---|---|\n| Before | {m} |\n| After | {n} |\n\n{kit}. {why} {bye}",
         "{woe}. That was {month}. {figure} {do2}. {bye}",
     ),
     (  # What nobody says
         "1. {do2}. {why}\n2. {kit}.\n3. {woe}.\n\nIt took me {weeks} weeks in {town} to <find out|learn that|see it>. The [wiki](/c/{community}/wiki/start) <told {some}|has it> in {k} words<|, if you look>. {bye}",
         "{woe}. {kit}. {figure}\n\n> {do1}.\n\n{why} {bye}",
-        "{hello}, and nobody mentioned this: {woe2}. {do3}. {bye}",
+        "{hello}. In {town} nobody had mentioned it, but {woe2}. {do3}. {bye}",
     ),
     (  # Weekend project
         "{hello}. <This weekend|In two days|Last {day}> it got done <in {town}|between {k} rain showers|with my {kin}|for {some}><| after all|, at {town2} prices|, {month} rain or not>.\n\n| Item | Cost |\n|---|---|\n| {Gear1} | ${p1} |\n| {Gear2} | ${p2} |\n| {Gear3} | ${p3} |\n| **All in all** | **${total}** |\n\n```\nSat 09:{mm} {do1}\nSun 16:{mm2} {tally}\n```\n\n{bye}",
