@@ -130,9 +130,7 @@ def test_the_gold_path_shows_what_upstream_shows_byte_by_byte(env, upstream, tas
     assert total == pytest.approx(1.0)
 
 
-def test_look_and_inventory_are_upstreams_and_its_parser_knows_the_listed_actions(
-    env, upstream
-):
+def test_look_and_inventory_are_upstreams_and_its_parser_knows_the_listed_actions(env, upstream):
     env.reset(options={"task_id": "boil-2"})
     for step in upstream["walk"]["steps"]:
         env.step(step["action"])

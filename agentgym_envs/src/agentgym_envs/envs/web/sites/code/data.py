@@ -27,6 +27,7 @@ from agentgym_envs.envs.web.sites.code.projects import MINE as MINE  # imported 
 from agentgym_envs.envs.web.sites.code.repository import SCHEMA as REPOSITORY
 from agentgym_envs.envs.web.sites.code.texts import EXTRAS
 from agentgym_envs.envs.web.sites.code.words import Writer, label_of
+from agentgym_envs.envs.web.sites.grammar import Known
 from agentgym_envs.envs.web.sites.people import full_names
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
@@ -65,7 +66,7 @@ class Issue(NamedTuple):
 
 def fill(db: sqlite3.Connection) -> None:
     """Creates the tables and their rows."""
-    rng, said = random.Random("code"), set[str]()
+    rng, known = random.Random("code"), Known()
     db.executescript(SCHEMA + REPOSITORY + pipelines.SCHEMA + wiki.SCHEMA)
     for n, name in enumerate(["Mika Sorel", *full_names(rng, PEOPLE - 1)], 1):
         login = name.lower().replace(" ", "-").replace("ö", "o")
@@ -117,7 +118,7 @@ def fill(db: sqlite3.Connection) -> None:
         about = _about(rng, project, name, description, language)
         plans = _plans(rng, project, team)
         issues = _issues(db, rng, project, team)
-        _tell(db, about, plans, issues, team, said)
+        _tell(db, about, plans, issues, team, known)
     pipelines.fill(db)
     wiki.fill(db)
     db.commit()
@@ -215,7 +216,7 @@ def _tell(
     plans: list[Plan],
     issues: list[Issue],
     team: list[int],
-    said: set[str],
+    known: Known,
 ) -> None:
     """Creates files and texts from the events."""
     rng = random.Random(f"code texts {about.name}")
@@ -229,7 +230,7 @@ def _tell(
     history.tell(plans)
     landed = {issue: n for n, issue in merged.items()}
     major, minor, last = about.version
-    writer = Writer(rng, about.name, history.versions(), history.modules, said)
+    writer = Writer(rng, about.name, history.versions(), history.modules, known)
     logins = dict(db.execute("SELECT id, login FROM people").fetchall())
     for n, issue in enumerate(issues):
         facts = writer.facts(

@@ -17,7 +17,7 @@ from agentgym_envs.envs.web.sites.code.texts import (
     REPORTS,
     SYSTEMS,
 )
-from agentgym_envs.envs.web.sites.grammar import Author
+from agentgym_envs.envs.web.sites.grammar import Author, Known
 
 
 def label_of(title: str) -> str:
@@ -33,7 +33,7 @@ class Writer:
         name: name of the project.
         versions: the released versions.
         modules: the project's modules, by their paths.
-        said: used sentences of all projects, which must not be used again; the writer adds its own.
+        known: the used sentences of all projects; the writer adds its own.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class Writer:
         name: str,
         versions: Sequence[str],
         modules: Mapping[str, Module],
-        said: set[str],
+        known: Known,
     ):
         self.rng, self.name, self.versions, self.modules = rng, name, versions, modules
         self.issues, self.merges, self.talk = (
-            Author(rng, rules, said) for rules in (PLACES, MERGE, COMMENT)
+            Author(rng, rules, known) for rules in (PLACES, MERGE, COMMENT)
         )
 
     def facts(self, title: str, next_version: str) -> dict[str, Any]:

@@ -169,7 +169,13 @@ AT = (
     "a slow weekend breakfast",
     "two jobs at one desk",
 )
-"""Places that follow these words instead of "in"."""
+DURING = (
+    "a week in the mountains",
+    "three nights in the desert",
+    "the festival season",
+    "hot summers in the south",
+)
+"""Places and times that follow these words instead of "in"."""
 VARIANTS: Mapping[str, str] = {
     "Cast Iron": "cast iron", "Copper": "copper", "Glass": "glass", "Steel": "stainless steel", "Stoneware": "stoneware", "Brass": "brass", "Linen": "linen",
     "Walnut": "walnut", "Organic Cotton": "organic cotton", "Flannel": "cotton flannel", "Oak": "solid oak", "Rattan": "rattan", "Carbon": "carbon fiber",
