@@ -50,6 +50,20 @@ PICTURES = (
     Picture(MINIWOB, "terminal-91", 1, "`terminal`"),
 )
 
+HEAD = """\
+The pictures show what an agent sees with `observation="screenshot"` after some actions of the oracle.
+`python docs/pictures.py` takes them."""
+
+
+def section() -> str:
+    """Returns the section "Pictures" of the web environments' page."""
+    figures = [
+        f":::{{figure}} ../_static/{picture.file.name}\n:alt: {picture.caption.strip('`')}\n\n"
+        f"{picture.caption}\n:::"
+        for picture in PICTURES
+    ]
+    return "\n\n".join(["## Pictures", HEAD, *figures]) + "\n"
+
 
 def take(env: Any, picture: Picture) -> None:
     """Plays up to a picture's page and writes the picture."""
@@ -58,11 +72,10 @@ def take(env: Any, picture: Picture) -> None:
     env.reset(options={"task_id": picture.task_id})
     for action in islice(env.unwrapped.oracle(), picture.turns):
         env.step(action)
-    window = Image.fromarray(env.render())
+    page = Image.fromarray(env.render())
     if picture.env_id == MINIWOB:
-        page = window.crop(MINIWOB_PAGE)
-    else:
-        page = window.resize((WIDTH, WIDTH * window.height // window.width))
+        page = page.crop(MINIWOB_PAGE)
+    page.thumbnail((WIDTH, WIDTH))
     page.save(picture.file, quality=80, method=6)
 
 
