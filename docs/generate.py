@@ -19,6 +19,8 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
+import pictures
+import speed
 import typer
 
 from agentgym_envs.cli import app as envs_app
@@ -73,7 +75,11 @@ def write_environments() -> None:
     for family, ids in own_environments().items():
         source = ROOT / "agentgym_envs/src/agentgym_envs/envs" / family / "README.md"
         facts = "\n".join(demoted(description(env_id), 1) for env_id in ids)
-        write(f"environments/{family}.md", f"{copied(source)}\n{facts}")
+        shown = f"{pictures.section()}\n" if family == "web" else ""
+        write(
+            f"environments/{family}.md",
+            f"{copied(source)}\n{shown}{speed.speed(family)}\n{facts}",
+        )
         rows += [f"| [`{env_id}`]({family}.md) | {summary(env_id)} |" for env_id in ids]
     families = "\n".join(own_environments())
     table = "\n".join(["| id | task |", "|---|---|", *rows])
