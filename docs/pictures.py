@@ -51,7 +51,7 @@ PICTURES = (
 )
 
 HEAD = """\
-The pictures show what an agent sees with `observation="screenshot"` after some actions of the oracle.
+The pictures show the page after some actions of the oracle, as `observation="screenshot"` does.
 `python docs/pictures.py` takes them."""
 
 

@@ -38,7 +38,7 @@ def once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def warm(tmp_path_factory):
-    """For runs that need no start of their own: one server for all test processes, which ends with the session."""
+    """Returns a connection to a server that forks runs; all test processes share it."""
     folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder, owner = folder.parent, os.getppid()

@@ -11,7 +11,7 @@ IDS = sorted(name for name in registry.discover(registry.ENVIRONMENTS) if "agent
 
 
 def rows(env_id):
-    """Returns the rows that ``agentgym show`` prints for the versions of an id: version and change."""
+    """Returns the versions and changes that ``agentgym show`` prints for an id."""
     _, _, section = readme(env_id).partition("\n## Versions\n")
     name = re.escape(env_id.rpartition("-v")[0])
     return re.findall(rf"^\| `{name}-v(\d+)` \| (\S.*) \|$", section, re.MULTILINE)

@@ -96,7 +96,7 @@ class Trainer:
 
     @property
     def required_streams(self) -> set[str]:
-        """Names of the streams that are filled: what the algorithm needs, and what is watched beside a learned score."""
+        """Names of the filled streams: the algorithm's, and those logged with a learned score."""
         return {*self.algorithm.required_streams, *rewards.watched(self.config.scorer)}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
@@ -178,7 +178,9 @@ class Trainer:
         *,
         raw_groups: list[list[Group]],
     ) -> dict[str, Any]:
-        """Returns the step's episode metrics over all processes, and under "env" those of each of several environments.
+        """Returns the step's episode metrics over all processes.
+
+        The key "env" holds the metrics of each of several environments.
 
         Args:
             step: which.
@@ -247,9 +249,8 @@ class Trainer:
         name, budget = over[0].name, over[0].config.env.failure_budget
         raise FaultBudgetError(
             f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than"
-            f" env.failure_budget={budget}. Most often: {self.failures.most_frequent(name)}. All are in"
-            f" {self.failures.path}."
-            " Fix the environment or raise the budget, then run again"
+            f" env.failure_budget={budget}. Most often: {self.failures.most_frequent(name)}."
+            f" All are in {self.failures.path}. Fix the environment or raise the budget, then run again"
         )
 
     def save(self, step: int) -> None:
@@ -301,7 +302,10 @@ class Trainer:
         return producers
 
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
-        """Writes the episodes, of all processes, that a loss or gradient came from; returns what to tell the user."""
+        """Writes the episodes of all processes behind a loss or gradient.
+
+        Returns a message for the user.
+        """
         episodes = [t for g in groups for t in g.trajectories]
         blamed = [
             t

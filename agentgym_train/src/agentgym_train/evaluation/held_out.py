@@ -87,7 +87,10 @@ class HeldOut:
 
 
 def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> None:
-    """Measures random play and the oracle; an environment that fails, or cannot be asked for it, costs the row and not the run."""
+    """Measures random play and the oracle.
+
+    A failing or unsuitable environment omits that baseline; the run continues.
+    """
     for agent in ("random", "oracle"):
         try:
             each = {one.env.name: baseline(one, agent) for one in config.each()}

@@ -1,4 +1,4 @@
-"""A reward model's run, one process's share: learning between two looks at held-out comparisons, and what is left behind.
+"""One process of a reward model's run: evaluation, training, evaluation, results.
 
 RUN/config.toml, metrics.jsonl, checkpoints/   as of a policy's run (see ``run``)
 RUN/evaluation.json                            what it says of held-out tasks: before, during and

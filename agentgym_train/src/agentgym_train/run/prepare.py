@@ -37,7 +37,7 @@ POOL_KEYWORDS = {
 
 
 def prepare(config: Config | RewardConfig, display: report.Display, *, processes: int = 1) -> Lock:
-    """Checks everything, makes or recognises the run folder, and makes the small model where one is asked for.
+    """Checks a configuration, prepares the run folder, and makes the small model if requested.
 
     Args:
         config: the run.
@@ -94,7 +94,10 @@ def make_init(config: Config, folder: Path, display: report.Display) -> None:
 
 
 def check(config: Config, *, processes: int = 1) -> None:
-    """Refuses what cannot work: names, options, horizons, difficulties, task filters, extras, model and chat template."""
+    """Rejects an invalid configuration before any work.
+
+    It checks names, options, horizons, difficulties, task filters, extras, model and chat template.
+    """
     plugins.resolved(config)
     if config.groups < processes:
         raise ConfigError(
@@ -117,7 +120,10 @@ def check(config: Config, *, processes: int = 1) -> None:
 
 
 def check_reward(config: RewardConfig, *, processes: int) -> None:
-    """Refuses what cannot work for a reward model: trackers, model, chat template, files of comparisons."""
+    """Rejects an invalid configuration of a reward model.
+
+    It checks trackers, model, chat template and files of comparisons.
+    """
     plugins.resolved(config)
     if config.model.path == SCRATCH:
         raise ModelError(
@@ -148,7 +154,7 @@ def check_engine(config: Settings) -> None:
 
 
 def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
-    """Does :func:`check_env`; where there are several environments its errors say of which they speak."""
+    """Does :func:`check_env`; with several environments its errors name the environment."""
     try:
         return check_env(config)
     except AgentGymError as error:
@@ -158,7 +164,10 @@ def check_one(config: Config, *, several: bool) -> tuple[Description, Descriptio
 
 
 def check_env(config: Config) -> tuple[Description, Description]:
-    """Refuses what cannot work in one environment; returns what it is, for training and as held out."""
+    """Rejects invalid settings of one environment.
+
+    Returns the environment's descriptions, for training and for held-out evaluation.
+    """
     rehearsal.rehearse(config.curriculum, config.run.steps)
     if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
@@ -178,7 +187,7 @@ def check_env(config: Config) -> tuple[Description, Description]:
 
 
 def check_group_size(config: Config) -> None:
-    """Refuses an algorithm of groups of one size with a source that has groups of another, where both say theirs."""
+    """Rejects an algorithm and a source whose stated group sizes differ."""
     wanted = plugins.make_algorithm(config.algorithm).group_size
     sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
     if wanted is not None and sizes - {wanted}:
@@ -201,7 +210,7 @@ def check_keywords(config: Config) -> None:
 
 
 def check_model(config: Settings) -> None:
-    """Refuses what is no model, episodes that are longer than its positions reach, and more layers than it has."""
+    """Rejects a missing model, a context beyond its positions, and more layers than it has."""
     path = config.model.path
     shape = load_shape(path)
     reach = getattr(shape, "max_position_embeddings", None)

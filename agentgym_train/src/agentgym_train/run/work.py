@@ -1,4 +1,4 @@
-"""The run itself, one process's share: training between two evaluations, and what is left behind."""
+"""One process of a run: evaluation, training, evaluation, results."""
 
 from pathlib import Path
 from typing import Any
