@@ -250,7 +250,8 @@ class Trainer:
         raise FaultBudgetError(
             f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than"
             f" env.failure_budget={budget}. Most often: {self.failures.most_frequent(name)}."
-            f" All are in {self.failures.path}. Fix the environment or raise the budget, then run again"
+            f" All are in {self.failures.path}."
+            " Fix the environment or raise the budget, then run again"
         )
 
     def save(self, step: int) -> None:
