@@ -483,7 +483,7 @@ BREACHES = {
     HashOrdered: "same seed and actions",
     Worn: "same seed and actions",
     Lazy: "oracle does not solve 'train-0' after 0",
-    LazyInTheMiddle: "after 1 of its own steps",
+    LazyInTheMiddle: "after 1 of its steps",
     Endless: "oracle",
     Undying: "step after the end",
     Eager: "step before reset",

@@ -249,7 +249,7 @@ PLANTED = {
     Hopeful: "the oracle needs more turns|the oracle does not solve",
     Moody: r"the oracle did \[.*\], and then \[|the oracle needs more turns",
     Muttering: "the oracle's 'hm' was not understood",
-    Sticky: "the oracle does not solve '.*' after 1 of its own steps",
+    Sticky: "the oracle does not solve '.*' after 1 of its steps",
 }
 for cls in (Words, *PLANTED):
     gymnasium.register(

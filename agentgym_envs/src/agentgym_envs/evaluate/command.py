@@ -144,7 +144,7 @@ def evaluate(
     )
     if budget_cost is not None and prices is None:
         raise ArgumentError(
-            "--budget-cost needs --prices: what a million prompt and completion tokens cost"
+            "--budget-cost needs --prices: the cost of a million prompt and completion tokens"
         )
     client = None
     if endpoint:

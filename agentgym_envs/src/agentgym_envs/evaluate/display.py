@@ -55,10 +55,10 @@ class Display:
 
     Args:
         console: where to.
-        title: what is played.
+        title: the environment or suite.
         done: lines of earlier runs.
         total: episodes in all.
-        budget: what is used.
+        budget: the used budget.
     """
 
     def __init__(

@@ -219,7 +219,7 @@ def turn(
     """Returns a turn as it is written down.
 
     Args:
-        observation: what was answered to.
+        observation: the text that the agent answered.
         response: the whole answer.
         reader: of the response's format; None where it is an action.
         reward: of the action.

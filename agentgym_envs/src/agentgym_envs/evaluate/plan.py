@@ -88,7 +88,7 @@ def plan(
     if target in suites:
         if patterns is not None:
             raise ArgumentError(
-                f"{target} is a suite, which has tasks of its own: 'only' narrows it to families"
+                f"{target} is a suite with fixed tasks: 'only' narrows it to families"
             )
         if unknown := next(
             (name for name in data or {} if name not in {f.name for f in suites[target]}), None

@@ -28,7 +28,7 @@ class Family:
         count: tasks.
         env_id: the environment.
         patterns: globs of task ids; ``count`` of what they match, spread evenly, are the tasks.
-        note: what a reader of the table must know.
+        note: an explanation for readers of the table.
     """
 
     scenario: str

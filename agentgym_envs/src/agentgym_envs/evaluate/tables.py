@@ -47,7 +47,7 @@ LEGEND = (
     " whose action was not understood. cut: share of episodes that ran out of turns or context. A"
     " mean of families or scenarios counts each the same. Faults are never scored."
 )
-COMMONEST = 3  # errors that are told
+COMMONEST = 3  # number of errors in a table
 LONG = 140  # characters of an error
 
 
@@ -58,9 +58,9 @@ class Table:
     columns: Sequence[tuple[str, str]]
     """Keys of the lines, and what stands above them."""
     lines: Sequence[Line]
-    """Numbers; what a line has no value for, it lacks."""
+    """Numbers by column; columns without a value are left out."""
     notes: Sequence[str] = ()
-    """What a reader must know of the numbers."""
+    """Explanations of the numbers for a reader."""
 
 
 def results(rows: Sequence[Row]) -> Table:

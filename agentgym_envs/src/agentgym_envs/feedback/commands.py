@@ -151,7 +151,7 @@ def _in_browser(session: "Session", annotator: str, *, port: int) -> None:
 
     with Server(session, port=port) as server:
         out.print(f"{len(session.pairs)} pairs: {server.address(annotator)}", soft_wrap=True)
-        out.print("Ctrl-C ends it; what was judged is saved.", style="dim")
+        out.print("Ctrl-C ends it; finished judgements are saved.", style="dim")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

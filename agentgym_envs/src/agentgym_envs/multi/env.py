@@ -27,7 +27,7 @@ class SeatsEnv(TextEnv):
     ``["successes"]`` and ``["invalids"]`` say what the step brought to each seat of the caller's;
     ``info["score"]`` is the mean of their scores, and ``info["success"]`` says that all have
     succeeded. Seats that speak at once are asked one after the other, and see nothing of each other
-    before all have spoken. What a seat may know is its observations and ``info["goal"]``:
+    before all have spoken. A seat knows only its observations and ``info["goal"]``:
     ``info["task_id"]`` is for who evaluates, and may tell what another seat knows.
 
     Args:

@@ -83,7 +83,7 @@ class TextGame(metaclass=ABCMeta):
         """Applies what those who act have said, any strings.
 
         Returns:
-            An outcome for every seat: what it newly sees, which may be empty, and its score. Either
+            An outcome for every seat: its new text, which can be empty, and its score. Either
             all are ``done`` or none. A
             seat of a game with turns whose words were not understood is ``invalid``, and acts
             again.

@@ -32,7 +32,7 @@ class _Table:
         game_id: its id.
         split: see :class:`agentgym_envs.TextEnv`.
         tasks: likewise.
-        render_mode: None or "ansi": what has been seen and said, seat by seat.
+        render_mode: None or "ansi": the texts and actions of each seat.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 
     Actions of agents whose ``info["acts"]`` is false are ignored.
 
-    Observations and actions are strings: what an agent newly sees.
+    Observations and actions are strings; an observation is the new text for an agent.
     """
 
     def __init__(self, table: _Table):
@@ -282,10 +282,10 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
 
 
 def _need(agents: list[str]) -> None:
-    """Refuses a step where nobody is there.
+    """Rejects a step without an agent.
 
     Raises:
-        ResetNeeded: nobody is.
+        ResetNeeded: no agent is left.
     """
     if not agents:
         raise ResetNeeded("the episode is over or was never started: call reset()")

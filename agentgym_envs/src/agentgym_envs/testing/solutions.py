@@ -82,7 +82,7 @@ def _solved(subject: Subject, task_id: str, skip: int) -> Solution:
     observed, solution = solve(subject, task_id, skip)
     expect(
         bool(observed.info["success"]),
-        f"the oracle does not solve {task_id!r} after {skip} of its own steps",
+        f"the oracle does not solve {task_id!r} after {skip} of its steps",
     )
     return solution
 

@@ -15,7 +15,7 @@ LEGEND = (
     " odds of ten to one, a draw half a win, and one more drawn game counted for each pair, so that"
     " all are finite. 95 %: bootstrap over tasks; – for who has won, or lost, all games, and where"
     " every resampling gives the same rating, as with one task: it learns nothing from that. Failed"
-    " games are missing, and are nobody's loss."
+    " games are missing, and count for no player."
 )
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 

@@ -27,7 +27,7 @@ def horizon(config: Config) -> int:
     turns = config.eval.horizon or registry.spec(config.env.id).max_episode_steps
     if not turns or turns < 1:
         raise ConfigError(
-            f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not"
+            f"{config.env.id} has no step limit: set eval.horizon to at least 1, not"
             f" {config.eval.horizon}"
         )
     return turns

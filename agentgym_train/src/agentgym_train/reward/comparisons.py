@@ -33,7 +33,7 @@ class Pair(NamedTuple):
     def group(self, number: int) -> Group:
         """Returns the pair as two trajectories.
 
-        What is read is their last token, whose reward is their share of the choice.
+        The model reads their last token, whose reward is their share of the choice.
         """
         sides = ((self.a, self.preference), (self.b, 1.0 - self.preference))
         turns = [Turn("", ids[:-1], ids[-1:], [0.0], reward=share) for ids, share in sides]

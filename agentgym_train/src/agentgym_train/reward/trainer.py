@@ -113,7 +113,7 @@ class RewardTrainer:
         """
         batch, judged = self._mine(pairs), []
         for margin_P, preference_P in self._judged(batch):
-            # DeepSpeed averages gradients over processes; what is wanted is their sum.
+            # DeepSpeed averages gradients over processes; the loss needs their sum.
             self.engine.backward(
                 bradley_terry(margin_P, preference_P).sum() * self.distributed.size / len(pairs)
             )

@@ -48,7 +48,7 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
         The run folder's lock, to be kept until the run has ended.
 
     Raises:
-        AgentGymError: what is wrong, before any work.
+        AgentGymError: the configuration is invalid; no work has begun.
     """
     transformers_logging.disable_progress_bar()
     if isinstance(config, RewardConfig):
