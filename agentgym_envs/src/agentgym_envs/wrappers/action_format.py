@@ -11,7 +11,7 @@ from agentgym_envs.wrappers.responses import FormatError
 
 
 class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.RecordConstructorArgs):
-    """Takes responses in a format instead of bare actions.
+    r"""Takes responses in a format instead of bare actions.
 
     A response that is not in the format costs a turn: the observation says what was wrong and
     ``info["invalid"]`` is true. (A plain Gymnasium environment cannot say that; it gets an empty
@@ -23,6 +23,13 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
 
     Raises:
         UnknownName: no such format.
+
+    >>> import agentgym_envs
+    >>> env = ActionFormat(gymnasium.make("agentgym/TextCraft-v2"), "react")
+    >>> _ = env.reset(seed=1)
+    >>> observation, *_ = env.step("Thought: What do I have?\nAction: inventory")
+    >>> observation
+    'Inventory: You are not carrying anything.'
     """
 
     def __init__(self, env: gymnasium.Env[str, str], name: str):

@@ -42,6 +42,9 @@ def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
     Args:
         return_B: float, returns.
         group_B: int, group numbers.
+
+    >>> leave_one_out(torch.tensor([1.0, 0.0, 0.0, 1.0]), torch.tensor([0, 0, 0, 1]))
+    tensor([ 1.0000, -0.5000, -0.5000,  0.0000])
     """
     _, member_B, count_G = torch.unique(group_B, return_inverse=True, return_counts=True)
     count_B = count_G[member_B]
@@ -60,6 +63,9 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
         reward_BT: float.
         turn_BT: int, the turn of each token, never falling.
         gamma: discount a turn.
+
+    >>> returns_to_go(torch.tensor([[0.0, 0.0, 1.0]]), torch.tensor([[0, 0, 1]]), gamma=0.5)
+    tensor([[0.5000, 0.5000, 1.0000]])
     """
     out_BT, following_B = torch.zeros_like(reward_BT), torch.zeros(len(reward_BT))
     for t in reversed(range(reward_BT.shape[1])):

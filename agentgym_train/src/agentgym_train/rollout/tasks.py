@@ -54,6 +54,9 @@ def interleaved(counts: Sequence[int]) -> list[tuple[int, ...]]:
 
     Returns:
         The numbers of each part, rising.
+
+    >>> interleaved([6, 2])
+    [(0, 1, 3, 4, 5, 7), (2, 6)]
     """
     places = sorted(
         ((place + 0.5) / count, part) for part, count in enumerate(counts) for place in range(count)
