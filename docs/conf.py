@@ -32,8 +32,10 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures stay readable; the docstrings name units and shapes
 
 html_theme = "furo"
+pygments_dark_style = "monokai"  # the default underlines the names of imported modules
 html_title = "AgentGym"
-html_static_path: list[str] = []
+html_static_path = ["style"]
+html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True}
 
 

@@ -39,6 +39,14 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, as in Gymnasium.
         max_episode_steps: replaces the registered step limit; -1 lifts it.
         **kwargs: passed to the environments' constructor.
+
+    >>> import gymnasium, agentgym_envs
+    >>> envs = gymnasium.make_vec("agentgym/Maze-v1", num_envs=2, workers=1)
+    >>> observations, infos = envs.reset(seed=7)
+    >>> _, rewards, terminations, truncations, _ = envs.step(["go north", "go south"])
+    >>> rewards.tolist(), terminations.tolist()
+    ([0.0, 0.0], [False, False])
+    >>> envs.close()
     """
 
     def __init__(

@@ -79,6 +79,10 @@ def wilson(successes: float, n: int) -> Interval:
     Args:
         successes: at most ``n``.
         n: trials, at least one.
+
+    >>> low, high = wilson(10, 20)
+    >>> round(low, 2), round(high, 2)
+    (0.3, 0.7)
     """
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     share, spread = successes / n, z * z / n
@@ -125,6 +129,9 @@ def pass_at_k(n: int, c: int, k: int) -> float:
         n: attempts.
         c: successes among them.
         k: at most ``n``.
+
+    >>> pass_at_k(4, 1, 2)
+    0.5
     """
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
@@ -186,7 +193,11 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """Returns the two-sided p-value of the sign test."""
+    """Returns the two-sided p-value of the sign test.
+
+    >>> sign_test(9, 1)
+    0.021484375
+    """
     n, least = better + worse, min(better, worse)
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(least + 1)) / (1 << n))
 

@@ -69,6 +69,12 @@ class EnvPool:
         BrokenPlugin: the environment's package is broken.
         ArgumentError: a count, time or step limit that is not positive, or a keyword that is not
             JSON-able.
+
+    >>> with EnvPool("agentgym/Maze-v1", num_envs=2, workers=1) as pool:
+    ...     pool.reset(1, seed=7)
+    ...     (result,) = pool.recv()
+    >>> result.index, result.info["goal"], result.error
+    (1, 'take the lamp', None)
     """
 
     def __init__(

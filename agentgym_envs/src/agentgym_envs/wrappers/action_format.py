@@ -11,7 +11,7 @@ from agentgym_envs.wrappers.responses import FormatError
 
 
 class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.RecordConstructorArgs):
-    """Takes responses in a format instead of bare actions.
+    r"""Takes responses in a format instead of bare actions.
 
     A malformed response uses up a turn: the observation has the reason and ``info["invalid"]`` is
     true. A plain Gymnasium environment gets an empty action instead.
@@ -22,6 +22,13 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
 
     Raises:
         UnknownName: no such format.
+
+    >>> import agentgym_envs
+    >>> env = ActionFormat(gymnasium.make("agentgym/TextCraft-v2"), "react")
+    >>> _ = env.reset(seed=1)
+    >>> observation, *_ = env.step("Thought: What do I have?\nAction: inventory")
+    >>> observation
+    'Inventory: You are not carrying anything.'
     """
 
     def __init__(self, env: gymnasium.Env[str, str], name: str):

@@ -17,6 +17,10 @@ class ScalingInter(Curriculum):
 
     Raises:
         ValueError: neither or both forms are set, or the limit is below the start.
+
+    >>> curriculum = ScalingInter(rounds=(10, 20, 30), every=80)
+    >>> [curriculum.horizon(step) for step in (0, 79, 80, 160, 1000)]
+    [10, 10, 20, 30, 30]
     """
 
     every: Count

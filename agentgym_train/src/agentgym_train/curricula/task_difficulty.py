@@ -16,6 +16,10 @@ class TaskDifficulty(Curriculum):
 
     Raises:
         ValueError: the lowest difficulty of a stage is above its highest.
+
+    >>> curriculum = TaskDifficulty(stages=((1, 1), (1, 4)), every=50, turns=20)
+    >>> curriculum.difficulties(49), curriculum.difficulties(50)
+    ((1, 1), (1, 4))
     """
 
     stages: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]

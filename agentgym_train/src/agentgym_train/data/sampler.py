@@ -11,6 +11,10 @@ class EpochSampler:
     Args:
         count: number of items.
         seed: fixes the orders.
+
+    >>> sampler = EpochSampler(3, seed=1)
+    >>> sorted(sampler.place(number) for number in range(3))
+    [0, 1, 2]
     """
 
     def __init__(self, count: int, *, seed: int):
