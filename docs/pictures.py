@@ -52,7 +52,7 @@ PICTURES = (
 
 HEAD = """\
 The pictures show what an agent sees with `observation="screenshot"` after some actions of the oracle.
-`python docs/pictures.py` takes them."""
+MiniWoB pages are cropped. `python docs/pictures.py` takes the pictures."""
 
 
 def section() -> str:
