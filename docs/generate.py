@@ -147,7 +147,8 @@ def relinked(text: str, source: Path, page: Path) -> str:
             return f"![{label}]({os.path.relpath(file, page.parent)})"
         if file in known:
             return f"[{label}]({os.path.relpath(DOCS / known[file], page.parent)}{anchor})"
-        return f"{label} (`{file.relative_to(ROOT)}`)"
+        path = f"`{file.relative_to(ROOT)}`"
+        return label if label == path else f"{label} ({path})"
 
     return re.sub(r"(!?)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)", replaced, text)
 

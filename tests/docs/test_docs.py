@@ -27,6 +27,7 @@ PAGES = [
     ROOT / "agentgym_train/README.md",
 ]
 PAGES += [
+    ROOT / "docs/index.md",
     ROOT / "docs/papers.md",
     ROOT / "docs/reading_results.md",
     *sorted((ROOT / "docs/guides").glob("*.md")),
