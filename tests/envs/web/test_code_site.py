@@ -365,9 +365,9 @@ def test_the_script_opens_menus_proposes_and_complains():
         assert "'Branches'" not in shows("goto", "/p/tidepool")
         assert "link 'Branches'" in shows("click", "Code", "button")
         assert "link 'prototype'" in shows("click", "Switch branch or tag: main", "button")
-        shown = shows("type", "Search branches and tags", "textbox", " [spi] [0]")
+        shown = shows("type", "Search branches and tags", "textbox", " [proto] [0]")
         assert "link 'prototype'" in shown
-        assert "link 'prototype'" not in shown
+        assert "link 'wip'" not in shown
         assert "link 'prototype'" not in shows("click", "Create new…", "button")
         assert f"link '{NASTY} · tidepool'" not in shows("click", "New issue here", "link")
         assert re.search(

@@ -328,7 +328,7 @@ def test_the_script_votes_folds_suggests_previews_and_checks(env):
         (key,),
     ).fetchone()
     shown = env.step(f"goto [{FORUM}/post/{key}]")[0]
-    said = comment["body"].split(".")[0].strip("*")
+    said = re.split(r"[.*]", comment["body"].strip("*"))[0].strip()
     assert said in shown
     assert said not in done(env, "click", f"Collapse comment by {comment['name']}", "button")
     assert said in done(env, "click", f"Expand comment by {comment['name']}", "button")

@@ -195,9 +195,9 @@ def test_every_answer_has_room_and_the_limit_is_told(snapshots):
     )
     task = next(t for t in TASKS if t["name"] == "map-01-0")
     said = "The telephone number is " + task["eval"]["reference_answers"]["answer"]["value"]
-    assert passed(task, said.ljust(LONGEST, "."), snapshots)
+    assert passed(task, said.ljust(LONGEST, "!"), snapshots)
     assert passed(task, said + " " * LONGEST, snapshots)
-    assert not passed(task, said.ljust(LONGEST + 1, "."), snapshots)
+    assert not passed(task, said.ljust(LONGEST + 1, "!"), snapshots)
 
 
 @pytest.mark.browser
