@@ -12,14 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
-from transformers import PreTrainedTokenizerBase
-
-from agentgym_train import plugins
-from agentgym_train.config import Config
+from agentgym_train.assembly import Parts
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Failure, Group
-from agentgym_train.engine import checkpoint, critic
+from agentgym_train.engine import checkpoint
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
@@ -28,7 +24,6 @@ from agentgym_train.generators.probe import length as probe_length
 from agentgym_train.learning import streams
 from agentgym_train.learning.update import NotFiniteError, update
 from agentgym_train.models.loading import load_model
-from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.failures import FailureLog
 from agentgym_train.reporting.metrics import MetricsFile
@@ -44,50 +39,23 @@ class Trainer:
     """One process's share of a run.
 
     Args:
-        config: the run.
-        folder: the run folder; it exists and is ours.
-        model_path: the initial policy, in Hugging Face format.
-        tokenizer: its tokenizer.
-        envs: the environments.
+        parts: see :func:`agentgym_train.assembly.assemble`. A checkpoint in the run folder is
+            resumed.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        folder: Path,
-        *,
-        model_path: str,
-        tokenizer: PreTrainedTokenizerBase,
-        envs: Sequence[TrainingEnv],
-    ):
-        self.config, self.folder, self.tokenizer, self.envs = config, folder, tokenizer, envs
-        self.algorithm = plugins.make_algorithm(config.algorithm)
-        model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
-        kind = critic.kind(config, self.algorithm.required_streams)
-        self.shape = checkpoint.shape(model, kind)
-        newest = checkpoint.latest(folder)
-        universal = newest is not None and checkpoint.is_universal(newest)
-        self.engines = critic.engines(config, model, model_path, kind, universal=universal)
+    def __init__(self, parts: Parts):
+        self.config, self.folder, self.tokenizer = parts.config, parts.folder, parts.tokenizer
+        self.envs, self.algorithm, self.generator = parts.envs, parts.algorithm, parts.generator
+        self.engines, self.shape = parts.engines, parts.shape
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
-        dtype = getattr(torch, config.model.dtype)
-        self.generator: Generator = plugins.make_object(
-            plugins.GENERATOR, config.generator, model_path, self.engine.device, dtype
-        )
         self.distributed = self.engine.distributed
-        self.producers = self._producers(model_path)
-        self.start = self._resume(newest) if newest else 0
-        metrics_file, failures_file = (folder / name for name in metrics.FILES)
+        self.producers = self._producers(parts.model_path)
+        self.start = self._resume(parts.newest) if parts.newest else 0
+        metrics_file, failures_file = (self.folder / name for name in metrics.FILES)
         self.rows = MetricsFile(metrics_file, start=self.start, owner=self.distributed.is_main)
         self.failures = FailureLog(failures_file, self.distributed, start=self.start)
         self.generator.load(self.engine.weights(), self.engine.steps)
-        check_logps(
-            self.generator,
-            lambda batch: self.engine.forward(batch.to(self.engine.device)),
-            sampling=sampling(config, envs[0].chat),
-            ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
-            length=probe_length(model.config),
-            dtype=config.model.dtype,
-        )
+        self._check_generator(parts.model_config)
 
     @property
     def given_up(self) -> Counter[str]:
@@ -117,35 +85,36 @@ class Trainer:
             for env in self.envs:
                 stack.enter_context(closing(env.open(self.distributed, self.generator)))
             for step in range(self.start, run.steps):
-                began = time.monotonic()
-                raw_groups = [env.source.next(step, env.horizon(step)) for env in self.envs]
-                played = [env.score(part) for env, part in zip(self.envs, raw_groups, strict=True)]
-                groups = [group for part in played for group in part]
-                self.generator.sleep()
-                failures = [
-                    self.note_failures(step + 1, env, env.source.failures) for env in self.envs
-                ]
-                self.check_failures(step)
-                collected = time.monotonic()
-                learned = self.update(step, groups)
-                self.generator.wake()
-                self.generator.load(self.engine.weights(), self.engine.steps)
-                means = self.summarise(step, played, failures, raw_groups=raw_groups)
-                self.observe(learned, means)
-                seconds = {"collect": collected - began, "update": time.monotonic() - collected}
-                row = {
-                    "step": step + 1,
-                    **learned,
-                    **means,
-                    "time": seconds,
-                    "memory": metrics.memory(),
-                }
+                row, groups = self.take_step(step)
                 self.rows.write(row)
                 log(row, groups)
                 if every and (step + 1) % every == 0 and step + 1 < run.steps:
                     evaluate(step + 1)
                 if (step + 1) % run.save_every == 0 or step + 1 == run.steps:
                     self.save(step + 1)
+
+    def take_step(self, step: int) -> tuple[dict[str, Any], list[Group]]:
+        """Collects episodes, learns from them and passes the new weights to the generator.
+
+        Returns:
+            The step's metrics, and this process's groups.
+        """
+        began = time.monotonic()
+        raw_groups = [env.source.next(step, env.horizon(step)) for env in self.envs]
+        played = [env.score(part) for env, part in zip(self.envs, raw_groups, strict=True)]
+        groups = [group for part in played for group in part]
+        self.generator.sleep()
+        failures = [self.note_failures(step + 1, env, env.source.failures) for env in self.envs]
+        self.check_failures(step)
+        collected = time.monotonic()
+        learned = self.update(step, groups)
+        self.generator.wake()
+        self.generator.load(self.engine.weights(), self.engine.steps)
+        means = self.summarise(step, played, failures, raw_groups=raw_groups)
+        self.observe(learned, means)
+        seconds = {"collect": collected - began, "update": time.monotonic() - collected}
+        row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
+        return row, groups
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Learns from a step's groups; returns the update's metrics."""
@@ -283,6 +252,18 @@ class Trainer:
         for env in self.envs:
             env.curriculum.load_state_dict(state.curricula[env.name])
         return state.step
+
+    def _check_generator(self, model_config: Any) -> None:
+        """Compares the generator's log-probabilities with those of the training forward."""
+        tokenizer = self.tokenizer
+        check_logps(
+            self.generator,
+            lambda batch: self.engine.forward(batch.to(self.engine.device)),
+            sampling=sampling(self.config, self.envs[0].chat),
+            ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
+            length=probe_length(model_config),
+            dtype=self.config.model.dtype,
+        )
 
     def _producers(self, model_path: str) -> dict[str, streams.Producer]:
         """Returns the functions that compute the required streams, by name."""
