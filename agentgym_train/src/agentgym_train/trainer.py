@@ -1,6 +1,7 @@
 """The training loop.
 
-Data flows from top to bottom; each name is a file or folder beside this one.
+Each step collects episodes, scores them, updates the policy and passes the new weights to the
+generator.
 """
 
 import json
@@ -36,7 +37,7 @@ Evaluate = Callable[[int], object]
 
 
 class Trainer:
-    """One process's share of a run.
+    """Runs the part of a training run that belongs to one process.
 
     Args:
         parts: see :func:`agentgym_train.assembly.assemble`. A checkpoint in the run folder is
@@ -59,25 +60,30 @@ class Trainer:
 
     @property
     def given_up(self) -> Counter[str]:
-        """Training episodes that were given up, per environment."""
+        """Number of training episodes given up after too many failures, per environment."""
         return self.failures.given_up
 
     @property
     def required_streams(self) -> set[str]:
-        """Names of the filled streams: the algorithm's, and those logged with a learned score."""
+        """Names of the streams to compute.
+
+        The algorithm requires some. The metrics of learned scorers require others.
+        """
         return {*self.algorithm.required_streams, *rewards.watched(self.config.scorer)}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.
 
         Args:
-            log: sees each step's metrics and this process's groups.
-            evaluate: plays held-out tasks after a step (counted from 1).
+            log: called with each step's metrics and this process's groups.
+            evaluate: called after a step with its number (counted from 1); plays held-out
+                tasks.
 
         Raises:
-            ConfigError: no episode fits into the context, or no task is as difficult as the
-                curriculum asks.
-            FaultBudgetError: more episodes failed than ``env.failure_budget``.
+            ConfigError: no episode fits into the context, or no task has the difficulty that
+                the curriculum asks for.
+            FaultBudgetError: more than ``env.failure_budget`` episodes of an environment were
+                given up.
             TrainingError: a loss or gradient is not finite.
         """
         run, every = self.config.run, self.config.eval.every
@@ -117,7 +123,7 @@ class Trainer:
         return row, groups
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
-        """Learns from a step's groups; returns the update's metrics."""
+        """Updates the policy with a step's groups; returns the metrics of the update."""
         config = self.config.engine
         batch = streams.fill(
             pack(groups),
@@ -149,16 +155,16 @@ class Trainer:
     ) -> dict[str, Any]:
         """Returns the step's episode metrics over all processes.
 
-        The key "env" holds the metrics of each of several environments.
+        With several environments, the key "env" holds the metrics of each environment.
 
         Args:
-            step: which.
-            played: each environment's groups, with the rewards that are learned from.
-            failures: of each environment.
-            raw_groups: the groups with the environments' own rewards.
+            step: number of the step, counted from 0.
+            played: groups of each environment, with the rewards used for training.
+            failures: failures of each environment, from all processes.
+            raw_groups: groups of each environment, with the environment's own rewards.
 
         Raises:
-            ConfigError: not one episode has room for an action.
+            ConfigError: no episode has room for an action in the model's context.
         """
         totals = [
             metrics.totals(
@@ -173,9 +179,10 @@ class Trainer:
         means = metrics.means(metrics.summed(totals))
         if not means["action_tokens"] and means.get("truncated_context") and not any(failures):
             raise ConfigError(
-                f"no episode of step {step + 1} fits: its first prompt and"
-                f" rollout.max_new_tokens={self.config.rollout.max_new_tokens} exceed"
-                f" model.max_context={self.config.model.max_context}"
+                f"no episode of step {step + 1} fits into the context: the first prompt plus"
+                f" rollout.max_new_tokens={self.config.rollout.max_new_tokens} exceeds"
+                f" model.max_context={self.config.model.max_context}; lower the former or raise"
+                " the latter"
             )
         horizons = [env.horizon(step) for env in self.envs]
         own = [
@@ -190,7 +197,7 @@ class Trainer:
     def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
         """Passes each curriculum the metrics of its environment.
 
-        Steps without an episode are skipped.
+        An environment without episodes in this step is skipped.
         """
         for env in self.envs:
             own = means.get("env", {}).get(env.name, means)
@@ -200,14 +207,17 @@ class Trainer:
     def note_failures(
         self, step: int, env: TrainingEnv, failures: Sequence[Failure], *, evaluation: bool = False
     ) -> list[Failure]:
-        """Writes the failures of an environment; see :meth:`FailureLog.add`."""
+        """Logs the failures of an environment; returns those of all processes."""
         return self.failures.add(step, env.name, failures, evaluation=evaluation)
 
     def check_failures(self, step: int) -> None:
-        """Stops a run in which an environment fails too often, with what failed where.
+        """Stops the run if an environment fails too often.
+
+        The error lists the most frequent failures and their tasks.
 
         Raises:
-            FaultBudgetError: more of its episodes were given up than its ``failure_budget``.
+            FaultBudgetError: more than ``failure_budget`` episodes of an environment were given
+                up.
         """
         over = [env for env in self.envs if self.given_up[env.name] > env.config.env.failure_budget]
         if not over:
@@ -245,7 +255,7 @@ class Trainer:
             engine.close()
 
     def _resume(self, folder: Path) -> int:
-        """Restores a checkpoint; returns the steps done."""
+        """Restores a checkpoint; returns the number of completed steps."""
         state = checkpoint.restore(
             folder, self.engines, model=self.shape, zero_stage=self.config.engine.zero_stage
         )
@@ -266,7 +276,7 @@ class Trainer:
         )
 
     def _producers(self, model_path: str) -> dict[str, streams.Producer]:
-        """Returns the functions that compute the required streams, by name."""
+        """Returns the functions that compute streams, by the name of the stream."""
         device = self.engine.device
         values = self.critic.values if self.critic else self.engine.values
         producers: dict[str, streams.Producer] = {
@@ -284,9 +294,9 @@ class Trainer:
         return producers
 
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
-        """Writes the episodes of all processes behind a loss or gradient.
+        """Writes the episodes that caused a non-finite loss or gradient, from all processes.
 
-        Returns a message for the user.
+        Returns the error message for the user.
         """
         episodes = [t for g in groups for t in g.trajectories]
         blamed = [
@@ -298,7 +308,7 @@ class Trainer:
         if self.distributed.is_main:
             write_whole(file, json.dumps(blamed, indent=1) + "\n")
         return (
-            f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or"
-            " engine.max_grad_norm may help; running again goes on from"
+            f"step {step + 1}: {error}. {file} has the episodes that caused it. A smaller engine.lr"
+            " or engine.max_grad_norm may help. The same command continues from"
             f" {checkpoint.latest(self.folder) or 'the start'}"
         )
