@@ -1,7 +1,7 @@
-"""The answer judge decides over 250 answers to real tasks of all kinds as a fair reader does."""
+"""The answer judge decides over 500 answers to real tasks of all kinds as a fair reader does."""
 
 import pytest
-from answer_cases import FIRST
+from answer_cases import FIRST, SECOND
 
 from agentgym_envs.envs.web.evaluators import clean
 from agentgym_envs.envs.web.sites import host as hosts
@@ -12,13 +12,9 @@ from agentgym_envs.envs.web.sites.tasks.load import load
 TASKS = {task["name"]: task for task in load()}
 
 
-def lines(text):
-    return [line.strip() for line in text.splitlines()]
-
-
-CASES = [(name, fair, wrong) for name, (fair, wrong) in FIRST.items()]
-FAIR = [(name, said) for name, fair, _ in CASES for said in lines(fair)]
-WRONG = [(name, said) for name, _, wrong in CASES for said in lines(wrong)]
+CASES = [(name, cases) for table in (FIRST, SECOND) for name, cases in table.items()]
+FAIR = [(name, said.strip()) for name, (fair, _) in CASES for said in fair.split("|")]
+WRONG = [(name, said.strip()) for name, (_, wrong) in CASES for said in wrong.split("|")]
 
 
 @pytest.fixture(scope="module")

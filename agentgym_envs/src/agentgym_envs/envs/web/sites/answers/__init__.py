@@ -13,7 +13,7 @@ from typing import Any
 from agentgym_envs.envs.web.sites.answers.codes import judge_codes, judge_point, judge_yes
 from agentgym_envs.envs.web.sites.answers.compare import judge_pair, pair
 from agentgym_envs.envs.web.sites.answers.moments import judge_date, judge_month, judge_time
-from agentgym_envs.envs.web.sites.answers.names import judge_name, shortened
+from agentgym_envs.envs.web.sites.answers.names import judge_name, rows, shortened
 from agentgym_envs.envs.web.sites.answers.nothing import judge_nothing
 from agentgym_envs.envs.web.sites.answers.numbers import (
     judge_duration,
@@ -40,6 +40,7 @@ KINDS: Mapping[str, Callable[[str, str, str], bool]] = {
 
 EXAMPLE = re.compile(r"\banswer like\b:?.*$")
 """An example of the form at the end of a task's text: it is no part of the question."""
+LONGEST = 1_000  # characters: a longer text is a page and no answer
 MEASURED = ("number", "money", "duration")  # their judges read the unit of the example
 
 
@@ -53,12 +54,12 @@ def accepts(spec: Mapping[str, Any], said: str, intent: str, query: Query | None
         intent: the task's text; an answer may repeat its numbers and names.
         query: answers ``among``.
     """
-    kind, text, asked = spec["kind"], plain(said), plain(intent)
+    kind, text, asked = spec["kind"], plain(said[: LONGEST + 1]), plain(intent)
     question = EXAMPLE.sub("", asked)
+    if not text or len(text) > LONGEST:
+        return False
     if kind == "none":
         return judge_nothing(text, question)
-    if not text:
-        return False
     if kind == "name":
         return _named(spec, text, question, query)
     if opposite(text, question):
@@ -69,8 +70,9 @@ def accepts(spec: Mapping[str, Any], said: str, intent: str, query: Query | None
 def _named(spec: Mapping[str, Any], text: str, intent: str, query: Query | None) -> bool:
     among, values = spec["among"], [spec["value"], *spec.get("also", ())]
     names = query(among).split("\n") if isinstance(among, str) and query else among
-    wanted, all_names = shortened(values[0]), [shortened(name) for name in names]
-    both = pair(intent, all_names, wanted)
-    if both and wanted in both:
-        return judge_pair(wanted, both, all_names, text, intent)
-    return judge_name(values, names, text, intent)
+    text, intent = text.replace("&", "and"), intent.replace("&", "and")
+    every = {**rows(tuple(values)), **rows(tuple(names))}
+    both = pair(intent, {**rows((spec["value"],)), **rows(tuple(names))})
+    if both and shortened(values[0]) in both:
+        return judge_pair(shortened(values[0]), both, every, text, intent)
+    return judge_name([shortened(value) for value in values], every, text, intent)

@@ -43,11 +43,14 @@ def judge_codes(value: str, text: str, intent: str) -> bool:
 def judge_point(value: str, text: str, intent: str) -> bool:
     """Two coordinates; a letter for the hemisphere may stand in place of a sign."""
     del intent
-    found = re.findall(r"(-?\d+\.\d+)°? ?([nsew]\b)?", text)
-    said = [Decimal(n) * (-1 if side in ("s", "w") else 1) for n, side in found]
-    place = re.search(r"-?\d+\.\d+", text)
-    whole = [Mention(value, place.start(), len(text))] if place else []
-    return said == [Decimal(part) for part in value.split(",")] and states(value, whole, text)
+    found = list(re.finditer(r"(-?\d+\.\d+)°?(?: ?([nsew])\b)?", text))
+    said = [Decimal(m[1]) * (-1 if m[2] in ("s", "w") else 1) for m in found]
+    pairs = [
+        Mention((said[k], said[k + 1]), found[k].start(), found[k + 1].end())
+        for k in range(0, len(found) - 1, 2)
+    ]
+    wanted = tuple(Decimal(part) for part in value.split(","))
+    return len(found) % 2 == 0 and states(wanted, pairs, text)
 
 
 def judge_yes(value: str, text: str, intent: str) -> bool:

@@ -1,12 +1,14 @@
 """Judges answers to "Which is heavier, A or B?": who wins follows from the words of each clause."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from agentgym_envs.envs.web.sites.answers.names import JOINT, mentions, other_names, tokens
-from agentgym_envs.envs.web.sites.answers.wording import Mention, doubtful, masked
+from agentgym_envs.envs.web.sites.answers.names import JOINT, mentions, other_names, rows, tokens
+from agentgym_envs.envs.web.sites.answers.wording import NEGATED, Mention, doubtful, masked
 
+Names = Mapping[str, list[str]]
 GREATER = (
     r"heavier|farther|further|longer|larger|bigger|higher|older|dearer"
     r"|more(?! (?:light|close|near))|outweighs?|exceeds?|outnumbers?|surpasses|>|most|heaviest"
@@ -23,25 +25,23 @@ RELATION = re.compile(
     rf"|(?P<smaller>{SMALLER}))(?![\w<>])"
 )
 CLAUSE = re.compile(
-    r"[;:()!?]|\.(?=\s|$)|,(?!\d)|\s-\s|(?<!thing )(?<!one )\bbut\b"
-    r"|\b(?:while|whereas|because|since|as|and)\b"
+    r"[;:()!?]|\.(?=\s|$)|,(?!\d)|\s-\s|\b(?:but|while|whereas|because|since|as|and)\b"
 )
-NOT = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|anything|anyone|except|than|wrong|incorrect|false)\b"
-    r"|n't\b|\bno\b"
-)
+NOT = re.compile(NEGATED.pattern + r"|\b(?:no|than|wrong|incorrect|false|ruled out|excluded)\b")
 REFERENCE = re.compile(
     r"(?:\b(?:than|to|by|over|of|with|vs)\b|[<>]) ?(?:that |for )?(?:of )?(?:the )?$"
 )
 ORDINALS = ((r"former|first(?: one)?", 0), (r"latter|second(?: one)?", 1))
 
 
-def pair(intent: str, among: Sequence[str], wanted: str) -> tuple[str, str] | None:
+def pair(intent: str, among: Names) -> tuple[str, str] | None:
     """Returns the two names between which a task asks to choose, in the order of its text."""
-    found = sorted(mentions([*among, wanted], intent), key=lambda m: m.start)
+    if " or " not in intent or not RELATION.search(intent):
+        return None
+    found = sorted(mentions(among, intent), key=lambda m: m.start)
     for first, second in pairwise(found):
         between = intent[first.end : second.start]
-        if re.fullmatch(r",? or (?:the )?(?:c/)?", between) and RELATION.search(intent):
+        if re.fullmatch(r",? or (?:the )?(?:c/)?", between):
             return first.value, second.value
     return None
 
@@ -74,8 +74,20 @@ def sides(text: str, both: tuple[str, str]) -> list[Mention]:
     return sorted(found, key=lambda m: m.start)
 
 
-def winners(text: str, found: Sequence[Mention], greater: bool) -> Iterator[int | None]:
-    """Yields the side that each clause says to win; None for a clause that denies without saying.
+class Claim(NamedTuple):
+    """A side that a clause lets win.
+
+    Attributes:
+        side: 0 or 1.
+        firm: False if the clause only gives a measure: "the other one weighs 0.9 kg".
+    """
+
+    side: int
+    firm: bool
+
+
+def claims(text: str, found: Sequence[Mention], greater: bool) -> Iterator[Claim]:
+    """Yields the side that each clause lets win; a clause may say nothing about it.
 
     Args:
         text: the answer with its names masked.
@@ -83,66 +95,58 @@ def winners(text: str, found: Sequence[Mention], greater: bool) -> Iterator[int 
         greater: the task asks for the heavier, not for the lighter one.
     """
     subject: int | None = None
-    ends = [*(m.start() for m in CLAUSE.finditer(text)), len(text)]
     begin = 0
-    for end in ends:
-        clause = text[begin:end]
-        here = [m._replace(start=m.start - begin) for m in found if begin <= m.start < end]
-        if here or (subject is not None and RELATION.search(clause)):
-            named = _resolved(here, subject)
-            reference = {m.start for m in here if REFERENCE.search(clause[: m.start])}
-            first = next(
-                (s for s, m in zip(named, here, strict=True) if m.start not in reference), None
-            )
-            if first is None and here:
-                first = 1 - named[0] if RELATION.search(clause) else None
-            subject = subject if first is None else first
-            yield _winner(clause, subject, named, len(here) - len(reference), greater)
+    for end in [*(m.start() for m in CLAUSE.finditer(text)), len(text)]:
+        clause, relation = text[begin:end], RELATION.search(text, begin, end)
+        here = _resolved([m for m in found if begin <= m.start < end], subject)
+        spoken, alone = _subject(text, begin, here, related=bool(relation))
+        subject = subject if spoken is None else spoken
+        if subject is not None and relation:
+            negated = bool(NOT.search(text, begin, relation.start()))
+            yield Claim(_winner(relation, subject, negated, greater), firm=True)
+        elif spoken is not None and alone and not NOT.search(clause):
+            yield Claim(spoken, firm=not re.search(r"\d", clause))
         begin = end
 
 
-def _resolved(here: Sequence[Mention], subject: int | None) -> list[int]:
-    """Returns the sides of mentions; "the other" is the one that was not spoken of."""
-    named = list[int]()
+def _resolved(here: Sequence[Mention], subject: int | None) -> list[Mention]:
+    """Returns mentions where "the other" is the side that was not spoken of."""
+    found = list[Mention]()
     for mention in here:
-        before = named[-1] if named else subject
-        named.append(
-            mention.value if mention.value < 2 else 1 - (before if before is not None else 0)
-        )
-    return named
+        before = found[-1].value if found else subject or 0
+        found.append(mention if mention.value < 2 else mention._replace(value=1 - before))
+    return found
 
 
-def _winner(
-    clause: str, subject: int | None, named: list[int], claims: int, greater: bool
-) -> int | None:
-    relation = RELATION.search(clause)
-    negated = bool(NOT.search(clause[: relation.start()] if relation else clause))
-    if subject is None or (len({*named}) == 2 and not (relation and claims < 2)):
-        return (
-            None if subject is None or not relation else _sided(relation, subject, negated, greater)
-        )
-    if not relation:
-        return None if negated else subject
-    return _sided(relation, subject, negated, greater)
+def _subject(
+    text: str, begin: int, here: Sequence[Mention], *, related: bool
+) -> tuple[int | None, bool]:
+    """Returns the side that a clause speaks of, and whether it names no other side beside it.
+
+    "Heavier than A" speaks of B.
+    """
+    spoken = [m.value for m in here if not REFERENCE.search(text[begin : m.start])]
+    if spoken:
+        return spoken[0], len({*spoken}) == 1
+    return (1 - here[0].value if here and related else None), True
 
 
-def _sided(relation: re.Match[str], subject: int, negated: bool, greater: bool) -> int:
+def _winner(relation: re.Match[str], subject: int, negated: bool, greater: bool) -> int:
     wins = bool(relation["wins"]) or bool(relation["greater"] if greater else relation["smaller"])
     return subject if wins != negated else 1 - subject
 
 
-def judge_pair(
-    wanted: str, both: tuple[str, str], among: Sequence[str], text: str, intent: str
-) -> bool:
+def judge_pair(wanted: str, both: tuple[str, str], among: Names, text: str, intent: str) -> bool:
     """All clauses of the answer let the right one win, and no third name is in it."""
     found = sides(text, both)
     hidden = masked(text, found)
-    asked = RELATION.search(masked(intent, mentions(both, intent)))
+    asked = RELATION.search(masked(intent, mentions(rows(both), intent)))
     greater = bool(asked and asked["greater"])
-    said = {side for side in winners(hidden, found, greater) if side is not None}
+    said = list(claims(hidden, found, greater))
+    winners = {claim.side for claim in said if claim.firm} or {claim.side for claim in said}
     thirds = [m for m in mentions(among, hidden) if m.value not in intent]
     return (
-        said == {both.index(wanted)}
+        winners == {both.index(wanted)}
         and not thirds
         and not doubtful(hidden)
         and not other_names(hidden, intent)

@@ -43,7 +43,7 @@ CLOCK = re.compile(
     r"| ?(?P<hour>o'clock|h\b|hrs\b|hours\b)(?: (?P<late>[ap])\.?m\b\.?)?)?"
 )
 NEAR = beside(
-    "before|after|since|till|by|from|prior to|following|earlier than|to",
+    r"before|after|since|till|by|from|prior to|following|to|\d+ ?(?:-|to|and|till|until|through)",
     r"to\b|till\b|until\b|through\b|- ?\d|onwards?\b",
 )
 
@@ -130,6 +130,7 @@ def judge_time(value: str, text: str, intent: str) -> bool:
     hour, minute = value.split(":")
     if re.fullmatch(r"(?:at )?\d{4}(?: ?h| ?hrs| hours)?", text):
         text = re.sub(r"(\d\d)(\d\d)", r"\1:\2", text)
+    text = re.sub(r"\bopen (?:until|till)\b", "closes at", text)
     asked = {mention.value for mention in clocks(intent)}
     return states(60 * int(hour) + int(minute), list(clocks(text)), text, asked, NEAR)
 

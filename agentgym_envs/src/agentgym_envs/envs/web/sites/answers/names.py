@@ -6,8 +6,8 @@ is weaker: around it an answer may hold only words of the task's text and common
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from agentgym_envs.envs.web.sites.answers.wording import (
     CLAUSE,
@@ -32,7 +32,7 @@ RELATIVES = (
 NEAR = beside(
     rf"like|similar to|next to|near|opposite|behind|after|before|(?:{RELATIVES}) (?:of|to)",
     r"jr\b|junior\b|senior\b|loses?\b|lost\b",
-)
+)._replace(part=re.compile(r"\binto (?:the )?(?:branch )?$"))
 LATER = re.compile(r"\b(?:then|afterwards|next|followed by|later|second)\b")
 RANKED = re.compile(
     r"\b(?:second|third|fourth|fifth|2nd|3rd|4th|5th|next|runner-up|penultimate|last but one)\b"
@@ -63,7 +63,7 @@ def _pattern(words: Sequence[str]) -> str:
     body = joint.join(
         rf"(?:{word}|{STREETS[word]})" if word in STREETS else re.escape(word) for word in words
     )
-    return rf"(?<![\w-])(?<!\w\.){version}{body}(?!\w|[.,-]\w|'s? [^\W_])"
+    return rf"(?<![\w-])(?<!\w\.)(?:\b[cu]/|@)?{version}{body}(?!\w|[.,-]\w|'s? [^\W_])"
 
 
 def _orders(words: list[str]) -> Iterator[list[str]]:
@@ -86,16 +86,23 @@ def _fits(found: str, words: list[str], order: list[str]) -> bool:
     return ("," in found) if len(words) == 2 else (" by " in found)
 
 
-def mentions(names: Sequence[str], text: str) -> list[Mention]:
+@lru_cache(maxsize=64)  # a database's names are the same in each episode
+def rows(names: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """Returns the words of each of several names, which lose their capitals and their article."""
+    found = {short: tokens(short) for short in map(shortened, names)}
+    return {name: words for name, words in found.items() if words}
+
+
+def mentions(names: Mapping[str, list[str]], text: str) -> list[Mention]:
     """Returns the mentions of names in a text; where one name holds another, the longer one."""
-    said = {*tokens(text)} | {long for long, short in STREETS.items() if short in tokens(text)}
-    rows = {name: tokens(name) for name in names}
-    fitting = [n for n in rows if rows[n] and said.issuperset(rows[n])]
+    said = {*tokens(text)}
+    said |= {long for long, short in STREETS.items() if short in said}
+    fitting = [name for name, words in names.items() if said.issuperset(words)]
     found, rest = list[Mention](), text
     for name in sorted(fitting, key=lambda n: (-len(n), n)):
-        for order in _orders(rows[name]):
+        for order in _orders(names[name]):
             for match in re.finditer(_pattern(order), rest):
-                if _fits(match[0], rows[name], order):
+                if _fits(match[0], names[name], order):
                     end = match.end() + (text[match.end() :][:1] in "?!" and name[-1] in "?!")
                     found.append(Mention(name, match.start(), end))
             rest = masked(rest, found)
@@ -185,29 +192,28 @@ def _with_short_forms(found: Sequence[Mention], name: str, text: str, intent: st
     return [*found] if longer else [*apart, *own]
 
 
-def judge_name(values: Sequence[str], among: Sequence[str], text: str, intent: str) -> bool:
+def judge_name(
+    wanted: Sequence[str], names: Mapping[str, list[str]], text: str, intent: str
+) -> bool:
     """One of the values is claimed, and no other name.
 
     Args:
-        values: the name and other wordings of it.
-        among: all names of its kind.
+        wanted: the name and other wordings of it.
+        names: all names of its kind with their words.
         text: the answer.
         intent: the task's text.
     """
-    text, intent = text.replace("&", "and"), intent.replace("&", "and")
-    wanted = [shortened(value) for value in values]
-    names = list(dict.fromkeys(chain(wanted, map(shortened, among))))
     found = mentions(names, text)
     weak = not any(m.value in wanted for m in found)
     if weak:
         found = _with_short_forms(found, wanted[0], text, intent)
     found = [m._replace(value=wanted[0]) if m.value in wanted else m for m in found]
     rest, right = masked(text, found), [m for m in found if m.value == wanted[0]]
-    endings = {t[-1] for t in map(tokens, names) if len(t) > 1}
+    endings = {words[-1] for words in names.values() if len(words) > 1}
     asked = set() if any(w in intent for w in wanted) else {n for n in names if n in intent}
     others = [m for m in found if m.value != wanted[0] and _ranked(rest, intent, m)]
     return (
-        states(wanted[0], [m for m in found if m not in others], text, asked, NEAR)
+        states(wanted[0], [m for m in found if m not in others], rest, asked, NEAR)
         and not any(_ranked(rest, intent, m) or _continued(text, m, endings) for m in right)
         and not _listed(rest, right)
         and not other_names(rest, intent)

@@ -13,7 +13,7 @@ LEADING = re.compile(
 )
 TRAILING = re.compile(r"(?:[:.,;]|\b(?:is|so|therefore|thus|hence)|-)\s*$")
 OFFER = re.compile(
-    r"\b(?:maybe|perhaps|unless|might|may|probably|possibly|closest|instead|likely)\b"
+    r"\b(?:maybe|perhaps|unless|might|may(?! \d)|probably|possibly|closest|instead|likely)\b"
 )
 ABSENT = re.compile(
     r"\b(?:no|not|none|nothing|nobody|never|neither|nor|without|cannot|zero|0|missing|removed"
@@ -23,18 +23,19 @@ ABSENT = re.compile(
 SEEN = row(
     """searched looked checked read tried i we twice once again however times pages page results
     result matches list lists several many some all other reviews products items users posts
-    reason because sold available related similar exact name names"""
+    reason because them more less fewer than sold available related similar exact name names"""
 )
 THINGS = row("pages page results result matches times products items posts places")
 
 
-def _counts(clause: str, question: set[str], counting: bool) -> bool:
+def _counts(clause: str, question: set[str], intent: str) -> bool:
     """Says whether the numbers of a clause count results or are the task's own."""
+    own, counting = {q.number for q in quantities(intent)}, "how many" in intent
     for quantity in quantities(clause):
         word = re.match(r" ([a-z]+)", clause[quantity.end :])
         thing = word[1] if word and quantity.dimension is None else ""
         searched = thing in THINGS or (not counting and thing in question)
-        if quantity.number and not searched:
+        if quantity.number and quantity.number not in own and not searched:
             return False
     return True
 
@@ -43,9 +44,7 @@ def _offers_none(clause: str, intent: str) -> bool:
     """Says whether a clause of the reason denies something or holds only words of a search."""
     question = {*tokens(intent)}
     question |= {f"{w}s" for w in question} | {w.removesuffix("s") for w in question}
-    own = {q.number for q in quantities(intent)}
-    rest = " ".join(w for w in clause.split() if not (w.isdigit() and int(w) in own))
-    if not _counts(rest, question, "how many" in intent):
+    if not _counts(clause, question, intent):
         return False
     known = ARTICLES | NOUNS | STATING | SEEN | question | {"and"}
     return bool(ABSENT.search(clause)) or {w for w in tokens(clause) if not w.isdigit()} <= known

@@ -8,6 +8,7 @@ from agentgym_envs.envs.web.sites.answers.moments import without_moments
 from agentgym_envs.envs.web.sites.answers.quantities import (
     Quantity,
     in_digits,
+    joined,
     quantities,
     unit_at,
 )
@@ -18,21 +19,21 @@ EXAMPLE = re.compile(r"\banswer\b.*\b(?:like|as)\b.*$")  # at the end of a task'
 PART = re.compile(r"\b(?:of which|of them|including|incl\.?|among them|thereof)\W*$")
 OF = re.compile(r"^(?: \w+)? of (?:them|which|these|those)\b")
 BEFORE = (
-    r"half(?: of)?|(?:a )?(?:third|quarter|tenth|fraction) of|twice|double|triple|\d times|minus"
-    r"|plus|negative|between|square of|multiple of|[-/*^+×x]|\d ?(?:to|through|until|and)"
+    r"half(?: of)?|(?:a )?(?:third|quarter|tenth|fraction) of|twice|double|triple|times|minus"
+    r"|plus|negative|between|square of|multiple of|[-/*^+×x]|\d+ ?(?:-|to|through|until|and)"
+    r"|before|after|next to"
 )
 BEHIND = (
     r"(?:too (?:many|much|few)|times\b|squared|cubed|doubled|halved|minus\b|plus\b|less\b|more\b"
-    r"|fewer\b|off\b|short\b|[*/^×+=]|x\b|(?:-|to|through|till|until|and) ?\$?\d)"
+    r"|fewer\b|off\b|short\b|(?:per|each|every|a) (?:day|week|month|year)\b"
+    r"|[*/^×+=]|x\b|(?:-|to|through|till|until|and) ?\$?\d)"
 )
 NEAR, MEASURED = (
     beside(BEFORE, BEHIND, estimates=words)._replace(part=PART, of=OF) for words in (ESTIMATES, "")
 )
-SPAN = re.compile(
-    r"(?<![\w.:])(?:pt)?(?P<h>\d+) ?(?:h|hr|hrs|hours?)\b(?:,? ?(?:and )?)(?P<m>\d+)"
-    r"(?: ?(?:m|min|mins|minutes?)\b|(?![\w.:]| ?[a-z]))"
-    r"|(?<![\w.:])(?:pt)?(?P<hh>\d+)h(?P<mm>\d\d?)m?(?!\w)"
-    r"|(?<![\w.:])(?P<hour>\d\d?):(?P<minute>\d\d)(?: ?(?:h|hrs?|hours?)\b)?(?![\w:])"
+SHORT_SPAN = re.compile(
+    r"(?<![\w.:])(?:pt)?(\d+) ?(?:h|hr|hrs|hours?) ?(\d\d?)m?(?![\w.:]| ?[a-z])"
+    r"|(?<![\w.:])(\d\d?):(\d\d)(?: ?(?:h|hrs?|hours?)\b)?(?![\w:])"
 )
 
 
@@ -50,18 +51,18 @@ def asked_unit(intent: str) -> tuple[str, Decimal] | None:
 
 
 def _identifies(text: str, start: int, intent: str) -> bool:
-    """Says whether a number names a thing where things are counted: "#6", "order 6"."""
-    if "how many" not in intent:
-        return False
-    word = re.search(r"([a-z]+) $", text[:start])
-    return text[:start].endswith("#") or bool(word and f"{word[1]}s" in intent.split())
+    """Says whether a number names a thing and is no amount: "#6"; "order 6" among orders."""
+    if text[:start].endswith("#"):
+        return "its number" not in intent
+    word = re.search(r"([a-z]+) $", text[max(0, start - 30) : start])
+    return "how many" in intent and bool(word and f"{word[1]}s" in intent.split())
 
 
 def _mentions(
     found: list[Quantity], unit: tuple[str, Decimal] | None, text: str, intent: str
 ) -> Iterator[Mention]:
     """Yields the quantities that could be the answer, in the asked unit."""
-    for q in found:
+    for q in joined(text, found):
         if q.dimension is None and not _identifies(text, q.start, intent):
             yield Mention(q.number, q.start, q.end)
         elif unit and q.dimension == unit[0]:
@@ -97,8 +98,8 @@ def judge_money(value: str, text: str, intent: str) -> bool:
 
 
 def _spans(text: str) -> Iterator[Mention]:
-    """Yields the time spans of hours and minutes of a text, in minutes."""
-    for found in SPAN.finditer(text):
+    """Yields the short time spans of a text, "1h44" and "1:44", in minutes."""
+    for found in SHORT_SPAN.finditer(text):
         hours, minutes = (int(part) for part in found.groups() if part)
         yield Mention(Decimal(60 * hours + minutes), found.start(), found.end())
 
@@ -106,7 +107,6 @@ def _spans(text: str) -> Iterator[Mention]:
 def judge_duration(value: str, text: str, intent: str) -> bool:
     """Spans of hours and minutes, other times in minutes; a number without a unit is minutes."""
     text = re.sub(r"\bpt(\d+)m\b", r"\1 min", in_digits(text))
-    rest = SPAN.sub(lambda found: "_" * len(found[0]), text)
+    rest = SHORT_SPAN.sub(lambda found: "_" * len(found[0]), text)
     others = list(_mentions(list(quantities(rest)), ("time", Decimal(1)), rest, intent))
-    asked = {m.value for m in _spans(EXAMPLE.sub("", intent))}
-    return states(Decimal(value), [*_spans(text), *others], text, asked, NEAR)
+    return states(Decimal(value), [*_spans(text), *others], text, (), NEAR)

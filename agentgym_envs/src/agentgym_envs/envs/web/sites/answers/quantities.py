@@ -1,7 +1,7 @@
 """Finds the numbers of a text with sign, scale and unit: "$1,299", "six hundred", "87.8 km"."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -16,7 +16,8 @@ WORDS = {word: number for number, word in enumerate(COUNT)} | {
     word: 10 * (number + 2) for number, word in enumerate(TENS)
 }
 WORD = "|".join(sorted([*WORDS, *SCALES], key=len, reverse=True))
-PHRASE = re.compile(rf"\b(?:{WORD})(?:(?:[ -]| and )(?:{WORD}))*\b")
+FIRST = "|".join(sorted(WORDS, key=len, reverse=True))  # a scale alone belongs to digits
+PHRASE = re.compile(rf"\b(?:{FIRST})(?:(?:[ -]| and )(?:{WORD}))*\b")
 IDIOMS = (
     (r"\bhalf a dozen\b", "6"), (r"\ba dozen\b", "12"), (r"\bhalf an hour\b", "30 min"),
     (r"\ban hour\b", "1 h"), (r"\bone of\b", "some of"),
@@ -24,11 +25,13 @@ IDIOMS = (
 
 IDENTIFIER = re.compile(r"[a-z]+[-_]?\d[\w-]*|\d+(?:\.\d+){2,}(?!,)")
 DIGITS = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
-CURRENCY = re.compile(r"(?P<dollar>(?:us ?)?\$ ?|\busd ?)$|(?:[€£¥]|\beur|\bgbp) ?$")
+CURRENCY = re.compile(
+    r"(?P<dollar>(?:us ?)?\$ ?|\busd ?)$|(?:[€£¥]|\b(?:eur|gbp|cad|aud|chf|jpy)) ?$"
+)
 SCALE = re.compile(r" ?(k|hundred|thousand|million|billion|dozen)(?![a-z])")
 FACTORS = SCALES | {"k": 1000, "billion": 10**9, "dozen": 12}
 UNITS = tuple(
-    (dimension, Decimal(factor), re.compile(rf"[ -]?(?:{pattern})(?![a-z/])"))
+    (dimension, Decimal(factor), re.compile(rf"[ -]?(?:{pattern})(?![a-z/\d])"))
     for dimension, factor, pattern in (
         ("speed", "1", r"km/h|kph|kmh|kilomet\w+ (?:per|an) hour"),
         ("speed", "1.609344", r"mph|mi/h|miles (?:per|an) hour"),
@@ -36,6 +39,7 @@ UNITS = tuple(
         ("length", "1000", r"km|kms|kilomet\w+"),
         ("length", "1609.344", r"mi|miles?"),
         ("length", "1", r"m|met(?:er|re)s?"),
+        ("length", "1852", r"nautical miles?|nmi"),
         ("length", "0.01", r"cm|centimet\w+"),
         ("length", "0.3048", r"ft|feet|foot"),
         ("length", "0.9144", r"yd|yards?"),
@@ -50,7 +54,7 @@ UNITS = tuple(
         ("mass", "28.35", r"oz|ounces?"),
         ("money", "1", r"\$|dollars?|usd|bucks"),
         ("money", "0.01", r"cents?|¢"),
-        ("foreign", "1", r"euros?|eur|€|gbp|£|yen"),
+        ("foreign", "1", r"euros?|eur|€|gbp|£|yen|cad|aud|chf|jpy"),
         ("share", "1", r"%|percent|per cent"),
         ("time", str(Decimal(1) / 60), r"s|sec|secs|seconds?"),
     )
@@ -78,6 +82,22 @@ class Quantity(NamedTuple):
     def per(self, factor: Decimal) -> Decimal:
         """Returns the number in a unit with this factor."""
         return round(self.number * self.factor / factor, 6)
+
+
+def joined(text: str, found: Sequence[Quantity]) -> Iterator[Quantity]:
+    """Yields quantities with times of several units as one: "1 h 5 min", "2 min and 23 s"."""
+    last: Quantity | None = None
+    for q in found:
+        together = last and "time" == last.dimension == q.dimension and last.factor > q.factor
+        if last and together and re.fullmatch(r",? ?(?:and )?", text[last.end : q.start]):
+            whole = last.number * last.factor + q.number * q.factor
+            last = Quantity(whole, "time", Decimal(1), last.start, q.end)
+            continue
+        if last:
+            yield last
+        last = q
+    if last:
+        yield last
 
 
 def in_digits(text: str) -> str:
@@ -132,13 +152,14 @@ def quantities(text: str) -> Iterator[Quantity]:
         scale = SCALE.match(text, found.end())
         end = scale.end() if scale else found.end()
         dimension, factor, end = unit_at(text, end)
-        if re.match(r"-[a-z]|\w", text[end:]):
+        if re.match(r"-[a-z]|\w", text[end : end + 2]):
             continue
         start = found.start()
-        if currency := CURRENCY.search(text[:start]):
-            start = currency.start()
+        ahead = text[max(0, start - 6) : start]
+        if currency := CURRENCY.search(ahead):
+            start -= len(currency[0])
             dimension, factor = ("money" if currency["dollar"] else "foreign"), Decimal(1)
-        sign = -1 if re.search(r"(?:^|[\s(])-$", text[:start]) else 1
+        sign = -1 if re.search(r"(?:^|[\s(])-$", text[max(0, start - 2) : start]) else 1
         for number in _numbers(found[0]):
             scaled = sign * number * (FACTORS[scale[1]] if scale else 1)
             yield Quantity(scaled, dimension, factor, start, end)

@@ -14,9 +14,9 @@ SIGNS = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\xa0": " ", "‑": "-"}
 )
 RIVALS = 2  # other values that an answer may deny or compare with: more of them are a list
-CLAUSE = re.compile(
-    r"[;:()!?]|\.(?=\s|$)|,(?!\d)|(?<!thing )(?<!one )(?<!body )(?<!all )\bbut\b|\s-\s"
-)
+CLAUSE = re.compile(r"[;:()!?]|\.(?=\s|$)|,(?!\d)|\bbut\b|\s-\s")
+ALL_BUT = re.compile(r"\b((?:any|every|no)(?:thing|one|body)|(?:any|every|all)(?: \w+)?) but\b")
+MARKUP = re.compile(r"`|(?<!\w)\*\*|\*\*(?!\w)")
 SENTENCE = re.compile(r"(?<=[.;!])\s")
 
 DOUBT = re.compile(
@@ -24,8 +24,10 @@ DOUBT = re.compile(
     r"|uncertain|unclear|unknown|cannot|can't|couldn't|unless|whichever|whoever|if at all"
     r"|(?:could|should|must) (?:also |well |just )?be|(?:no|any) (?:idea|clue)|dunno"
     r"|i(?: would|'d|) (?:say|assume|suppose|suspect|imagine|reckon|estimate|bet)|assuming"
-    r"|(?:do not|don't|did not|didn't) know|not (?:sure|certain|known|found|available|clear)"
-    r"|hard to (?:say|tell)|in doubt|doubtful|supposedly|allegedly|seemingly|apparently"
+    r"|who knows|(?:do not|don't|did not|didn't) know"
+    r"|not (?:sure|certain|known|found|available|clear)"
+    r"|hard to (?:say|tell)|in doubt|doubtful|supposedly|allegedly"
+    r"|(?:some|others|many|people) (?:say|claim|think|believe)|seemingly|apparently"
     r"|both|equal|equally|tied?|alike|n/a)(?![\w/])|\?"
 )
 OPEN_LIST = re.compile(
@@ -38,7 +40,7 @@ WRONG = re.compile(r"\b(?:wrong|incorrect|false|untrue|mistaken|not (?:true|righ
 
 NEGATED = re.compile(
     r"\b(?:not|never|neither|nor|cannot|without|except|excluding|besides|no longer|hardly|barely"
-    r"|far from|apart from|aside from|other than|else than|\w*(?:thing|one|body|all) but)\b|n't\b"
+    r"|far from|apart from|aside from|other than|else than)\b|n't\b"
     r"|\bno (?:the )?$"
 )
 NOT_BEFORE = re.compile(r"\bnot\W*$")
@@ -46,20 +48,24 @@ COMPARED = re.compile(r"\b(?:than|unlike|instead of|rather than|vs|versus|compar
 DENIED = re.compile(
     r"^(?:'s)?(?: (?!that |which |who |whose |where )[\w/%$-]+){0,3}?"
     r" (?:is|was|are|were|does|did|do|has|have|had|ca|can|could|would|wo|will)(?: \w+ly)?"
-    r"(?: not\b|n't\b|not\b| never\b| no longer\b| wrong\b| incorrect\b| false\b| out\b| excluded\b"
-    r"| ruled out\b| nothing to do\b)"
+    r"(?:n't\b|not\b"
+    r"| (?:be )?(?:not|never|no longer|wrong|incorrect|false|out|excluded|ruled out"
+    r"|nothing to do)\b)"
 )
 NOT_BEHIND = re.compile(r"^\W{0,3}(?:not|no|nope|wrong|incorrect|false)\W*$")
 
 BOUNDS = (
     r"at least|at most|up to|as (?:many|much|little|few) as|(?:more|less|fewer|greater|higher|lower"
     r"|later|earlier|longer|larger|smaller) than|over|under|above|below|beyond|past|exceed\w*"
-    r"|between|until|nearly|almost|close to|short of"
+    r"|between|until|nearly|almost|close to|short of|say"
+    r"|(?:minimum|maximum|upwards?|range|region) of"
+    r"|(?:one|some|any) of (?:them|these|those|the \w+) (?:is|are|was|were)"
 )
 ESTIMATES = r"about|around|approximately|approx\.?|roughly|circa|ca\.|some"
 BOUND_BEHIND = (
     r"\+(?!\d)|at (?:least|most|best|the (?:latest|earliest|most|least))\b"
-    r"|and (?:up|counting|above)\b|give or take|plus or minus|-?ish\b"
+    r"|and (?:up|counting|above)\b|tops\b|max(?:imum)?\b|minimum\b|approx\w*|roughly\b"
+    r"|give or take|plus or minus|-?ish\b"
 )
 
 
@@ -91,7 +97,7 @@ def beside(before: str = "", behind: str = "", *, estimates: str = ESTIMATES) ->
     """Returns the common patterns, extended by those of a kind of answers."""
     words = "|".join(filter(None, (BOUNDS, estimates, before)))
     return Beside(
-        re.compile(rf"(?:(?<!\w)(?:{words})|[~<>≤≥≈±])[\s'\"]*(?:the |a |an )?$"),
+        re.compile(rf"(?:(?<!\w)(?:{words})|[~<>≤≥≈±])[\s'\"#$]*(?:the |a |an )?$"),
         re.compile(rf"^(?:[ ,]{{0,2}}(?:{BOUND_BEHIND})| ?(?:{behind or '(?!)'}))"),
     )
 
@@ -101,8 +107,9 @@ COMMON = beside()
 
 def plain(text: str) -> str:
     """Returns a text in small letters, with simple signs, without quotes or a period around it."""
-    found = " ".join(text.translate(SIGNS).lower().split())
-    for quote in "'\"`":
+    found = " ".join(MARKUP.sub("", text.translate(SIGNS).lower()).split())
+    found = ALL_BUT.sub(r"\1 except", found)
+    for quote in "'\"":
         if len(found) > 1 and found.startswith(quote) and found.endswith(quote):
             found = found[1:-1].strip()
     return found.removesuffix(".") if not found.endswith(("a.m.", "p.m.", "..")) else found
@@ -130,7 +137,8 @@ def doubtful(text: str) -> bool:
 
 def opposite(text: str, intent: str) -> bool:
     """Says whether a text speaks of the lightest where the task asks for the heaviest."""
-    said, asked = set(re.findall(r"[a-z]+", text)), set(re.findall(r"[a-z]+", intent))
+    said = set(re.findall(r"[a-z]+", re.sub(r"\bat (?:least|most)\b", "", text)))
+    asked = set(re.findall(r"[a-z]+", intent))
     return any(
         b in said - asked and a in asked - said for x, y in OPPOSITES for a, b in ((x, y), (y, x))
     )
@@ -186,6 +194,8 @@ def states(
         asked: values of the task's text, which an answer may repeat.
         near: the patterns of this kind of answers.
     """
+    if len({m.value for m in found if m.value != wanted and m.value not in asked}) > RIVALS:
+        return False
     ordered = sorted(found, key=lambda m: m.start)
     stops = [*(m.start for m in ordered[1:]), len(text)][: len(ordered)]
     no = {m for m, stop in zip(ordered, stops, strict=True) if denied(text, m, stop, near)}
@@ -195,6 +205,5 @@ def states(
         any(not aside(text, m, near) for m in right)
         and not no.intersection(right)
         and all(m in no or aside(text, m, near) for m in rivals)
-        and len({m.value for m in rivals}) <= RIVALS
         and not doubtful(masked(text, found))
     )

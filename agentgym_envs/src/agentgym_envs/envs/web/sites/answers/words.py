@@ -34,7 +34,7 @@ NOUNS = row(
     value total sum price amount number rating role address street road town city community
     kg g km m mi min h hour hours minutes pieces piece points stars reviews review members
     final correct right first best most least last newest oldest highest lowest heaviest lightest
-    cheapest nearest largest both all each every any other same exact such available"""
+    cheapest nearest largest both all each every any other same exact such available mr mrs ms dr"""
 )
 """Nouns and adjectives that speak of an answer and name none."""
 
@@ -47,6 +47,6 @@ OPPOSITES = tuple(
         "more less", "more fewer", "larger smaller", "higher lower", "earlier later",
         "older newer", "older younger", "better worse", "most least", "most fewest", "best worst",
         "cheapest dearest", "nearest farthest", "newest oldest", "first last", "highest lowest",
-        "longest shortest", "heaviest lightest", "largest smallest",
+        "longest shortest", "heaviest lightest", "largest smallest", "close opens",
     )
 )  # fmt: skip
