@@ -166,10 +166,10 @@ SECOND = {
         10, 11, 12, 13, 14, 15, 16, 17, 18, 19 | 19, not 18, not 17, not 16, not 20, not 21 |
         ten, eleven, nineteen | nineteen or twenty""",
     ),
-    "code-57-0": (  # How many seconds did the last failed pipeline ... take? 143
-        """143 seconds | 143 s | 143 | It took 143 seconds (2 min 23 s). |
-        The last failed pipeline took 143 seconds.""",
-        """143 minutes | 143 ms | 143 hours | 142 seconds | 143 seconds or 144""",
+    "code-57-0": (  # How many seconds did the last failed pipeline ... take? 103
+        """103 seconds | 103 s | 103 | It took 103 seconds (1 min 43 s). |
+        The last failed pipeline took 103 seconds.""",
+        """103 minutes | 103 ms | 103 hours | 102 seconds | 103 seconds or 104""",
     ),
     "shop-45-0": (  # Which of my orders ... has the highest total? Answer with its number. 2267
         """2267 | #2267 | Order #2267 | Order number 2267 has the highest total |
@@ -318,9 +318,10 @@ SECOND = {
         """Turn left onto Elm Avenue | Turn right | Elm Avenue |
         Turn right or left onto Elm Avenue | Do not turn right onto Elm Avenue""",
     ),
-    "code-31-0": (  # Which operating system does the report ... name? macOS 26
-        """macOS 26 | The report names macOS 26.""",
-        """macOS | macOS 15 | macOS 26 or Debian 13 | macOS 26, Ubuntu 26.04""",
+    "code-31-0": (  # Which operating system does the report ... name? Windows Server 2025
+        """Windows Server 2025 | The report names Windows Server 2025.""",
+        """Windows | Windows 11 | Windows Server 2025 or Debian 13 |
+        Windows Server 2025, Ubuntu 26.04""",
     ),
     "code-48-9": (  # Which milestone ... has the most open issues and merge requests? 2.4
         """2.4 | v2.4 | Milestone 2.4 with 12 open items | milestone “2.4”""",
@@ -331,10 +332,10 @@ SECOND = {
         """Haverby | Aldermere or Haverby | Aldermere, Haverby |
         the smallest such town is Aldermere | near Aldermere""",
     ),
-    "map-31-0": (  # What does Marta Ramsay recommend in the review ...? braised leek
-        """braised leek | the braised leek | Marta Ramsay recommends the braised leek.""",
-        """leek | braised leek or cheese scone | not the braised leek |
-        braised leek, cheese scone""",
+    "map-31-0": (  # What does Pablo Abbott recommend in the review ...? hot-dog roll
+        """hot-dog roll | the hot-dog roll | Pablo Abbott recommends the hot-dog roll.""",
+        """roll | hot-dog roll or cheese scone | not the hot-dog roll |
+        hot-dog roll, cheese scone""",
     ),
     "shop-28-0": (  # How much does the Aerisonic Rattan Wool Blanket cost? N/A
         """N/A. There is no such product in the shop. | N/A (not found) |
