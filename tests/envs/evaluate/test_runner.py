@@ -317,7 +317,7 @@ def test_what_cannot_be_planned():
         ("agentgym-lr", {}, UnknownName, "Did you mean 'agentgym-rl'"),
         ("agentgym/Maze-v9", {}, UnknownName, "Did you mean 'agentgym/Maze-v1'"),
         ("agentgym-rl", {"only": ["babyia"]}, UnknownName, "Did you mean 'babyai'"),
-        ("agentgym-rl", {"tasks": ["x"]}, ArgumentError, "a suite, which has tasks of its own"),
+        ("agentgym-rl", {"tasks": ["x"]}, ArgumentError, "a suite with fixed tasks"),
         (MAZE, {"only": ["babyai"]}, ArgumentError, "narrows a suite"),
         (MAZE, {"attempts": 0}, ArgumentError, "attempts=0"),
         (MAZE, {"tasks": ["nothing-*"]}, TaskError, "nothing-"),
