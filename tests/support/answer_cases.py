@@ -5,10 +5,9 @@ A bar separates two answers. A comment has the task's question and its right ans
 
 FIRST = {
     "admin-01-0": (  # How many orders has the customer Simone Thorne placed? 6
-        """6 | Six. | Simone Thorne has placed 6 orders. | There are 6 orders in total. |
-        six (6) | The customer Simone Thorne placed exactly six orders. |
-        The answer is 6, not 7. | 6 orders, 2 of them cancelled |
-        6 orders for $455.20 in all | half a dozen""",
+        """6 | Six. | Simone Thorne has placed 6 orders. | There are 6 orders in total. | six (6) |
+        The customer Simone Thorne placed exactly six orders. | The answer is 6, not 7. |
+        6 orders, 2 of them cancelled | 6 orders for $455.20 in all | half a dozen""",
         """7 | sixty | sixteen | 5 or 6 | 6, 7 | 6 and 7 | not 6 | anything but 6 | could be 6 |
         I assume 6 | half of 6 | twice 6 | #6 | 6th | 6 km | at least 6 | 6 or more |
         between 6 and 8 | e.g. 6 | five, six, seven""",
@@ -36,9 +35,9 @@ FIRST = {
         19/04/2023 | 04/19/2023 | the 19th of April 2023 | Wednesday, April 19, 2023 |
         The author joined the forum on Apr 19, 2023. | Apr 19, 2023 at 12:00""",
         """Apr 20, 2023 | Apr 19 | April 2023 | Apr 19, 2023 or Apr 20, 2023 |
-        Apr 19, 2023, Apr 20, 2023 | before Apr 19, 2023 | the day after 2023-04-19 |
-        by Apr 19, 2023 at the latest | not Apr 19, 2023 | Apr 19, 2023 to May 3 |
-        between Apr 19, 2023 and May 3, 2023""",
+        Apr 19, 2023, Apr 20, 2023 | Apr 19, 2023 and Apr 20, 2023 | before Apr 19, 2023 |
+        the day after 2023-04-19 | by Apr 19, 2023 at the latest | not Apr 19, 2023 |
+        Apr 19, 2023 to May 3 | between Apr 19, 2023 and May 3, 2023""",
     ),
     "admin-12-0": (  # In which month from 2025-07-01 to 2026-01-27 were sales the highest? 2025-08
         """2025-08 | 08/2025 | 8/2025 | August 2025 | Aug 2025 |
@@ -117,8 +116,8 @@ FIRST = {
         """c/bread | bread | c/bread has more members than c/music. |
         c/music has fewer members than c/bread | Bread. Music has fewer members. |
         c/bread (2,000 members), c/music has fewer | c/bread > c/music""",
-        """c/music | c/bread has fewer members | c/bread < c/music |
-        c/bread is beaten by c/music | c/bread and c/music | equally many (bread)""",
+        """c/music | c/bread has fewer members | c/bread < c/music | c/bread is beaten by c/music |
+        c/bread and c/music | equally many (bread)""",
     ),
     "forum-09-7": (  # What is the title of the oldest post in c/gardening?
         """Seed trays for little money? | “Seed trays for little money” |
@@ -160,9 +159,9 @@ SECOND = {
         """around 19 | 19ish | 19 to 20 | 18-19 | 19,20 | 19/20 | 1 9 | 19.5 | nineteen hundred |
         19 thousand | 19 minus 1 | 19 + 1 | the square of 19 | a third of 19 | 19 times 2 |
         either 19 or 20 | 19 unless I miscounted | 19, or so | 19? 20? | certainly not 19 |
-        it isn't 19 | it's never 19 | 19 is not correct | 19 would be wrong |
-        It should be 19 | 19 hours | 19% | $19 | -19 | 19th | 19x | 19e2 | 19a | star 19 |
-        19 at most | no more than 19 | not more than 19 | up to 19 stars | nearly 19 stars |
+        it isn't 19 | it's never 19 | 19 is not correct | 19 would be wrong | It should be 19 |
+        19 hours | 19% | $19 | -19 | 19th | 19x | 19e2 | 19a | star 19 | 19 at most |
+        no more than 19 | not more than 19 | up to 19 stars | nearly 19 stars |
         10, 11, 12, 13, 14, 15, 16, 17, 18, 19 | 19, not 18, not 17, not 16, not 20, not 21 |
         ten, eleven, nineteen | nineteen or twenty""",
     ),
@@ -190,18 +189,17 @@ SECOND = {
     "code-12-0": (  # When is the milestone 1.5 of lodestar due? Answer like 2026-06-02. 2026-06-25
         """2026-06-25 | June 25, 2026 | 25 June 2026 | 25.06.2026 | 06/25/2026 |
         It is due on 2026-06-25. | 25th of June, 2026""",
-        """after 2026-06-25 | 2026-06-25 or later | not before 2026-06-25 |
-        2026-06-24, 2026-06-25 | June 25 | 25/06/2025 | 2026-25-06-25 |
-        one day before 2026-06-25 | until 2026-06-25, 2026-06-30 at the latest |
-        2026-06-25 is not the due date | in June 2026""",
+        """after 2026-06-25 | 2026-06-25 or later | not before 2026-06-25 | 2026-06-24, 2026-06-25 |
+        June 25 | 25/06/2025 | 2026-25-06-25 | one day before 2026-06-25 |
+        until 2026-06-25, 2026-06-30 at the latest | 2026-06-25 is not the due date |
+        in June 2026""",
     ),
     "forum-06-0": (  # When did the author of the post ... join the forum? 2025-04-04
         """04/04/2025 | 4 Apr 2025 | Friday, April 4th, 2025 | 20250404""",
         """04/05/2025 | April 4 | 2025-04-04 (or 2025-04-05) | some time around April 4, 2025""",
     ),
     "map-04-1": (  # When does the Greenbasket Port Linnet close? 17:00
-        """5 p.m. | 5:00 PM | 17:00 o'clock | The Greenbasket Port Linnet closes at 5 pm. |
-        17.00""",
+        """5 p.m. | 5:00 PM | 17:00 o'clock | The Greenbasket Port Linnet closes at 5 pm. | 17.00""",
         """5 am | 5:00 AM | 17:01 | 17 | 17:00 or later | shortly before 17:00 |
         until 17:30, not 17:00 | 16:00, 17:00, 18:00""",
     ),
@@ -215,8 +213,7 @@ SECOND = {
         """BE-2498, CO-1357, BE-2673, ST-2708 | 1. BE-2498 2. CO-1357 3. BE-2673 4. ST-2708 |
         Order #2856: BE-2498; CO-1357; BE-2673; and ST-2708.""",
         """BE-2498, CO-1357, BE-2673 | BE-2498, CO-1357, BE-2673, ST-2708, KE-7972 |
-        BE-2498, CO-1357, BE-2673, perhaps ST-2708 |
-        all but BE-2498, CO-1357, BE-2673, ST-2708 |
+        BE-2498, CO-1357, BE-2673, perhaps ST-2708 | all but BE-2498, CO-1357, BE-2673, ST-2708 |
         BE-2498, CO-1357, BE-2673, ST-2708, etc.""",
     ),
     "code-04-0": (  # Which version of marigold should one download, ...? 2.2.9
@@ -248,8 +245,7 @@ SECOND = {
     ),
     "map-14-2": (  # Which hospital is nearest to the Osteria Haverby? Little Marrow General ...
         """Little Marrow General Hospital |
-        The Little Marrow General Hospital is the nearest, 4.2 km away. |
-        Little Marrow General""",
+        The Little Marrow General Hospital is the nearest, 4.2 km away. | Little Marrow General""",
         """Little Marrow | General Hospital |
         the hospital next to the Little Marrow General Hospital |
         The Little Marrow General Hospital is the farthest""",
@@ -304,8 +300,7 @@ SECOND = {
     "code-08-0": (  # From which branch does the merge request ... of sundial come?
         """report-errors-of-the-installer | The branch is report-errors-of-the-installer. |
         from the branch `report-errors-of-the-installer` into main""",
-        """report-errors | report-errors-of-the-installer-2 |
-        fix-report-errors-of-the-installer""",
+        """report-errors | report-errors-of-the-installer-2 | fix-report-errors-of-the-installer""",
     ),
     "map-11-8": (  # Which road does one leave first, ...? Castle Hill
         """Castle Hill | The first road is Castle Hill. | One leaves Castle Hill first.""",
@@ -333,8 +328,7 @@ SECOND = {
     ),
     "map-31-0": (  # What does Marta Ramsay recommend in the review ...? braised leek
         """braised leek | the braised leek | Marta Ramsay recommends the braised leek.""",
-        """leek | braised leek or cheese scone | not the braised leek |
-        braised leek, cheese scone""",
+        """leek | braised leek or cheese scone | not the braised leek | braised leek, cheese scone""",
     ),
     "shop-28-0": (  # How much does the Aerisonic Rattan Wool Blanket cost? N/A
         """N/A. There is no such product in the shop. | N/A (not found) |
@@ -343,8 +337,8 @@ SECOND = {
         N/A. The search for “Aerisonic Rattan Wool Blanket” returned other blankets only. |
         N/A — the product isn't listed | `N/A`""",
         """N/A, it is free | N/A, the cheapest one is $20 | N/A, about 20 dollars | N/A? $20 |
-        it isn't N/A | N/A unless it costs $20 | $20 (N/A) | the price is N/A or $5 |
-        Not found | 0""",
+        it isn't N/A | N/A unless it costs $20 | $20 (N/A) | the price is N/A or $5 | Not found |
+        0""",
     ),
     "code-55-0": (  # Who owns the Java project that was created on May 1, 2024? N/A
         """N/A, no Java project was created on May 1, 2024 |
